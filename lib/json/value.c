@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Looking into a parsed document: members by name, and the typed forms that
+ * refuse whatever a document's format does not allow, naming the field.
+ */
+#include "json/json.h"
+
+#include <string.h>
+
+struct json *json_get(const struct json *obj, const char *name)
+{
+    if (!obj || obj->type != JSON_OBJECT)
+        return NULL;
+    size_t n = strlen(name);
+    for (size_t i = 0; i < obj->len; i++)
+        if (obj->u.members[i].name_len == n && memcmp(obj->u.members[i].name, name, n) == 0)
+            return obj->u.members[i].value;
+    return NULL;
+}
+
+bool json_is(const struct json *v, const char *s)
+{
+    return v && v->type == JSON_STRING && v->len == strlen(s) && memcmp(v->str, s, v->len) == 0;
+}
+
+static bool is_text_of_number(const struct json *v)
+{
+    return v && (v->type == JSON_NUMBER || v->type == JSON_STRING);
+}
+
+bool json_u64(const struct json *v, uint64_t *out)
+{
+    return is_text_of_number(v) && scan_u64(v->str, v->len, out);
+}
+
+bool json_i64(const struct json *v, int64_t *out)
+{
+    return is_text_of_number(v) && scan_i64(v->str, v->len, out);
+}
+
+static const char *type_name(enum json_type t)
+{
+    static const char *const names[] = {"null", "false", "true", "a number", "a string", "an array", "an object"};
+    return names[t];
+}
+
+static int missing(const char *where, const char *name, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "%s.%s: missing", where, name);
+}
+
+static int wrong(const char *where, const char *name, const char *wanted, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "%s.%s: not %s", where, name, wanted);
+}
+
+/* True where an optional member has a value to look at. */
+static bool is_given(const struct json *obj, const char *name)
+{
+    const struct json *v = json_get(obj, name);
+    return v && v->type != JSON_NULL;
+}
+
+int json_need(const struct json *obj, const char *name, enum json_type t, struct json **out, const char *where, struct err *err)
+{
+    struct json *v = json_get(obj, name);
+    if (!v)
+        return missing(where, name, err);
+    if (v->type != t)
+        return wrong(where, name, type_name(t), err);
+    *out = v;
+    return 0;
+}
+
+int json_need_u64(const struct json *obj, const char *name, uint64_t *out, const char *where, struct err *err)
+{
+    const struct json *v = json_get(obj, name);
+    if (!v)
+        return missing(where, name, err);
+    return json_u64(v, out) ? 0 : wrong(where, name, "a whole number in [0, 2^64)", err);
+}
+
+int json_need_i64(const struct json *obj, const char *name, int64_t *out, const char *where, struct err *err)
+{
+    const struct json *v = json_get(obj, name);
+    if (!v)
+        return missing(where, name, err);
+    return json_i64(v, out) ? 0 : wrong(where, name, "a whole number in [-2^63, 2^63)", err);
+}
+
+int json_need_bool(const struct json *obj, const char *name, bool *out, const char *where, struct err *err)
+{
+    const struct json *v = json_get(obj, name);
+    if (!v)
+        return missing(where, name, err);
+    if (v->type != JSON_TRUE && v->type != JSON_FALSE)
+        return wrong(where, name, "true or false", err);
+    *out = v->type == JSON_TRUE;
+    return 0;
+}
+
+int json_need_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err)
+{
+    struct json *v;
+    if (json_need(obj, name, JSON_STRING, &v, where, err) < 0)
+        return -1;
+    if (memchr(v->str, '\0', v->len))
+        return err_set(err, ERR_REFUSED, "%s.%s: a string that holds U+0000", where, name);
+    *out = arena_strndup(a, v->str, v->len);
+    return 0;
+}
+
+int json_opt_u64(const struct json *obj, const char *name, uint64_t *out, const char *where, struct err *err)
+{
+    return is_given(obj, name) ? json_need_u64(obj, name, out, where, err) : 0;
+}
+
+int json_opt_bool(const struct json *obj, const char *name, bool *out, const char *where, struct err *err)
+{
+    return is_given(obj, name) ? json_need_bool(obj, name, out, where, err) : 0;
+}
+
+int json_opt_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err)
+{
+    return is_given(obj, name) ? json_need_str(obj, name, a, out, where, err) : 0;
+}
+
+int json_only(const struct json *obj, const char *const *names, const char *where, struct err *err)
+{
+    if (!obj || obj->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "%s: not an object", where);
+    for (size_t i = 0; i < obj->len; i++) {
+        const struct json_member *m = &obj->u.members[i];
+        const char *const *known = names;
+        while (*known && (strlen(*known) != m->name_len || memcmp(*known, m->name, m->name_len) != 0))
+            known++;
+        if (!*known) {
+            struct buf shown = BUF_INIT;
+            msg_mask(&shown, m->name, m->name_len < 80 ? m->name_len : 80);
+            err_set(err, ERR_REFUSED, "%s: unknown member %s", where, buf_str(&shown));
+            buf_free(&shown);
+            return -1;
+        }
+    }
+    return 0;
+}
