@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * types: the `columns` array of a stream or a scope document, read and
+ * written, and the units of owed times.
+ */
+#include "types/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const from_names[] = {NULL, "s", "ms", "us", "ns", "ticks", "days", "iso"};
+
+int type_from_parse(const char *s, enum type_from *out, struct err *err)
+{
+    struct buf shown = BUF_INIT;
+
+    for (size_t i = 1; i < sizeof from_names / sizeof from_names[0]; i++) {
+        if (strcmp(from_names[i], s) == 0) {
+            *out = (enum type_from)i;
+            return 0;
+        }
+    }
+    msg_mask(&shown, s, strnlen(s, 40));
+    err_set(err, ERR_REFUSED, "\"%s\" is no unit of time (s, ms, us, ns, ticks, days or iso)", buf_str(&shown));
+    buf_free(&shown);
+    return -1;
+}
+
+const char *type_from_name(enum type_from f)
+{
+    return from_names[f];
+}
+
+static int parse_from(const struct json *v, const char *where, struct column *c, struct err *err)
+{
+    char s[16];
+
+    if (v->type != JSON_STRING || v->len >= sizeof s || memchr(v->str, '\0', v->len) != NULL) {
+        return err_set(err, ERR_REFUSED, "%s.from: not a unit of time (s, ms, us, ns, ticks, days or iso)", where);
+    }
+    memcpy(s, v->str, v->len);
+    s[v->len] = '\0';
+    if (type_from_parse(s, &c->from, err) != 0) {
+        return err_prefix(err, "%s.from", where);
+    }
+    if (!type_is_time(&c->type)) {
+        return err_set(err, ERR_REFUSED, "%s.from: a unit of time on a column of type %s", where, c->type.name);
+    }
+    return 0;
+}
+
+static int parse_column(const struct json *v, bool need_from, const char *where, struct column *c, struct err *err)
+{
+    static const char *const names[] = {"name", "type", "key", "from", NULL};
+    struct json *name, *type, *from;
+
+    if (v->type != JSON_OBJECT) {
+        return err_set(err, ERR_REFUSED, "%s: not an object", where);
+    }
+    if (json_only(v, names, where, err) != 0 || json_need(v, "name", JSON_STRING, &name, where, err) != 0 ||
+        json_need(v, "type", JSON_STRING, &type, where, err) != 0) {
+        return -1;
+    }
+    if (name->len == 0) {
+        return err_set(err, ERR_REFUSED, "%s.name: empty", where);
+    }
+    if (type_parse(type->str, type->len, &c->type, err) != 0) {
+        return err_prefix(err, "%s", where);
+    }
+    if (json_get(v, "key") != NULL && json_need_bool(v, "key", &c->key, where, err) != 0) {
+        return -1;
+    }
+    from = json_get(v, "from");
+    if (from != NULL && parse_from(from, where, c, err) != 0) {
+        return -1;
+    }
+    if (from == NULL && need_from && type_is_time(&c->type)) {
+        return err_set(err, ERR_REFUSED, "%s: a column of type %s needs \"from\", the unit of an owed time", where,
+                       c->type.name);
+    }
+    c->name = xstrndup(name->str, name->len);
+    c->name_len = name->len;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct column *x = *(const struct column *const *)a, *y = *(const struct column *const *)b;
+    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
+    int d = memcmp(x->name, y->name, n);
+
+    return d != 0 ? d : (x->name_len > y->name_len) - (x->name_len < y->name_len);
+}
+
+/* Sorted, so that a table of many columns costs no quadratic search. */
+static int refuse_twins(const struct columns *c, struct err *err)
+{
+    const struct column **at = xcalloc(c->n, sizeof *at);
+    int rc = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        at[i] = &c->at[i];
+    }
+    qsort(at, c->n, sizeof *at, by_name);
+    for (size_t i = 1; i < c->n && rc == 0; i++) {
+        if (by_name(&at[i - 1], &at[i]) == 0) {
+            struct buf shown = BUF_INIT;
+            msg_mask(&shown, at[i]->name, at[i]->name_len);
+            rc = err_set(err, ERR_REFUSED, "columns: two columns named \"%s\"", buf_str(&shown));
+            buf_free(&shown);
+        }
+    }
+    free(at);
+    return rc;
+}
+
+int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err)
+{
+    *out = (struct columns)COLUMNS_INIT;
+    if (arr == NULL || arr->type != JSON_ARRAY) {
+        return err_set(err, ERR_REFUSED, "columns: not an array");
+    }
+    if (arr->len == 0) {
+        return err_set(err, ERR_REFUSED, "columns: no column");
+    }
+    out->at = xcalloc(arr->len, sizeof *out->at);
+    for (size_t i = 0; i < arr->len; i++) {
+        char where[40];
+        snprintf(where, sizeof where, "columns[%zu]", i);
+        out->n = i + 1;
+        if (parse_column(arr->u.items[i], need_from, where, &out->at[i], err) != 0) {
+            columns_free(out);
+            return -1;
+        }
+    }
+    if (refuse_twins(out, err) != 0) {
+        columns_free(out);
+        return -1;
+    }
+    return 0;
+}
+
+void columns_write(const struct columns *c, struct buf *out)
+{
+    struct json_w w;
+
+    jw_init(&w, out);
+    jw_arr(&w, NULL);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct column *col = &c->at[i];
+        jw_obj(&w, NULL);
+        jw_strn(&w, "name", col->name, col->name_len);
+        jw_str(&w, "type", col->type.name);
+        jw_bool(&w, "key", col->key);
+        if (col->from != FROM_NONE) {
+            jw_str(&w, "from", type_from_name(col->from));
+        }
+        jw_end_obj(&w);
+    }
+    jw_end_arr(&w);
+}
+
+void columns_free(struct columns *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->at[i].name);
+    }
+    free(c->at);
+    *c = (struct columns)COLUMNS_INIT;
+}
+
+const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->at[i].name_len == n && memcmp(c->at[i].name, name, n) == 0) {
+            if (index != NULL) {
+                *index = i;
+            }
+            return &c->at[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * types: ClickHouse's type names, parsed. Types are compared parsed, never as
+ * spelling (STREAM.md, `columns`). All that the two sides of the wall share:
+ * the sink's writer and the reader's cells meet in this module alone.
+ */
+#ifndef OWED_TYPES_H
+#define OWED_TYPES_H
+
+#include "base/base.h"
+#include "json/json.h"
+
+enum type_kind {
+    TYPE_INT,        /* bits 8, 16, 32, 64, 128, 256 */
+    TYPE_UINT,
+    TYPE_FLOAT,      /* bits 32, 64 */
+    TYPE_DECIMAL,    /* precision, scale; bits 32, 64, 128, 256 by precision */
+    TYPE_DATE,       /* bits 16 */
+    TYPE_DATE32,     /* bits 32 */
+    TYPE_DATETIME,   /* bits 32 */
+    TYPE_DATETIME64, /* bits 64; scale is the ticks' precision 0..9 */
+    TYPE_BOOL,
+    TYPE_STRING,
+    TYPE_OTHER       /* a well-formed name that has no cells: unsupported, by its name */
+};
+
+struct type {
+    enum type_kind kind;
+    unsigned bits;
+    unsigned precision, scale;
+    bool nullable, low_cardinality;
+    char name[256]; /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
+    char zone[64];  /* of DateTime and DateTime64; display only, never compared */
+};
+
+/* Parse a ClickHouse type name (any spelling that the server prints or that a CREATE accepts for these types,
+ * such as Decimal64(4), DateTime('UTC'), LowCardinality(Nullable(String)), Nullable(Decimal(18, 4))). A name that
+ * is well formed and has no cells (Array(String), FixedString(3), UUID, Enum8(...)) is TYPE_OTHER. ERR_REFUSED for
+ * text that is no type name at all. */
+int type_parse(const char *p, size_t n, struct type *out, struct err *err);
+/* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
+ * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
+bool type_equal(const struct type *a, const struct type *b);
+/* The type's plain spelling without LowCardinality and zone, such as "Nullable(Decimal(18, 4))". */
+void type_spell(const struct type *t, struct buf *out);
+bool type_supported(const struct type *t);
+/* May be a key: an integer or String column, not Nullable. */
+bool type_is_key(const struct type *t);
+/* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
+bool type_is_time(const struct type *t);
+
+/* The unit of an owed time (STREAM.md, `columns`.from). */
+enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO };
+int type_from_parse(const char *s, enum type_from *out, struct err *err);
+const char *type_from_name(enum type_from f); /* NULL for FROM_NONE */
+
+struct column {
+    char *name;
+    size_t name_len;
+    struct type type;
+    bool key;
+    enum type_from from;
+};
+
+struct columns {
+    struct column *at;
+    size_t n;
+};
+#define COLUMNS_INIT {NULL, 0}
+
+/* From the `columns` array of a columns line or a scope document: [{"name","type","key","from"}], key and from
+ * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a
+ * time column without `from` where need_from is set. */
+int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
+void columns_write(const struct columns *c, struct buf *out); /* the array's JSON text */
+void columns_free(struct columns *c);
+const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index);
+
+#endif
