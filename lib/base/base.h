@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base: what every module stands on. Errors and exit codes, growable
+ * buffers, arenas, files, SHA-256, time, options and messages.
+ *
+ * Ownership: a struct initialised by its _INIT value owns what it grows and is
+ * released by its _free function; pointers into it live until it is next
+ * changed. Library functions return 0 on success and -1 with *err set on
+ * failure, and never print; only stages print, through msg_*.
+ */
+#ifndef OWED_BASE_H
+#define OWED_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define OWED_VERSION "0.1.0"
+
+/* ---- exit codes (STREAM.md, rule 6) ---- */
+
+enum owed_exit {
+    OWED_OK = 0,      /* done; every check of this program passed */
+    OWED_FAILED = 1,  /* a check failed */
+    OWED_REFUSED = 2, /* bad usage, or input outside the contract */
+    OWED_TROUBLE = 3  /* could not be decided: I/O, memory, broker, server, unfinished, unsupported */
+};
+
+/* ---- errors ---- */
+
+enum err_kind {
+    ERR_NONE = 0,
+    ERR_REFUSED, /* the input is outside the contract: exit 2 */
+    ERR_TROUBLE, /* the world failed: I/O, server, bound: exit 3 */
+    ERR_CHANGED, /* a file changed or vanished while it was used */
+    ERR_MISSING, /* something named is not there */
+    ERR_BOUND,   /* a stated bound was passed */
+    ERR_TIMEOUT  /* a stated time was passed */
+};
+
+struct err {
+    enum err_kind kind;
+    char text[1000];
+};
+#define ERR_INIT {ERR_NONE, ""}
+
+/* Set *err (which may be NULL) and return -1, so that `return err_set(...)` is one line. The text is
+ * lower case, without a full stop, names the place, and holds no credential. */
+int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* As err_set, with ": " and the text of errno appended; ENOENT keeps the kind ERR_MISSING. */
+int err_sys(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Put "prefix: " before the text that *err holds. Returns -1. */
+int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The exit status that a stage gives for an error of this kind: ERR_REFUSED 2, else 3. */
+int err_exit(const struct err *err);
+
+/* ---- messages (standard error) ---- */
+
+/* Remember the program's name for messages: the last component of argv0. */
+void msg_init(const char *argv0);
+const char *msg_program(void);
+/* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
+void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Message about unusable arguments, with a pointer to --help. Returns OWED_REFUSED. */
+int msg_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
+int msg_version(void);
+/* Print the help text to standard output; status as msg_version. */
+int msg_help(const char *text);
+/* Append len bytes to out with everything outside printable ASCII and UTF-8 letters masked as \xNN. */
+struct buf;
+void msg_mask(struct buf *out, const char *p, size_t len);
+
+/* ---- memory ---- */
+
+/* As malloc and realloc, but never NULL: without memory they say so and _exit(OWED_TROUBLE). */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+
+/* A growable byte string. p is NULL while cap is 0; after buf_str it ends in a NUL that len does not count. */
+struct buf {
+    char *p;
+    size_t len, cap;
+};
+#define BUF_INIT {NULL, 0, 0}
+
+void buf_reserve(struct buf *b, size_t more); /* room for `more` bytes past len */
+void buf_add(struct buf *b, const void *p, size_t n);
+void buf_adds(struct buf *b, const char *s);
+void buf_addc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void buf_addu64(struct buf *b, uint64_t v); /* decimal */
+void buf_addi64(struct buf *b, int64_t v);
+const char *buf_str(struct buf *b);         /* NUL-terminated view, valid until b changes */
+void buf_reset(struct buf *b);              /* len = 0, memory kept */
+void buf_free(struct buf *b);
+bool buf_is(const struct buf *b, const char *p, size_t n);
+
+/* Memory that is given back all at once. Blocks are kept over a reset, so a loop reuses them. */
+struct arena_block;
+struct arena {
+    struct arena_block *first, *current;
+};
+#define ARENA_INIT {NULL, NULL}
+
+void *arena_alloc(struct arena *a, size_t n); /* aligned for any type, not cleared */
+void *arena_zalloc(struct arena *a, size_t n);
+char *arena_strndup(struct arena *a, const char *p, size_t n); /* NUL added */
+void arena_reset(struct arena *a);
+void arena_free(struct arena *a);
+
+/* ---- numbers and names from options and files ---- */
+
+/* Whole text as decimal in [min, max]; no sign, space or suffix. what names it in the error. */
+int parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, const char *what, struct err *err);
+int parse_i64(const char *s, int64_t min, int64_t max, int64_t *out, const char *what, struct err *err);
+/* As parse_u64 with an optional K, M, G (powers of 1024). */
+int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out, const char *what, struct err *err);
+/* Length-counted form: true when p[0..n) is a decimal without leading zero that fits. */
+bool scan_u64(const char *p, size_t n, uint64_t *out);
+bool scan_i64(const char *p, size_t n, int64_t *out);
+
+/* A secret from the environment variable `env`, or from the file `file` (its first line); exactly one of
+ * the two is not NULL, or both are NULL and *out is left NULL. *out is malloc'd. The error never shows it. */
+int secret_read(const char *env, const char *file, char **out, struct err *err);
+
+/* ---- files ---- */
+
+/* Whole contents into out (appended). Refuses a directory and anything past max bytes (ERR_BOUND). */
+int file_read(const char *path, size_t max, struct buf *out, struct err *err);
+int file_read_fd(int fd, const char *name, size_t max, struct buf *out, struct err *err);
+/* Write n bytes, whatever write(2) takes at a time. */
+int fd_write_all(int fd, const void *p, size_t n, const char *name, struct err *err);
+/* Publish bytes under path: written beside it under a temporary name, synced, renamed, directory synced.
+ * The temporary name is ".<name>.tmp-<pid>". Nothing is left under either name on failure. */
+int file_publish(const char *path, const void *p, size_t n, struct err *err);
+/* As file_publish, and refuse when path exists. */
+int file_publish_new(const char *path, const void *p, size_t n, struct err *err);
+int dir_sync(const char *path, struct err *err);
+int dir_make(const char *path, struct err *err); /* with parents, mode 0777 & ~umask; an existing directory is fine */
+/* Open a file beneath the directory rootfd, following no link on any component (openat2 where the kernel
+ * has it, component by component elsewhere). path must be plain and relative. Returns the descriptor or -1:
+ * ERR_REFUSED for a link or a path that is not plain, ERR_MISSING where it is not there. */
+int open_beneath(int rootfd, const char *path, int flags, struct err *err);
+/* True when path is relative with no empty, "." or ".." component, no backslash, no NUL in n bytes, at most 4095. */
+bool path_is_plain(const char *path, size_t n);
+/* An unnamed scratch file in dir (NULL: $TMPDIR is not used, /var/tmp is). O_TMPFILE, or unlinked at once. */
+int scratch_open(const char *dir, struct err *err);
+/* path = dir "/" name, into out (reset first). Returns buf_str. */
+const char *path_join(struct buf *out, const char *dir, const char *name);
+
+/* ---- SHA-256 (OpenSSL) ---- */
+
+#define SHA256_HEX 64
+struct sha256 {
+    void *ctx;
+};
+void sha256_init(struct sha256 *s);
+void sha256_add(struct sha256 *s, const void *p, size_t n);
+void sha256_hex(struct sha256 *s, char out[SHA256_HEX + 1]); /* lower-case hex; ends and frees s */
+void sha256_of(const void *p, size_t n, char out[SHA256_HEX + 1]);
+bool sha256_is_hex(const char *p, size_t n); /* 64 lower-case hex digits */
+/* Hash what is left to read of fd. *bytes (may be NULL) is how many there were. */
+int sha256_fd(int fd, const char *name, char out[SHA256_HEX + 1], uint64_t *bytes, struct err *err);
+
+/* ---- time ---- */
+
+int64_t time_now_ms(void);       /* wall clock, ms since the epoch */
+int64_t time_mono_ms(void);      /* monotonic */
+void time_iso_ms(int64_t ms, char out[32]); /* 2026-11-29T20:18:39.123Z */
+void sleep_ms(int64_t ms);
+
+/* ---- base64 (RFC 4648, padded, no spare bits) ---- */
+
+void base64_add(struct buf *out, const void *p, size_t n);
+/* Append the decoded bytes; false (out unchanged) where the text is not canonical base64. */
+bool base64_decode(struct buf *out, const char *p, size_t n);
+
+/* ---- bytes ---- */
+
+/* True when p[0..n) is valid UTF-8 (no surrogates, no overlong form, at most U+10FFFF). */
+bool utf8_valid(const char *p, size_t n);
+
+#endif
