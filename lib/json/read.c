@@ -6,30 +6,18 @@
  * what they have collected in one growing array of slots.
  */
 #include "json/json.h"
+#include "json/parts.h"
 #include "json/scan.h"
 
-#define XXH_INLINE_ALL
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <xxhash.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 enum {
     SLOTS_INLINE = 96, /* a row line's names fit without an allocation */
-    SMALL_OBJECT = 16  /* up to here names are compared one by one, beyond in a hash table at the closing brace */
-};
-
-/* A member of an open object or an item of an open array. */
-struct slot {
-    const char *name; /* decoded; NULL in arrays */
-    size_t name_len;
-    uint64_t tag; /* equal names have equal tags */
-    const char *at; /* the name's opening quote */
-    struct json *value;
+    SMALL_OBJECT = 16  /* up to here names are compared as they come, beyond in a hash table at the closing brace */
 };
 
 struct frame {
@@ -66,49 +54,6 @@ __attribute__((cold, noinline)) static bool refuse(struct reader *r, const char 
 
 /* ---- strings ---- */
 
-static int hex4(const char *p)
-{
-    int v = 0;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-        if (d < 0)
-            return -1;
-        v = v * 16 + d;
-    }
-    return v;
-}
-
-/* The escape at p (on its backslash): its length, or 0 with *why set. *code is its code point. */
-static size_t escape_at(const char *p, const char *end, unsigned *code, const char **why)
-{
-    static const char simple[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-    *why = "text ends inside a string";
-    if (end - p < 2)
-        return 0;
-    if (p[1] != 'u') {
-        const char *s = p[1] ? strchr(simple, p[1]) : NULL;
-        *why = "unknown escape";
-        if (!s)
-            return 0;
-        *code = (unsigned char)meaning[s - simple];
-        return 2;
-    }
-    int high = end - p >= 6 ? hex4(p + 2) : -1;
-    *why = "\\u without four hexadecimal digits";
-    if (high < 0)
-        return 0;
-    *code = (unsigned)high;
-    if (high < 0xd800 || high > 0xdfff)
-        return 6;
-    int low = high < 0xdc00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
-    *why = "lone surrogate";
-    if (low < 0xdc00 || low > 0xdfff)
-        return 0;
-    *code = 0x10000u + (((unsigned)high & 0x3ffu) << 10) + ((unsigned)low & 0x3ffu);
-    return 12;
-}
-
 /* From the first byte that is not plain on: escapes, UTF-8, the closing quote. */
 static bool string_rest(struct reader *r, const char *p, struct span *s)
 {
@@ -125,7 +70,7 @@ static bool string_rest(struct reader *r, const char *p, struct span *s)
         if (c == '\\') {
             unsigned code;
             const char *why;
-            size_t n = escape_at(p, r->end, &code, &why);
+            size_t n = json_escape_at(p, r->end, &code, &why);
             if (n == 0)
                 return refuse(r, p, why);
             s->escaped = true;
@@ -156,55 +101,16 @@ ALWAYS_INLINE bool string_scan(struct reader *r, struct span *s)
     return true;
 }
 
-static size_t utf8_put(char *out, unsigned c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3f));
-    static const unsigned lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
-    out[0] = (char)(lead[n] | c);
-    return n;
-}
-
-/* Replace a checked span with escapes by its decoded bytes in the arena. Decoding never makes text longer. */
+/* Replace a checked span with escapes by its decoded bytes in the arena. */
 static void span_decode(struct reader *r, struct span *s)
 {
     char *out = arena_alloc(r->arena, s->n ? s->n : 1);
-    const char *p = s->p, *end = p + s->n;
-    size_t len = 0;
-    while (p < end) {
-        const char *slash = memchr(p, '\\', (size_t)(end - p));
-        size_t plain = (size_t)((slash ? slash : end) - p);
-        memcpy(out + len, p, plain);
-        len += plain;
-        p += plain;
-        if (p < end) {
-            unsigned code = 0;
-            const char *why;
-            p += escape_at(p, end, &code, &why);
-            len += utf8_put(out + len, code);
-        }
-    }
+    s->n = json_escape_decode(s->p, s->n, out);
     s->p = out;
-    s->n = len;
     s->escaped = false;
 }
 
 /* ---- names ---- */
-
-static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
-static uint64_t seed;
-
-/* Names can be chosen by whoever wrote the text; a seed of this process keeps them from meeting in one bucket. */
-static void seed_make(void)
-{
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        seed = (uint64_t)time_mono_ms() ^ (uint64_t)(uintptr_t)&seed;
-}
 
 /* Cheap, and equal for equal names: both ends of the name and its length. room: bytes that may be read at p. */
 ALWAYS_INLINE uint64_t name_tag(const char *p, size_t n, size_t room)
@@ -224,41 +130,6 @@ ALWAYS_INLINE uint64_t name_tag(const char *p, size_t n, size_t room)
         memcpy(&head, p, n);
     }
     return (head ^ (tail << 23 | tail >> 41) ^ n) * 0x9e3779b97f4a7c15u;
-}
-
-static bool same_name(const struct slot *a, const struct slot *b)
-{
-    return a->tag == b->tag && a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0;
-}
-
-static bool name_is_there(const struct slot *from, const struct slot *name)
-{
-    for (; from < name; from++)
-        if (same_name(from, name))
-            return true;
-    return false;
-}
-
-/* The names of a large object, once all are known. The earliest that repeats another is refused. */
-static bool names_check(struct reader *r, struct slot *s, size_t n)
-{
-    size_t size = 64;
-    while (size < 2 * n)
-        size *= 2;
-    pthread_once(&seed_once, seed_make);
-    struct slot **table = xcalloc(size, sizeof *table);
-    const char *twice = NULL;
-    for (size_t i = 0; i < n && !twice; i++) {
-        s[i].tag = XXH3_64bits_withSeed(s[i].name, s[i].name_len, seed);
-        size_t h = (size_t)s[i].tag & (size - 1);
-        while (table[h] && !same_name(table[h], &s[i]))
-            h = (h + 1) & (size - 1);
-        if (table[h])
-            twice = s[i].at;
-        table[h] = &s[i];
-    }
-    free(table);
-    return twice ? refuse(r, twice, "duplicate name") : true;
 }
 
 __attribute__((cold, noinline)) static void slots_grow(struct reader *r)
@@ -311,7 +182,7 @@ ALWAYS_INLINE bool name_read(struct reader *r)
     s->value = NULL;
     struct frame *f = &r->frames[r->depth - 1];
     uint64_t bit = (uint64_t)1 << (s->tag >> 58);
-    if (UNLIKELY(f->seen & bit) && r->used - f->base <= SMALL_OBJECT && name_is_there(r->slots + f->base, s))
+    if (UNLIKELY(f->seen & bit) && r->used - f->base <= SMALL_OBJECT && json_name_repeats(r->slots + f->base, s))
         return refuse(r, s->at, "duplicate name");
     f->seen |= bit;
     skip_space(r);
@@ -473,8 +344,11 @@ ALWAYS_INLINE bool container_close(struct reader *r, const bool build, struct js
 {
     const struct frame *f = &r->frames[--r->depth];
     r->p++;
-    if (UNLIKELY(r->used - f->base > SMALL_OBJECT) && f->object && !names_check(r, r->slots + f->base, r->used - f->base))
-        return false;
+    if (UNLIKELY(r->used - f->base > SMALL_OBJECT) && f->object) {
+        const struct slot *twice = json_names_first_repeat(r->slots + f->base, r->used - f->base);
+        if (twice)
+            return refuse(r, twice->at, "duplicate name");
+    }
     if (build)
         container_build(r, f, root);
     else
