@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shape of a filter, the stream of a refusal, and the bundle line. */
+#include "stream/stream.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* One line of the input, to the stage or straight on. */
+static void filter_line(struct stream_out *out, const struct stream_line *line, stream_line_fn *on_line, void *ctx)
+{
+    struct err err = ERR_INIT;
+    /* After a stop, whoever wrote it, nothing more is decided here. */
+    int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
+    if (rc < 0)
+        stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
+    if (rc <= 0)
+        stream_pass(out, line);
+    if (line->type == LINE_STOP)
+        out->rows_off = true;
+}
+
+bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx)
+{
+    struct err err = ERR_INIT;
+    bool unchecked = in->rows_unchecked;
+    stream_in_init(in, STDIN_FILENO, "stdin", max_line);
+    in->rows_unchecked = unchecked;
+    int rc = stream_open(in, &err);
+    stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
+    struct stream_line line;
+    while (rc >= 0 && !out->broken) {
+        if (!line_in_ready(&in->lines))
+            stream_flush(out);
+        rc = stream_next(in, &line, &err);
+        if (rc == 0)
+            break;
+        if (rc > 0)
+            filter_line(out, &line, on_line, ctx);
+    }
+    if (rc < 0)
+        stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
+    /* What could not do its work did not succeed, whoever stopped it. */
+    if (in->stopped || out->stopped)
+        stream_status(out, OWED_TROUBLE);
+    return in->ended && !in->stopped && !out->stopped && !out->broken;
+}
+
+int stream_refuse(const struct err *err, enum next_action next)
+{
+    struct stream_out out;
+    stream_begin(&out, STDOUT_FILENO, NULL);
+    stream_put_stop(&out, err, next);
+    int status = stream_end(&out);
+    stream_out_free(&out);
+    return status;
+}
+
+int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err)
+{
+    const char *copy = arena_strndup(arena, line->p, line->n);
+    struct json *doc = json_parse_named(copy, line->n, arena, "bundle line", err);
+    memset(out, 0, sizeof *out);
+    if (!doc || json_need_str(doc, "path", arena, &out->path, "bundle", err) != 0 ||
+        json_need_str(doc, "manifest_sha256", arena, &out->manifest_sha256, "bundle", err) != 0 ||
+        json_need_str(doc, "job", arena, &out->job, "bundle", err) != 0 ||
+        json_need_u64(doc, "checkpoint", &out->checkpoint, "bundle", err) != 0)
+        return -1;
+    if (!sha256_is_hex(out->manifest_sha256, strlen(out->manifest_sha256)))
+        return err_set(err, ERR_REFUSED, "bundle.manifest_sha256: not 64 lower-case hex digits");
+    return 0;
+}
+
+void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b)
+{
+    struct buf *line = stream_build(out, LINE_BUNDLE);
+    buf_adds(line, ",\"path\":");
+    json_put_s(line, b->path);
+    buf_adds(line, ",\"manifest_sha256\":");
+    json_put_s(line, b->manifest_sha256);
+    buf_adds(line, ",\"job\":");
+    json_put_s(line, b->job);
+    buf_adds(line, ",\"checkpoint\":");
+    json_put_u64(line, b->checkpoint);
+    stream_put_built(out, LINE_BUNDLE);
+}

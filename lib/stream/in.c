@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a stream: header, lines, end, each held against the contract. */
+#include "stream/others.h"
+#include "stream/stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char prefix[] = "{\"type\":\"";
+
+void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line)
+{
+    memset(in, 0, sizeof *in);
+    line_in_init(&in->lines, fd, name, max_line);
+}
+
+void stream_in_free(struct stream_in *in)
+{
+    line_in_free(&in->lines);
+    others_free(&in->others);
+    arena_free(&in->arena);
+}
+
+static int refuse(const struct stream_in *in, const char *why, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": %s", in->lines.name, in->lines.line_no, why);
+}
+
+static int unfinished(const struct stream_in *in, const char *why, struct err *err)
+{
+    return err_set(err, ERR_TROUBLE, "%s: unfinished stream: %s", in->lines.name, why);
+}
+
+/* Where the line is not strict JSON, say at which byte. */
+static int check_json(const struct stream_in *in, const char *p, size_t n, struct err *err)
+{
+    struct json_error e;
+    if (json_valid(p, n, &e))
+        return 0;
+    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": byte %zu: %s", in->lines.name, in->lines.line_no, e.offset + 1, e.why);
+}
+
+/* The type of a line, which must stand first. */
+static int line_type(const struct stream_in *in, struct stream_line *line, struct err *err)
+{
+    size_t skip = sizeof prefix - 1;
+    if (line->n <= skip || memcmp(line->p, prefix, skip) != 0)
+        return refuse(in, "a line must be an object whose first member is \"type\"", err);
+    line->type_name = line->p + skip;
+    const char *quote = memchr(line->type_name, '"', line->n - skip);
+    if (!quote)
+        return refuse(in, "the line's type does not end", err);
+    line->type_len = (size_t)(quote - line->type_name);
+    if (line->type_len == 0 || line->type_len > 64 || memchr(line->type_name, '\\', line->type_len))
+        return refuse(in, "the line's type is no plain name", err);
+    line->type = line_type_of(line->type_name, line->type_len);
+    return 0;
+}
+
+static int read_header(struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    if (line->type != LINE_STREAM)
+        return refuse(in, "not an owed-stream: the first line must be its header", err);
+    if (check_json(in, line->p, line->n, err) != 0)
+        return -1;
+    /* The line's bytes are gone with the next read, and the stages are needed until this program's own header. */
+    const char *copy = arena_strndup(&in->arena, line->p, line->n);
+    struct json_error e;
+    struct json *doc = json_parse(copy, line->n, &in->arena, &e);
+    if (!doc)
+        return refuse(in, e.why, err);
+    if (!json_is(json_get(doc, "format"), STREAM_FORMAT))
+        return refuse(in, "the header names another format than owed-stream", err);
+    uint64_t version;
+    if (json_need_u64(doc, "version", &version, "header", err) != 0)
+        return -1;
+    if (version != STREAM_VERSION)
+        return err_set(err, ERR_REFUSED, "%s: owed-stream version %" PRIu64 " is not known here (this is version %d)", in->lines.name,
+                       version, STREAM_VERSION);
+    if (json_need(doc, "stages", JSON_ARRAY, &in->stages, "header", err) != 0)
+        return -1;
+    in->shard = json_get(doc, "shard");
+    in->counts[LINE_STREAM] = 1;
+    return 0;
+}
+
+int stream_open(struct stream_in *in, struct err *err)
+{
+    if (in->stages)
+        return 0;
+    struct stream_line line = {0};
+    int rc = line_in_next(&in->lines, &line.p, &line.n, err);
+    if (rc < 0)
+        return -1;
+    if (rc == 0)
+        return unfinished(in, "empty input", err);
+    line.line_no = in->lines.line_no;
+    if (line_type(in, &line, err) != 0)
+        return refuse(in, "not an owed-stream: the first line must be its header", err);
+    return read_header(in, &line, err);
+}
+
+/* The counts of `end` must be those of the lines that came, both ways. */
+static int check_end(struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct json_error e;
+    struct json *doc = json_parse(line->p, line->n, &arena, &e), *lines = NULL;
+    int rc = doc ? json_need(doc, "lines", JSON_OBJECT, &lines, "end", err) : refuse(in, e.why, err);
+    uint64_t named = 0, total = 0;
+    for (size_t i = 0; rc == 0 && i < lines->len; i++) {
+        const struct json_member *m = &lines->u.members[i];
+        enum line_type t = line_type_of(m->name, m->name_len);
+        uint64_t came = t == LINE_UNKNOWN ? *others_count(&in->others, m->name, m->name_len) : in->counts[t], said;
+        if (!json_u64(m->value, &said))
+            rc = refuse(in, "end: a count is no whole number", err);
+        else if (said != came)
+            rc = err_set(err, ERR_TROUBLE, "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
+                         in->lines.name, said, (int)m->name_len, m->name, came);
+        named += came;
+    }
+    for (size_t t = 0; t < LINE_TYPES; t++)
+        total += in->counts[t];
+    if (rc == 0 && named != total)
+        rc = unfinished(in, "end leaves out lines that came", err);
+    arena_free(&arena);
+    return rc;
+}
+
+/* side, check and require decide: an unknown member of theirs might change what they say. */
+static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    static const char *const side[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
+    static const char *const check[] = {"type", "stage", "name", "status", "reason", "evidence", "next", "counts", NULL};
+    static const char *const require[] = {"type", "checks", NULL};
+    const char *const *names = line->type == LINE_SIDE ? side : line->type == LINE_CHECK ? check : require;
+    struct arena arena = ARENA_INIT;
+    struct json_error e;
+    struct json *doc = json_parse(line->p, line->n, &arena, &e);
+    int rc = doc ? json_only(doc, names, line_type_name(line->type), err) : refuse(in, e.why, err);
+    if (rc == 0 && line->type == LINE_CHECK) {
+        struct json *name = json_get(doc, "name"), *status = json_get(doc, "status");
+        if (!name || name->type != JSON_STRING || check_name_of(name->str, name->len) == CHECK_NAMES)
+            rc = refuse(in, "a check whose name is not known here", err);
+        else if (!status || status->type != JSON_STRING || status_of(status->str, status->len) == STATUS_TYPES)
+            rc = refuse(in, "a check whose status is not known here", err);
+    }
+    arena_free(&arena);
+    return rc;
+}
+
+static int check_row(const struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    if (in->rows_unchecked)
+        return 0;
+    struct stream_row row;
+    if (stream_row(line, &row, err) != 0)
+        return err_prefix(err, "%s", in->lines.name);
+    return check_json(in, line->p, line->n, err);
+}
+
+static int note_stop(struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct json_error e;
+    struct json *doc = json_parse(line->p, line->n, &arena, &e);
+    struct json *kind = json_get(doc, "kind");
+    int rc = 0;
+    if (json_is(kind, "refused"))
+        in->refused = true;
+    else if (!json_is(kind, "unfinished"))
+        rc = refuse(in, "a stop whose kind is neither refused nor unfinished", err);
+    in->stopped = true;
+    arena_free(&arena);
+    return rc;
+}
+
+static int check_line(struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    switch (line->type) {
+    case LINE_ROW:
+        return check_row(in, line, err);
+    case LINE_STREAM:
+        return refuse(in, "a stream inside a stream", err);
+    case LINE_SIDE:
+    case LINE_CHECK:
+    case LINE_REQUIRE:
+        if (check_json(in, line->p, line->n, err) != 0)
+            return -1;
+        return check_members(in, line, err);
+    case LINE_STOP:
+        if (check_json(in, line->p, line->n, err) != 0)
+            return -1;
+        return note_stop(in, line, err);
+    default:
+        return check_json(in, line->p, line->n, err);
+    }
+}
+
+static int finish(struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    if (check_json(in, line->p, line->n, err) != 0 || check_end(in, line, err) != 0)
+        return -1;
+    const char *p;
+    size_t n;
+    int rc = line_in_next(&in->lines, &p, &n, err);
+    if (rc < 0)
+        return -1;
+    if (rc > 0)
+        return refuse(in, "something follows the stream's end", err);
+    in->ended = true;
+    return 0;
+}
+
+int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)
+{
+    if (in->ended)
+        return 0;
+    if (stream_open(in, err) != 0)
+        return -1;
+    int rc = line_in_next(&in->lines, &line->p, &line->n, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        return unfinished(in, "its end line is missing", err);
+    line->line_no = in->lines.line_no;
+    if (line_type(in, line, err) != 0)
+        return -1;
+    if (line->type == LINE_END)
+        return finish(in, line, err);
+    if (check_line(in, line, err) != 0)
+        return -1;
+    in->counts[line->type]++;
+    if (line->type == LINE_UNKNOWN)
+        (*others_count(&in->others, line->type_name, line->type_len))++;
+    return 1;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one table of names: line types, checks, statuses, finding kinds, relations
+ * and next actions. A program can write only what stands here: the functions
+ * that write take these enums.
+ */
+#ifndef OWED_STREAM_NAMES_H
+#define OWED_STREAM_NAMES_H
+
+#include <stddef.h>
+
+/* ---- line types ---- */
+
+#define LINE_TABLE(X) \
+    X(STREAM, "stream") X(BUNDLE, "bundle") X(REQUIRE, "require") X(SCOPE, "scope") X(COLUMNS, "columns") \
+    X(LOG, "log") X(TABLE, "table") X(INTERVAL, "interval") X(RECORD, "record") X(ACCOUNT, "account") \
+    X(EVENT, "event") X(WATERMARK, "watermark") X(BARRIER, "barrier") X(ROW, "row") X(SIDE, "side") \
+    X(EXCLUDED, "excluded") X(CHECK, "check") X(OBSERVATION, "observation") X(FINDING, "finding") \
+    X(SUMMARY, "summary") X(STOP, "stop") X(END, "end")
+
+enum line_type {
+#define X(id, text) LINE_##id,
+    LINE_TABLE(X)
+#undef X
+    LINE_UNKNOWN,
+    LINE_TYPES
+};
+const char *line_type_name(enum line_type t);
+enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any other name */
+
+/* ---- checks: name, and what passing means, in one sentence for a person ---- */
+
+#define CHECK_TABLE(X) \
+    X(BUNDLE_MANIFEST, "bundle.manifest", "the manifest parses, is a known format and version, and lists only plain relative paths") \
+    X(BUNDLE_ARTIFACTS, "bundle.artifacts", "every listed file is there with its size and SHA-256, and nothing unlisted lies beside them") \
+    X(BUNDLE_COMPLETENESS, "bundle.completeness", "the checkpoint's marker, its participants' sidecars and all that the manifest claims are listed") \
+    X(CHECKPOINT_MARKER, "checkpoint.marker", "the completion marker parses and names this job, checkpoint and generation") \
+    X(CHECKPOINT_RESTORE_RULE, "checkpoint.restore_rule", "the restore choice, computed again over the bundle's markers, is the one recorded") \
+    X(CHECKPOINT_PARTICIPANTS, "checkpoint.participants", "every participant of the marker has its checkpoint in the bundle, verified against its sidecar") \
+    X(STATE_DECODE, "state.decode", "every included snapshot is read by the code that a restart uses") \
+    X(PROTOCOL_TRACE_STRUCTURE, "protocol.trace_structure", "every trace is of one process and numbered without a gap") \
+    X(PROTOCOL_CONFORMANCE, "protocol.conformance", "the job's protocol events are a behaviour of the model") \
+    X(REPLAY_DETERMINISM, "replay.determinism", "every selected epoch, replayed twice from its start, gave the same rows") \
+    X(REPLAY_RECORDED_OUTPUT, "replay.recorded_output", "the replayed rows are those that the job handed on") \
+    X(REPLAY_EXPECTED_OUTPUT, "replay.expected_output", "the replayed rows are the expectation's") \
+    X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole, and the key names one of them") \
+    X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the evidence names, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read") \
+    X(RECONCILE_ROWS, "reconcile.rows", "the table holds exactly the scope's rows, each once and value for value, and two reads agreed") \
+    X(REFERENCE_SCOPE, "reference.scope", "the reference is complete and bound to this very scope") \
+    X(REFERENCE_SEMANTICS, "reference.semantics", "the job's window rules are the reference's") \
+    X(REFERENCE_WATERMARK, "reference.watermark", "the recorded watermark never ran ahead of the source") \
+    X(REFERENCE_FINALITY, "reference.finality", "every window of the reference is decided, and final where it gives a row") \
+    X(REFERENCE_CAPTURE, "reference.capture", "the rows that the sink received are the reference's: the transformation") \
+    X(REFERENCE_DESTINATION, "reference.destination", "the table holds what the reference computes, over the keys of either") \
+    X(DESTINATION_COVERAGE, "destination.coverage", "the whole table holds the expected rows and nothing else")
+
+enum check_name {
+#define X(id, text, means) CHECK_##id,
+    CHECK_TABLE(X)
+#undef X
+    CHECK_NAMES
+};
+const char *check_name_text(enum check_name c);
+const char *check_name_means(enum check_name c);
+enum check_name check_name_of(const char *p, size_t n); /* CHECK_NAMES for any other */
+
+/* ---- statuses, from best to worst as rule 5 orders them ---- */
+
+#define STATUS_TABLE(X) X(PASSED, "passed") X(UNSUPPORTED, "unsupported") X(UNAVAILABLE, "unavailable") X(FAILED, "failed")
+
+enum status {
+#define X(id, text) STATUS_##id,
+    STATUS_TABLE(X)
+#undef X
+    STATUS_TYPES
+};
+const char *status_name(enum status s);
+enum status status_of(const char *p, size_t n); /* STATUS_TYPES for any other */
+
+/* ---- findings ---- */
+
+#define KIND_TABLE(X) X(MISSING, "missing") X(CHANGED, "changed") X(DUPLICATED, "duplicated") X(UNEXPECTED, "unexpected")
+
+enum finding_kind {
+#define X(id, text) KIND_##id,
+    KIND_TABLE(X)
+#undef X
+    KIND_TYPES
+};
+const char *finding_kind_name(enum finding_kind k);
+enum finding_kind finding_kind_of(const char *p, size_t n);
+
+/* Relations: what was held against what. delivery: captured against destination; transformation: reference against
+ * captured; reference-destination; coverage: expected against the whole table. */
+#define RELATION_TABLE(X) \
+    X(DELIVERY, "delivery") X(TRANSFORMATION, "transformation") X(REFERENCE_DESTINATION, "reference-destination") X(COVERAGE, "coverage")
+
+enum relation {
+#define X(id, text) RELATION_##id,
+    RELATION_TABLE(X)
+#undef X
+    RELATION_TYPES
+};
+const char *relation_name(enum relation r);
+enum relation relation_of(const char *p, size_t n);
+
+/* Why a row may stand twice, from the row's own `again`. */
+#define AGAIN_RESENT "resent"
+#define AGAIN_REPLAYED "replayed"
+
+/* Sides. */
+#define SIDE_CAPTURED "captured"
+#define SIDE_REFERENCE "reference"
+#define SIDE_DESTINATION "destination"
+
+/* ---- next actions: what a person does about it ---- */
+
+#define NEXT_TABLE(X) \
+    X(NONE, "") \
+    X(FIX_USAGE, "correct the arguments and run again") \
+    X(RERUN_UPSTREAM, "run the stage before again and keep its whole output") \
+    X(COLLECT_AGAIN, "collect the bundle again, or stop the job first") \
+    X(COLLECT_CAPTURES, "collect with --include-captures while the job's capture directory is there") \
+    X(COLLECT_STATE, "collect with --include-state") \
+    X(COLLECT_EPOCHS, "collect with --epochs reaching back over the scope") \
+    X(RAISE_CAPTURE, "raise --capture-records for the job; this interval cannot be recovered") \
+    X(DO_NOT_TRUST_BUNDLE, "do not use this bundle; collect again from the job's directories") \
+    X(CHOOSE_CHECKPOINT, "choose a checkpoint that the bundle holds as completed") \
+    X(CHOOSE_SCOPE, "widen the scope to one that holds rows") \
+    X(CHOOSE_KEY, "choose a --key that names one row of the scope") \
+    X(NAME_SINK, "name the sink with --sink, --database and --table") \
+    X(CHECK_CONNECTION, "check the server, the network and the credentials, then read again") \
+    X(ALLOW_SETTINGS, "read as a user whose profile may send settings (readonly=2)") \
+    X(GRANT_SELECT, "grant SELECT on the table, system.tables, system.columns and system.mutations") \
+    X(RAISE_BOUND, "raise the bound that was hit, or ask for fewer keys a query") \
+    X(WAIT_MUTATION, "wait until the mutation is done, then read again") \
+    X(READ_QUIET, "read again when the table stands still, or raise --settle-ms") \
+    X(RIGHT_SERVER, "connect to the server and table that the evidence names") \
+    X(UNSUPPORTED_TABLE, "this form of table cannot be reconciled; see ch-read(1), LIMITS") \
+    X(UNSUPPORTED_SERVER, "this server's line is not supported; see ch-read(1), LIMITS") \
+    X(UNSUPPORTED_JOB, "this job's shape cannot be reconciled; see scope-cut(1), LIMITS") \
+    X(INSPECT_FINDINGS, "look at the findings; repair the table or the job, then read again") \
+    X(FREE_SPACE, "free scratch space, or name another place with --scratch") \
+    X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
+    X(MAKE_CHECK, "run the stage that makes this check in the pipe") \
+    X(NEWER_OWED, "read this with the version that wrote it, or a newer one")
+
+enum next_action {
+#define X(id, text) NEXT_##id,
+    NEXT_TABLE(X)
+#undef X
+    NEXT_ACTIONS
+};
+const char *next_action_text(enum next_action n);
+
+#endif

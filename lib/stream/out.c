@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a stream: every line counted, every write checked, the status only rising. */
+#include "stream/others.h"
+#include "stream/stream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRITE_BLOCK ((size_t)64 << 10)
+
+static void put_bytes(struct stream_out *out, const char *p, size_t n)
+{
+    buf_add(&out->block, p, n);
+    buf_addc(&out->block, '\n');
+    if (out->block.len >= WRITE_BLOCK)
+        stream_flush(out);
+}
+
+int stream_flush(struct stream_out *out)
+{
+    struct err err = ERR_INIT;
+    if (!out->broken && out->block.len && fd_write_all(out->fd, out->block.p, out->block.len, "standard output", &err) != 0) {
+        out->broken = true;
+        msg_error("%s", err.text);
+        stream_status(out, OWED_TROUBLE);
+    }
+    buf_reset(&out->block);
+    return out->broken ? -1 : 0;
+}
+
+void stream_status(struct stream_out *out, int status)
+{
+    static const int rank[] = {[OWED_OK] = 0, [OWED_TROUBLE] = 1, [OWED_FAILED] = 2, [OWED_REFUSED] = 3};
+    if (rank[status] > rank[out->status])
+        out->status = status;
+}
+
+void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
+{
+    memset(out, 0, sizeof *out);
+    out->fd = fd;
+    out->begun = true;
+    struct buf *b = stream_build(out, LINE_STREAM);
+    buf_printf(b, ",\"format\":\"%s\",\"version\":%d,\"stages\":[", STREAM_FORMAT, STREAM_VERSION);
+    if (in && in->stages) {
+        for (size_t i = 0; i < in->stages->len; i++) {
+            const struct json *stage = in->stages->u.items[i];
+            buf_add(b, stage->raw, stage->raw_len);
+            buf_addc(b, ',');
+        }
+    }
+    buf_adds(b, "{\"name\":");
+    json_put_s(b, msg_program());
+    buf_adds(b, ",\"version\":\"" OWED_VERSION "\"}]");
+    if (in && in->shard) {
+        buf_adds(b, ",\"shard\":");
+        buf_add(b, in->shard->raw, in->shard->raw_len);
+    }
+    stream_put_built(out, LINE_STREAM);
+}
+
+void stream_put(struct stream_out *out, enum line_type type, const char *p, size_t n)
+{
+    if (type == LINE_ROW && out->rows_off)
+        return;
+    out->counts[type]++;
+    put_bytes(out, p, n);
+}
+
+void stream_pass(struct stream_out *out, const struct stream_line *line)
+{
+    if (line->type == LINE_ROW && out->rows_off)
+        return;
+    if (line->type == LINE_UNKNOWN)
+        (*others_count(&out->others, line->type_name, line->type_len))++;
+    out->counts[line->type]++;
+    put_bytes(out, line->p, line->n);
+}
+
+struct buf *stream_build(struct stream_out *out, enum line_type type)
+{
+    buf_reset(&out->line);
+    buf_adds(&out->line, "{\"type\":\"");
+    buf_adds(&out->line, line_type_name(type));
+    buf_addc(&out->line, '"');
+    return &out->line;
+}
+
+void stream_put_built(struct stream_out *out, enum line_type type)
+{
+    buf_addc(&out->line, '}');
+    stream_put(out, type, out->line.p, out->line.len);
+}
+
+void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again)
+{
+    struct buf *b = stream_build(out, LINE_ROW);
+    buf_adds(b, ",\"side\":\"");
+    buf_adds(b, side);
+    buf_addc(b, '"');
+    if (read) {
+        buf_adds(b, ",\"read\":");
+        buf_addu64(b, read);
+    }
+    buf_adds(b, ",\"cells\":");
+    buf_add(b, cells, cells_len);
+    if (at) {
+        buf_adds(b, ",\"at\":\"");
+        buf_add(b, at, at_len);
+        buf_addc(b, '"');
+    }
+    if (again) {
+        buf_adds(b, ",\"again\":\"");
+        buf_adds(b, again);
+        buf_addc(b, '"');
+    }
+    stream_put_built(out, LINE_ROW);
+}
+
+void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole, const char *reason)
+{
+    struct buf *b = stream_build(out, LINE_SIDE);
+    buf_adds(b, ",\"side\":");
+    json_put_s(b, side);
+    if (read) {
+        buf_adds(b, ",\"read\":");
+        json_put_u64(b, read);
+    }
+    buf_adds(b, ",\"rows\":");
+    json_put_u64(b, rows);
+    buf_printf(b, ",\"whole\":%s", whole ? "true" : "false");
+    if (reason && *reason) {
+        buf_adds(b, ",\"reason\":");
+        json_put_s(b, reason);
+    }
+    stream_put_built(out, LINE_SIDE);
+}
+
+/* Reasons may quote what a server or a file said, which need not be UTF-8: it is masked as a message is. */
+static void put_text(struct buf *b, const char *s)
+{
+    if (utf8_valid(s, strlen(s))) {
+        json_put_s(b, s);
+        return;
+    }
+    struct buf masked = BUF_INIT;
+    msg_mask(&masked, s, strlen(s));
+    json_put_str(b, masked.p, masked.len);
+    buf_free(&masked);
+}
+
+void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
+                      const char *const *evidence, enum next_action next, const char *counts)
+{
+    static const int exits[] = {
+        [STATUS_PASSED] = OWED_OK, [STATUS_UNSUPPORTED] = OWED_TROUBLE, [STATUS_UNAVAILABLE] = OWED_TROUBLE, [STATUS_FAILED] = OWED_FAILED};
+    struct buf *b = stream_build(out, LINE_CHECK);
+    buf_adds(b, ",\"stage\":");
+    json_put_s(b, msg_program());
+    buf_printf(b, ",\"name\":\"%s\",\"status\":\"%s\",\"reason\":", check_name_text(name), status_name(status));
+    put_text(b, reason ? reason : "");
+    buf_adds(b, ",\"evidence\":[");
+    for (size_t i = 0; evidence && evidence[i]; i++) {
+        if (i)
+            buf_addc(b, ',');
+        put_text(b, evidence[i]);
+    }
+    buf_adds(b, "],\"next\":");
+    json_put_s(b, next_action_text(next));
+    if (counts) {
+        buf_adds(b, ",\"counts\":");
+        buf_adds(b, counts);
+    }
+    stream_put_built(out, LINE_CHECK);
+    out->checks[status]++;
+    stream_status(out, exits[status]);
+}
+
+void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n)
+{
+    struct buf *b = stream_build(out, LINE_REQUIRE);
+    buf_adds(b, ",\"checks\":[");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(b, "%s\"%s\"", i ? "," : "", check_name_text(names[i]));
+    buf_addc(b, ']');
+    stream_put_built(out, LINE_REQUIRE);
+}
+
+void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next)
+{
+    msg_error("%s", err->text);
+    struct buf *b = stream_build(out, LINE_STOP);
+    buf_adds(b, ",\"stage\":");
+    json_put_s(b, msg_program());
+    buf_printf(b, ",\"kind\":\"%s\",\"reason\":", err->kind == ERR_REFUSED ? "refused" : "unfinished");
+    put_text(b, err->text);
+    buf_adds(b, ",\"next\":");
+    json_put_s(b, next_action_text(next));
+    stream_put_built(out, LINE_STOP);
+    out->stopped = true;
+    out->rows_off = true;
+    stream_status(out, err_exit(err));
+}
+
+int stream_end(struct stream_out *out)
+{
+    struct buf *b = stream_build(out, LINE_END);
+    buf_adds(b, ",\"lines\":{");
+    bool first = true;
+    for (size_t t = 0; t < LINE_UNKNOWN; t++) {
+        if (!out->counts[t])
+            continue;
+        buf_printf(b, "%s\"%s\":", first ? "" : ",", line_type_name((enum line_type)t));
+        json_put_u64(b, out->counts[t]);
+        first = false;
+    }
+    for (const struct stream_others *o = out->others; o; o = o->next) {
+        buf_addc(b, ',');
+        json_put_str(b, o->name, o->len);
+        buf_addc(b, ':');
+        json_put_u64(b, o->count);
+    }
+    buf_addc(b, '}');
+    stream_put_built(out, LINE_END);
+    out->ended = true;
+    stream_flush(out);
+    /* The last write's failure can show only when the descriptor is closed (a full disk over a network). */
+    if (!out->broken && out->fd == STDOUT_FILENO && close(out->fd) != 0 && errno != EINTR) {
+        msg_error("cannot write standard output: %s", strerror(errno));
+        stream_status(out, OWED_TROUBLE);
+    }
+    return out->broken ? OWED_TROUBLE : out->status;
+}
+
+void stream_out_free(struct stream_out *out)
+{
+    buf_free(&out->block);
+    buf_free(&out->line);
+    others_free(&out->others);
+    arena_free(&out->arena);
+}

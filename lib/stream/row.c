@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Row lines, split without a tree. The head is read forwards and the tail
+ * backwards, so that the cells between them are looked at once, by whoever
+ * checks them. A quote inside a cell is escaped, so the tail's quotes are its own.
+ */
+#include "stream/stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char head[] = "{\"type\":\"row\",\"side\":\"";
+
+static int bad_row(const struct stream_line *line, const char *why, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a row %s", line->line_no, why);
+}
+
+/* True when text may stand in a row's side, at or again: nothing that JSON would escape. */
+static bool plain(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
+            return false;
+    return n > 0;
+}
+
+/* Take `,"name":"text"` off the end of p[0..*n), where it stands there. */
+static void take_tail(const char *p, size_t *n, const char *name, const char **text, size_t *len)
+{
+    size_t name_len = strlen(name);
+    if (*n < name_len + 4 || p[*n - 1] != '"')
+        return;
+    const char *open = memrchr(p, '"', *n - 1);
+    if (!open || (size_t)(open - p) < name_len)
+        return;
+    const char *label = open - name_len;
+    size_t text_len = (size_t)(p + *n - 1 - (open + 1));
+    if (memcmp(label, name, name_len) != 0 || !plain(open + 1, text_len))
+        return;
+    *text = open + 1;
+    *len = text_len;
+    *n = (size_t)(label - p);
+}
+
+int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err)
+{
+    *row = (struct stream_row){0};
+    const char *p = line->p, *end = p + line->n;
+    if (line->n < sizeof head || memcmp(p, head, sizeof head - 1) != 0)
+        return bad_row(line, "does not begin with its side", err);
+    row->side = p + sizeof head - 1;
+    const char *q = memchr(row->side, '"', (size_t)(end - row->side));
+    if (!q || !plain(row->side, (size_t)(q - row->side)))
+        return bad_row(line, "has a side that is no plain text", err);
+    row->side_len = (size_t)(q - row->side);
+    q++;
+    if (end - q > 8 && memcmp(q, ",\"read\":", 8) == 0) {
+        const char *digits = q + 8;
+        q = digits;
+        while (q < end && *q >= '0' && *q <= '9' && q - digits < 10)
+            q++;
+        uint64_t read;
+        if (!scan_u64(digits, (size_t)(q - digits), &read) || read < 1 || read > 1000)
+            return bad_row(line, "has a read that is no number from 1 to 1000", err);
+        row->read = (unsigned)read;
+    }
+    if (end - q < 12 || memcmp(q, ",\"cells\":[", 10) != 0)
+        return bad_row(line, "has another member where its cells should stand", err);
+    row->cells = q + 9;
+    size_t n = (size_t)(end - row->cells);
+    if (row->cells[n - 1] != '}')
+        return bad_row(line, "does not end after its members", err);
+    n--;
+    take_tail(row->cells, &n, ",\"again\":", &row->again, &row->again_len);
+    take_tail(row->cells, &n, ",\"at\":", &row->at, &row->at_len);
+    if (n < 2 || row->cells[n - 1] != ']')
+        return bad_row(line, "has a member that is not known or not in its place", err);
+    row->cells_len = n;
+    return 0;
+}

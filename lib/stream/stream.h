@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream: owed-stream, version 1 (STREAM.md): lines, pass-through, checks, stop
+ * and end. A program reads at most one stream and writes exactly one.
+ *
+ * Lines pass as the bytes they came as. A line handed to a caller lives until
+ * the next one is read.
+ */
+#ifndef OWED_STREAM_H
+#define OWED_STREAM_H
+
+#include "base/base.h"
+#include "json/json.h"
+#include "stream/names.h"
+
+#define STREAM_FORMAT "owed-stream"
+#define STREAM_VERSION 1
+#define STREAM_MAX_LINE ((size_t)64 << 20)
+
+/* ---- lines from a descriptor, without the stream's rules (saved files, job lanes) ---- */
+
+struct line_in {
+    int fd;
+    const char *name;  /* for messages, such as "stdin" */
+    size_t max_line;
+    struct buf block;
+    size_t at;         /* next unread byte of block */
+    size_t scanned;    /* bytes of block from at known to hold no newline */
+    uint64_t line_no;  /* of the line last returned, from 1 */
+    bool eof;
+};
+
+void line_in_init(struct line_in *in, int fd, const char *name, size_t max_line);
+/* 1 with the line (newline not counted), 0 at the end, -1 on error. A last line without its newline is an error
+ * (ERR_TROUBLE, "cut in the middle of line N"); one past max_line is ERR_REFUSED. */
+int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err);
+/* True when another whole line is already in memory, so that the next call will not block. */
+bool line_in_ready(struct line_in *in);
+void line_in_free(struct line_in *in);
+
+/* ---- reading a stream ---- */
+
+struct stream_line {
+    enum line_type type;    /* LINE_UNKNOWN: an annotation of a type that this version does not know */
+    const char *type_name;  /* not NUL-terminated */
+    size_t type_len;
+    const char *p;          /* the whole line, newline not counted */
+    size_t n;
+    uint64_t line_no;
+};
+
+struct stream_in {
+    struct line_in lines;
+    uint64_t counts[LINE_TYPES]; /* lines so far by type; unknown ones by name in others */
+    struct stream_others *others;
+    struct arena arena;          /* for the header and the end */
+    struct json *stages;         /* `stages` of the header that came in, NULL before it */
+    struct json *shard;          /* `shard` of the header, or NULL */
+    bool ended, stopped;
+    bool refused;                /* a `stop` of kind refused has passed */
+    bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
+};
+
+void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
+/* Read the header, which stream_next does too where this was not called. 0, or -1 as stream_next. */
+int stream_open(struct stream_in *in, struct err *err);
+/* 1 with a line, 0 after a whole `end`, -1 on error: ERR_REFUSED for what is outside the contract (not JSON, another
+ * format, a newer version, a stream inside a stream, bytes after `end`, an unknown member of row, side, check or
+ * require, an unknown check or status), ERR_TROUBLE for a stream that is unfinished (empty, cut, `end` missing or not
+ * holding). `end` is not returned. Every line is checked to be one strict JSON object whose first member is "type"; of a
+ * row only the members around its cells are checked where rows_unchecked is set. */
+int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
+void stream_in_free(struct stream_in *in);
+
+/* ---- rows, the hot path ---- */
+
+struct stream_row {
+    const char *side;
+    size_t side_len;
+    unsigned read;        /* 0 where the row has none */
+    const char *cells;    /* from '[' to ']' */
+    size_t cells_len;
+    const char *at;       /* or NULL */
+    size_t at_len;
+    const char *again;    /* or NULL */
+    size_t again_len;
+};
+
+/* Split a row line: members side, read, cells, at, again in that order, no white space. The cells' own form is the
+ * caller's to check: cells_scan_row must find the row's end at cells_len. ERR_REFUSED with what is wrong. side, at and
+ * again may hold nothing that needs an escape. */
+int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err);
+
+/* ---- writing a stream ---- */
+
+struct stream_out {
+    int fd;
+    struct buf block;
+    uint64_t counts[LINE_TYPES];
+    struct stream_others *others;
+    uint64_t checks[STATUS_TYPES]; /* check lines this program wrote, by status */
+    bool begun, ended, stopped;
+    bool rows_off;                 /* after a stop: rows are not passed on */
+    bool broken;                   /* standard output failed; said once */
+    int status;                    /* the exit status so far; only rises (stream_status) */
+    struct buf line;               /* the line being built */
+    struct arena arena;
+};
+
+/* Start a stream on fd. in (NULL for a first stage) gives the stages and the shard so far: its header must have been
+ * read, see stream_open. */
+void stream_begin(struct stream_out *out, int fd, const struct stream_in *in);
+/* Append one line of a known type, complete JSON text without its newline. */
+void stream_put(struct stream_out *out, enum line_type type, const char *p, size_t n);
+/* Pass a line on as the bytes it came as. After a stop, rows are dropped. */
+void stream_pass(struct stream_out *out, const struct stream_line *line);
+/* Build a line in place: returns out->line holding `{"type":"<name>"`; the caller appends `,"member":…` parts and
+ * stream_put_built closes and writes it. */
+struct buf *stream_build(struct stream_out *out, enum line_type type);
+void stream_put_built(struct stream_out *out, enum line_type type);
+
+/* A row. read 0 and NULL at or again are left out. at and again are plain text without anything to escape (at may
+ * be given as stream_row returned it). */
+void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
+                    const char *at, size_t at_len, const char *again);
+/* A side, closed. reason NULL or "" where whole. */
+void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole, const char *reason);
+/* A check of this program. evidence: NULL-terminated array of texts or NULL. next: one of the table's next actions.
+ * counts: JSON object text or NULL. Raises the program's own exit status. */
+void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
+                      const char *const *evidence, enum next_action next, const char *counts);
+/* The checks that this run needs. */
+void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n);
+/* A stop: kind from err (ERR_REFUSED refused, else unfinished). Also prints `prog: reason` on standard error and raises
+ * the exit status to 2 or 3. From then on rows are not passed. */
+void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next);
+void stream_status(struct stream_out *out, int status); /* 2 over 1 over 3 over 0; nothing lowers it */
+/* Write what is held, so that a reader sees it before this program blocks. 0, or -1 where the output failed. */
+int stream_flush(struct stream_out *out);
+/* Write `end`, flush, check the descriptor's close. Returns the exit status (OWED_TROUBLE where the output failed). */
+int stream_end(struct stream_out *out);
+void stream_out_free(struct stream_out *out);
+
+/* ---- the shape of a filter ---- */
+
+/* What a stage does with each line that came. Return 0 to pass the line on, 1 to keep it back (the stage owns it), or -1
+ * with *err for a stop. */
+typedef int stream_line_fn(void *ctx, const struct stream_line *line, struct err *err);
+
+/* Run standard input (fd 0) through: reads the header, begins out on fd 1, calls on_line for every line, passes what
+ * is to pass. When the input is unfinished or outside the contract, or on_line returns -1, a stop is written and what
+ * follows still passes, but rows (rules 2 and 4); on_line is not called again. Returns true when the input ended
+ * whole, no stop is in it, and the stage may do its own work; the caller then ends with stream_end in every case. */
+bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx);
+
+/* A whole stream that says only why nothing was done: for bad usage and for a first stage that must refuse. Writes
+ * header, stop, end to standard output; returns err_exit(err). */
+int stream_refuse(const struct err *err, enum next_action next);
+
+/* ---- the bundle line ---- */
+
+struct stream_bundle {
+    const char *path;
+    const char *manifest_sha256;
+    const char *job;
+    uint64_t checkpoint;
+};
+/* Parse a bundle line; strings are in arena. */
+int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err);
+void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stream's rules on whole streams in memory: what passes, what is refused, what is unfinished. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "stream/stream.h"
+
+#define HEAD "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[{\"name\":\"a\",\"version\":\"1\"}]}\n"
+#define ROW "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\"}\n"
+#define END(lines) "{\"type\":\"end\",\"lines\":{" lines "}}\n"
+
+/* Read text as a stream to its end. The result of the last stream_next; err holds why. */
+static int run(const char *text, size_t n, struct err *err, uint64_t *lines)
+{
+    int fd = scratch_open(NULL, err);
+    assert_true(fd >= 0);
+    assert_int_equal(fd_write_all(fd, text, n, "scratch", err), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    struct stream_in in;
+    struct stream_line line;
+    stream_in_init(&in, fd, "stdin", 4096);
+    *lines = 0;
+    int rc;
+    while ((rc = stream_next(&in, &line, err)) > 0)
+        (*lines)++;
+    stream_in_free(&in);
+    close(fd);
+    return rc;
+}
+
+static void expect(const char *text, int want, enum err_kind kind, const char *why)
+{
+    struct err err = ERR_INIT;
+    uint64_t lines;
+    int rc = run(text, strlen(text), &err, &lines);
+    if (rc != want || (rc < 0 && (err.kind != kind || !strstr(err.text, why))))
+        fail_msg("%s\n  gave %d kind %d: %s", text, rc, err.kind, err.text);
+}
+
+static void test_whole(void **state)
+{
+    (void)state;
+    expect(HEAD END("\"stream\":1"), 0, ERR_NONE, "");
+    expect(HEAD ROW END("\"stream\":1,\"row\":1"), 0, ERR_NONE, "");
+    expect(HEAD "{\"type\":\"note\",\"x\":[1]}\n" END("\"stream\":1,\"note\":1"), 0, ERR_NONE, "");
+}
+
+static void test_unfinished(void **state)
+{
+    (void)state;
+    expect("", -1, ERR_TROUBLE, "empty input");
+    expect(HEAD, -1, ERR_TROUBLE, "end line is missing");
+    expect(HEAD ROW END("\"stream\":1,\"row\":2"), -1, ERR_TROUBLE, "end counts 2 lines of type row, 1 came");
+    expect(HEAD ROW END("\"stream\":1"), -1, ERR_TROUBLE, "leaves out lines");
+    expect(HEAD "{\"type\":\"note\"}\n" END("\"stream\":1,\"note\":0"), -1, ERR_TROUBLE, "type note, 1 came");
+}
+
+/* A stream cut at any byte is never whole. */
+static void test_cut_anywhere(void **state)
+{
+    (void)state;
+    const char text[] = HEAD ROW "{\"type\":\"side\",\"side\":\"captured\",\"rows\":1,\"whole\":true}\n" END("\"stream\":1,\"row\":1,\"side\":1");
+    struct err err = ERR_INIT;
+    uint64_t lines;
+    assert_int_equal(run(text, sizeof text - 1, &err, &lines), 0);
+    assert_int_equal(lines, 2);
+    for (size_t n = 0; n < sizeof text - 1; n++)
+        assert_int_equal(run(text, n, &err, &lines), -1);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    expect("{\"type\":\"row\"}\n", -1, ERR_REFUSED, "first line must be its header");
+    expect("hello\n", -1, ERR_REFUSED, "not an owed-stream");
+    expect("{\"type\":\"stream\",\"format\":\"other\",\"version\":1,\"stages\":[]}\n", -1, ERR_REFUSED, "another format");
+    expect("{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":2,\"stages\":[]}\n", -1, ERR_REFUSED, "version 2");
+    expect(HEAD HEAD, -1, ERR_REFUSED, "stream inside a stream");
+    expect(HEAD END("\"stream\":1") "x\n", -1, ERR_REFUSED, "follows the stream's end");
+    expect(HEAD "{\"a\":1}\n", -1, ERR_REFUSED, "first member is \"type\"");
+    expect(HEAD "{\"type\":\"note\",\"x\":1,\"x\":2}\n", -1, ERR_REFUSED, "line 2: byte");
+    expect(HEAD "{\"type\":\"note\",\"x\":\"\xff\"}\n", -1, ERR_REFUSED, "line 2: byte");
+    expect(HEAD "{\"type\":\"side\",\"side\":\"captured\",\"rows\":1,\"whole\":true,\"x\":1}\n", -1, ERR_REFUSED, "x");
+    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.nope\",\"status\":\"passed\"}\n", -1, ERR_REFUSED, "not known");
+    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.manifest\",\"status\":\"fine\"}\n", -1, ERR_REFUSED, "not known");
+    expect(HEAD "{\"type\":\"stop\",\"kind\":\"x\"}\n", -1, ERR_REFUSED, "stop");
+}
+
+static void test_long_line(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    buf_adds(&text, HEAD "{\"type\":\"note\",\"x\":\"");
+    for (int i = 0; i < 5000; i++)
+        buf_addc(&text, 'x');
+    buf_adds(&text, "\"}\n" END("\"stream\":1,\"note\":1"));
+    expect(buf_str(&text), -1, ERR_REFUSED, "line 2 is longer than 4096 bytes");
+    buf_free(&text);
+}
+
+/* ---- rows ---- */
+
+static int split(const char *text, struct stream_row *row, struct err *err)
+{
+    struct stream_line line = {.type = LINE_ROW, .p = text, .n = strlen(text), .line_no = 7};
+    return stream_row(&line, row, err);
+}
+
+static void test_row_members(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct stream_row r;
+    assert_int_equal(split("{\"type\":\"row\",\"side\":\"destination\",\"read\":2,\"cells\":[\"a],\\\"at\\\":\",null]}", &r, &err), 0);
+    assert_int_equal(r.read, 2);
+    assert_int_equal(r.cells_len, strlen("[\"a],\\\"at\\\":\",null]"));
+    assert_null(r.at);
+    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"again\":\"resent\"}", &r, &err), 0);
+    assert_memory_equal(r.at, "t/0/1", 5);
+    assert_memory_equal(r.again, "resent", 6);
+    assert_int_equal(r.cells_len, 5);
+    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\"}", &r, &err), 0);
+    assert_null(r.at);
+}
+
+static void test_row_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{\"type\":\"row\",\"cells\":[\"1\"]}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"x\":1}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\",\"at\":\"t/0/1\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"a\\\\b\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"read\":0,\"cells\":[\"1\"]}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"read\":01,\"cells\":[\"1\"]}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":{}}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[",
+        "{\"type\":\"row\",\"side\":\"cap",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"] }",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct err err = ERR_INIT;
+        struct stream_row r;
+        if (split(bad[i], &r, &err) == 0)
+            fail_msg("accepted: %s", bad[i]);
+        assert_int_equal(err.kind, ERR_REFUSED);
+        assert_non_null(strstr(err.text, "line 7"));
+    }
+}
+
+/* What is written is read back whole, with its counts, its stages and its statuses. */
+static void test_write_and_read(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    int fd = scratch_open(NULL, &err);
+    struct stream_out out;
+    stream_begin(&out, fd, NULL);
+    stream_put_row(&out, SIDE_CAPTURED, 0, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
+    stream_put_side(&out, SIDE_CAPTURED, 0, 1, false, "cut \x01 short");
+    stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, "bad \xff byte", (const char *const[]){"a", "b", NULL},
+                     NEXT_READ_QUIET, "{\"n\":1}");
+    assert_int_equal(out.status, OWED_TROUBLE);
+    stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_FAILED, "", NULL, NEXT_NONE, NULL);
+    assert_int_equal(out.status, OWED_FAILED);
+    stream_status(&out, OWED_TROUBLE);
+    assert_int_equal(stream_end(&out), OWED_FAILED);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    struct stream_in in;
+    struct stream_line line;
+    stream_in_init(&in, fd, "again", STREAM_MAX_LINE);
+    int rc, lines = 0;
+    while ((rc = stream_next(&in, &line, &err)) > 0)
+        lines++;
+    if (rc < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(lines, 4);
+    assert_int_equal(in.stages->len, 1);
+    stream_in_free(&in);
+    stream_out_free(&out);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),  cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),   cmocka_unit_test(test_row_members),
+        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
