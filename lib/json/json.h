@@ -48,7 +48,7 @@ bool json_valid(const char *p, size_t n, struct json_error *e);
 
 /* Parse one JSON text into a tree in arena. NULL with *e set where it is refused. */
 struct json *json_parse(const char *p, size_t n, struct arena *arena, struct json_error *e);
-/* The same, with an err that reads "what: byte N: why" (kind ERR_REFUSED). */
+/* The same, with an err that reads "what: byte N: why" (kind ERR_REFUSED); in messages bytes count from 1, as lines do. */
 struct json *json_parse_named(const char *p, size_t n, struct arena *arena, const char *what, struct err *err);
 
 /* A member's value by name, or NULL (also where obj is NULL or no object). */
@@ -71,6 +71,9 @@ int json_opt_str(const struct json *obj, const char *name, struct arena *a, cons
 int json_only(const struct json *obj, const char *const *names, const char *where, struct err *err);
 bool json_u64(const struct json *v, uint64_t *out); /* the rule of json_need_u64 on a value */
 bool json_i64(const struct json *v, int64_t *out);
+/* True when two number texts (RFC 8259) have the same value; the sign of zero is ignored. Exponents of 17 digits and
+ * more compare as text. */
+bool json_number_same(const char *a, size_t a_len, const char *b, size_t b_len);
 
 /* ---- writing ---- */
 

@@ -452,6 +452,6 @@ struct json *json_parse_named(const char *p, size_t n, struct arena *arena, cons
     struct json_error e;
     struct json *v = json_parse(p, n, arena, &e);
     if (!v)
-        err_set(err, ERR_REFUSED, "%s: byte %zu: %s", what, e.offset, e.why);
+        err_set(err, ERR_REFUSED, "%s: byte %zu: %s", what, e.offset + 1, e.why);
     return v;
 }

@@ -405,7 +405,7 @@ static void errors_name_the_document(void **state)
     struct err err = ERR_INIT;
     assert_null(json_parse_named("{\"a\":01}", 8, &a, "scope.json", &err));
     assert_int_equal(err.kind, ERR_REFUSED);
-    assert_string_equal(err.text, "scope.json: byte 6: leading zero");
+    assert_string_equal(err.text, "scope.json: byte 7: leading zero");
     arena_free(&a);
 }
 
@@ -480,6 +480,25 @@ static void canonical_form(void **state)
     arena_free(&a);
 }
 
+static void numbers_compare_by_value(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } pairs[] = {
+        {"1.0", "1", true}, {"1e3", "1000", true}, {"1E+3", "1000.00", true}, {"0.001", "1e-3", true}, {"-0.0", "0", true},
+        {"0e5", "0.00", true}, {"9007199254740993", "9007199254740992", false}, {"1", "-1", false}, {"1", "10", false},
+        {"0", "1", false}, {"12345678901234.5678", "12345678901234.568", false}, {"1e400", "1.7976931348623157e308", false},
+        {"1e99999999999999999999", "1e99999999999999999999", true}, {"1e99999999999999999999", "1", false},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const char *a = pairs[i].a, *b = pairs[i].b;
+        assert_int_equal(json_number_same(a, strlen(a), b, strlen(b)), pairs[i].same);
+        assert_int_equal(json_number_same(b, strlen(b), a, strlen(a)), pairs[i].same);
+    }
+}
+
 /* Each byte value at each place of a stretch longer than the wide loop's step: both forms of the loops stop alike. */
 static void wide_and_narrow_loops_agree(void **state)
 {
@@ -514,6 +533,7 @@ int main(void)
         cmocka_unit_test(errors_name_the_document),
         cmocka_unit_test(writes_with_the_fewest_escapes),
         cmocka_unit_test(canonical_form),
+        cmocka_unit_test(numbers_compare_by_value),
         cmocka_unit_test(wide_and_narrow_loops_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
