@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What came back: the headers that count, the body or the error's text, and
+ * what both mean for the statement.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/parts.h"
+#include "json/json.h"
+
+/* The value of header `name` in the line p[0..n), or NULL. */
+static const char *value_of(const char *p, size_t n, const char *name, size_t *len)
+{
+    size_t k = strlen(name);
+    if (n <= k || p[k] != ':' || strncasecmp(p, name, k) != 0)
+        return NULL;
+    p += k + 1;
+    n -= k + 1;
+    while (n > 0 && (*p == ' ' || *p == '\t'))
+        p++, n--;
+    while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r' || p[n - 1] == '\n'))
+        n--;
+    *len = n;
+    return p;
+}
+
+static void copy(char *to, size_t cap, const char *p, size_t n)
+{
+    struct buf b = BUF_INIT;
+    msg_mask(&b, p, n);
+    snprintf(to, cap, "%s", buf_str(&b));
+    buf_free(&b);
+}
+
+/* {"read_rows":"2",…,"result_rows":"2"}: the numbers as text or bare. Anything else is no summary. */
+static void read_summary(struct http_answer *a, const char *p, size_t n)
+{
+    struct arena arena = ARENA_INIT;
+    struct json_error e;
+    struct json *v = json_parse(p, n, &arena, &e);
+    a->has_summary = v != NULL && json_u64(json_get(v, "result_rows"), &a->result_rows);
+    if (a->has_summary) {
+        if (!json_u64(json_get(v, "read_rows"), &a->read_rows))
+            a->read_rows = 0;
+        if (!json_u64(json_get(v, "written_rows"), &a->written_rows))
+            a->written_rows = 0;
+    }
+    arena_free(&arena);
+}
+
+size_t http_on_header(char *p, size_t size, size_t n, void *ctx)
+{
+    struct transfer *t = ctx;
+    struct http_answer *a = t->a;
+    const char *v;
+    size_t len;
+    n *= size;
+    if (n >= 5 && memcmp(p, "HTTP/", 5) == 0) {
+        /* An interim answer came before this one: only the last one's headers count. */
+        a->code = 0;
+        a->has_summary = false;
+        t->exception = false;
+    } else if ((v = value_of(p, n, "X-ClickHouse-Exception-Code", &len)) != NULL) {
+        uint64_t code = 0;
+        t->exception = true;
+        a->code = scan_u64(v, len, &code) && code > 0 && code < 1000000 ? (int)code : 0;
+    } else if ((v = value_of(p, n, "X-ClickHouse-Summary", &len)) != NULL) {
+        read_summary(a, v, len);
+    } else if ((v = value_of(p, n, "X-ClickHouse-Timezone", &len)) != NULL) {
+        copy(a->timezone, sizeof a->timezone, v, len);
+    } else if ((v = value_of(p, n, "X-ClickHouse-Server-Display-Name", &len)) != NULL) {
+        copy(a->display_name, sizeof a->display_name, v, len);
+    }
+    return n;
+}
+
+size_t http_on_body(char *p, size_t size, size_t n, void *ctx)
+{
+    struct transfer *t = ctx;
+    long status = 0;
+    n *= size;
+    curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status != 200 || t->exception) {
+        size_t room = ERROR_BODY - t->error.len;
+        buf_add(&t->error, p, n < room ? n : room);
+        return n;
+    }
+    t->a->body_bytes += n;
+    if (t->fn == NULL)
+        return n;
+    int64_t from = time_mono_ms();
+    t->aborted = t->fn(t->ctx, p, n) != 0;
+    t->away_ms += time_mono_ms() - from;
+    return t->aborted ? 0 : n;
+}
+
+void http_scrub(const struct http *h, char *text, size_t cap)
+{
+    struct buf b = BUF_INIT;
+    for (int i = 0; i < HTTP_SECRETS; i++) {
+        const char *secret = h->secrets[i];
+        if (secret == NULL || *secret == '\0' || strstr(text, secret) == NULL)
+            continue;
+        buf_reset(&b);
+        for (const char *p = text, *hit; *p != '\0'; p = hit + strlen(secret)) {
+            hit = strstr(p, secret);
+            if (hit == NULL) {
+                buf_adds(&b, p);
+                break;
+            }
+            buf_add(&b, p, (size_t)(hit - p));
+            buf_adds(&b, "***");
+        }
+        snprintf(text, cap, "%s", buf_str(&b));
+    }
+    buf_free(&b);
+}
+
+/* The server's own words: its first line, printable, without the prefixes that say nothing. */
+static void add_error_text(struct buf *b, const struct buf *error)
+{
+    const char *p = error->p;
+    size_t n = error->len;
+    const char *nl = n > 0 ? memchr(p, '\n', n) : NULL;
+    if (nl != NULL)
+        n = (size_t)(nl - p);
+    msg_mask(b, p, n);
+}
+
+/* A server that sets no exception header still begins its text with the code. */
+static int code_in_text(const struct buf *error)
+{
+    static const char lead[] = "Code: ";
+    size_t at = sizeof lead - 1;
+    int code = 0;
+    if (error->len <= at || memcmp(error->p, lead, at) != 0)
+        return 0;
+    while (at < error->len && error->p[at] >= '0' && error->p[at] <= '9' && code < 100000)
+        code = code * 10 + (error->p[at++] - '0');
+    return code;
+}
+
+static void settle_answered(struct transfer *t, struct buf *text)
+{
+    struct http_answer *a = t->a;
+    if (a->code == 0 && t->send == NULL)
+        a->code = code_in_text(&t->error);
+    if (a->code > 0) {
+        a->outcome = HTTP_ANSWERED;
+        if (t->error.len == 0)
+            buf_printf(text, "error %d, without a text", a->code);
+        else
+            add_error_text(text, &t->error);
+        return;
+    }
+    a->outcome = HTTP_IN_DOUBT;
+    buf_printf(text, "HTTP status %ld without an exception code", a->status);
+    if (a->status >= 300 && a->status < 400)
+        buf_adds(text, "; redirects are not followed");
+    else if (t->error.len > 0) {
+        buf_adds(text, ": ");
+        add_error_text(text, &t->error);
+    }
+}
+
+static void settle_broken(struct transfer *t, CURLcode rc, struct buf *text)
+{
+    struct http_answer *a = t->a;
+    long requested = 0;
+    curl_easy_getinfo(t->h->easy, CURLINFO_REQUEST_SIZE, &requested);
+    bool begun = t->send != NULL && t->send_len > 0 ? t->sent > 0 : requested > 0;
+    a->outcome = begun ? HTTP_IN_DOUBT : HTTP_NOT_SENT;
+    if (a->timed_out || rc == CURLE_OPERATION_TIMEDOUT) {
+        bool connecting = rc == CURLE_OPERATION_TIMEDOUT; /* the one time that curl itself keeps */
+        a->timed_out = true;
+        buf_printf(text, begun ? "no whole answer within %llu ms" : "no connection within %llu ms",
+                   (unsigned long long)(connecting ? t->h->connect_ms : t->h->timeout_ms));
+        return;
+    }
+    const char *why = t->curl_text[0] != '\0' ? t->curl_text : curl_easy_strerror(rc);
+    msg_mask(text, why, strlen(why));
+    if (a->status == 200 && begun)
+        buf_printf(text, "; the answer broke off after %llu bytes", (unsigned long long)a->body_bytes);
+}
+
+void http_settle(struct transfer *t, CURLcode rc)
+{
+    struct http_answer *a = t->a;
+    struct buf text = BUF_INIT;
+    long connects = 0;
+    curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &a->status);
+    curl_easy_getinfo(t->h->easy, CURLINFO_NUM_CONNECTS, &connects);
+    a->new_connection = connects > 0;
+    if (t->aborted) {
+        a->outcome = HTTP_ABORTED;
+        buf_adds(&text, "given up");
+    } else if ((rc == CURLE_OK && !a->timed_out && (a->status != 200 || t->exception)) || a->code > 0) {
+        settle_answered(t, &text);
+    } else if (rc != CURLE_OK || a->timed_out) {
+        settle_broken(t, rc, &text);
+    } else {
+        a->outcome = HTTP_DONE;
+    }
+    /* Scrubbed whole, before it is cut: half a password is too much. */
+    size_t cap = text.len + 3 * HTTP_SECRETS * text.len + 8;
+    buf_reserve(&text, cap);
+    buf_str(&text);
+    http_scrub(t->h, text.p, cap);
+    size_t len = strlen(text.p);
+    if (len >= sizeof a->text) {
+        len = sizeof a->text - 1;
+        while (len > 0 && ((unsigned char)text.p[len] & 0xc0) == 0x80)
+            len--;
+    }
+    memcpy(a->text, text.p, len);
+    a->text[len] = '\0';
+    buf_free(&text);
+}
+
+int http_err(const struct http_answer *a, const char *what, struct err *err)
+{
+    return err_set(err, a->timed_out ? ERR_TIMEOUT : ERR_TROUBLE, "%s: %s", what, a->text);
+}

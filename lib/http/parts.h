@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of http share: the handle, and one statement on its way. */
+#ifndef OWED_HTTP_PARTS_H
+#define OWED_HTTP_PARTS_H
+
+#include <curl/curl.h>
+
+#include "http/http.h"
+
+/* The password as it may turn up in a text: as is, percent-encoded, base64, and base64 of user:password. */
+#define HTTP_SECRETS 4
+
+struct http {
+    CURLM *multi; /* holds the kept connection between statements */
+    CURL *easy;
+    struct curl_slist *headers;
+    char *endpoint, *cacert;
+    char *secrets[HTTP_SECRETS];
+    uint64_t connect_ms, timeout_ms;
+};
+
+struct transfer {
+    struct http *h;
+    struct http_answer *a;
+    http_body_fn *fn;
+    void *ctx;
+    const char *send; /* the INSERT's data, taken by curl piece by piece; NULL for other statements */
+    size_t send_len, sent;
+    bool exception; /* the exception header was there, whatever it held */
+    bool aborted;
+    int64_t away_ms; /* spent in the caller's callback */
+    struct buf error; /* the body of an answer that is no result, cut at ERROR_BODY */
+    char curl_text[CURL_ERROR_SIZE];
+};
+
+#define ERROR_BODY ((size_t)16 << 10)
+
+/* curl's callbacks. */
+size_t http_on_header(char *p, size_t size, size_t n, void *ctx);
+size_t http_on_body(char *p, size_t size, size_t n, void *ctx);
+
+/* Decide outcome and text of t->a once curl has come back with rc. */
+void http_settle(struct transfer *t, CURLcode rc);
+
+#endif
