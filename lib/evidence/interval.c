@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interval evidence of a sink, read: what its interval's capture came to, the
+ * destination as the sink's open found it, and the ledger of acknowledged
+ * INSERTs.
+ */
+#include "evidence/evidence.h"
+#include "evidence/fields.h"
+
+#include <string.h>
+
+static const char *const outcome_names[] = {"written", "empty", "disarmed"};
+static const char *const resend_names[] = {"none", "deduplicated", "may_duplicate"};
+
+const char *capture_outcome_name(enum capture_outcome o)
+{
+    return outcome_names[o];
+}
+
+const char *resend_name(enum resend r)
+{
+    return resend_names[r];
+}
+
+static int name_of(const char *const *names, size_t n, const char *s, unsigned *out)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (strcmp(names[i], s) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int capture_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
+{
+    struct json *c;
+    const char *name;
+    unsigned outcome = 0;
+    if (json_need(doc, "capture", JSON_OBJECT, &c, where, err) != 0 ||
+        json_need_str(c, "outcome", a, &name, where, err) != 0)
+        return -1;
+    if (name_of(outcome_names, 3, name, &outcome) != 0)
+        return err_set(err, ERR_REFUSED, "%s: capture.outcome '%.40s' is not known here", where, name);
+    out->outcome = (enum capture_outcome)outcome;
+    out->capture_text = c->raw;
+    out->capture_len = c->raw_len;
+    if (json_need_u64(c, "seen", &out->seen, where, err) != 0 || json_opt_u64(c, "stored", &out->stored, where, err) != 0 ||
+        json_opt_bool(c, "truncated", &out->truncated, where, err) != 0)
+        return -1;
+    if (out->outcome == CAPTURE_DISARMED)
+        return 0;
+    if (json_need_u64(c, "stored", &out->stored, where, err) != 0 ||
+        json_need_bool(c, "truncated", &out->truncated, where, err) != 0 || json_need_str(c, "file", a, &out->file, where, err) != 0 || json_need_u64(c, "bytes", &out->bytes, where, err) != 0 ||
+        json_need_str(c, "sha256", a, &out->sha256, where, err) != 0)
+        return -1;
+    if (!path_is_plain(out->file, strlen(out->file)) || strchr(out->file, '/'))
+        return err_set(err, ERR_REFUSED, "%s: capture.file is no plain name", where);
+    if (!sha256_is_hex(out->sha256, strlen(out->sha256)))
+        return err_set(err, ERR_REFUSED, "%s: capture.sha256 is not a SHA-256", where);
+    if ((out->outcome == CAPTURE_EMPTY) != (out->seen == 0))
+        return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %ju seen", where, name, (uintmax_t)out->seen);
+    return 0;
+}
+
+static int ledger_entry_parse(const struct json *v, const char *where, struct arena *a, struct ledger_entry *out, struct err *err)
+{
+    const char *name;
+    unsigned resend = 0;
+    *out = (struct ledger_entry){0};
+    if (json_need_str(v, "token", a, &out->token, where, err) != 0 || json_need_u64(v, "first", &out->first, where, err) != 0 ||
+        json_need_u64(v, "rows", &out->rows, where, err) != 0 || json_need_u64(v, "blocks", &out->blocks, where, err) != 0 ||
+        json_need_u64(v, "attempts", &out->attempts, where, err) != 0 ||
+        json_need_bool(v, "in_doubt", &out->in_doubt, where, err) != 0 || json_need_str(v, "resend", a, &name, where, err) != 0)
+        return -1;
+    if (name_of(resend_names, 3, name, &resend) != 0)
+        return err_set(err, ERR_REFUSED, "%s.resend: '%.40s' is not known here", where, name);
+    out->resend = (enum resend)resend;
+    if (out->first + out->rows < out->first)
+        return err_set(err, ERR_REFUSED, "%s: its range of rows overflows", where);
+    return 0;
+}
+
+static int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
+{
+    struct json *list;
+    if (json_need(doc, "ledger", JSON_ARRAY, &list, where, err) != 0)
+        return -1;
+    out->ledger_text = list->raw;
+    out->ledger_len = list->raw_len;
+    out->ledger = arena_alloc(a, (list->len + 1) * sizeof *out->ledger);
+    for (size_t i = 0; i < list->len; i++) {
+        char place[300];
+        snprintf(place, sizeof place, "%.200s.ledger[%zu]", where, i);
+        if (ledger_entry_parse(list->u.items[i], place, a, &out->ledger[i], err) != 0)
+            return -1;
+    }
+    out->n_ledger = list->len;
+    return 0;
+}
+
+static int columns_check(const struct json *list, const char *where, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        char place[300];
+        const char *text;
+        snprintf(place, sizeof place, "%.200s.destination.columns[%zu]", where, i);
+        if (json_need_str(list->u.items[i], "name", a, &text, place, err) != 0 ||
+            json_need_str(list->u.items[i], "type", a, &text, place, err) != 0 ||
+            json_opt_str(list->u.items[i], "from", a, &text, place, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d, struct err *err)
+{
+    struct json *o, *columns;
+    if (json_need(doc, "destination", JSON_OBJECT, &o, where, err) != 0)
+        return -1;
+    const struct {
+        const char *name;
+        const char **to;
+    } f[] = {{"endpoint", &d->endpoint}, {"server_uuid", &d->server_uuid}, {"server_version", &d->server_version},
+             {"database", &d->database}, {"table", &d->table}, {"table_uuid", &d->table_uuid}, {"engine", &d->engine},
+             {"engine_full", &d->engine_full}, {"create_table_query", &d->create_table_query}};
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+        if (json_need_str(o, f[i].name, a, f[i].to, where, err) != 0)
+            return -1;
+    const struct {
+        const char *name;
+        const char **to;
+    } opt[] = {{"server_host", &d->server_host}, {"partition_key", &d->partition_key}, {"dedup_window", &d->dedup_window},
+               {"async_insert", &d->async_insert}, {"wait_for_async_insert", &d->wait_for_async_insert}};
+    for (size_t i = 0; i < sizeof opt / sizeof *opt; i++)
+        if (json_opt_str(o, opt[i].name, a, opt[i].to, where, err) != 0)
+            return -1;
+    if (json_need(o, "columns", JSON_ARRAY, &columns, where, err) != 0 || columns_check(columns, where, a, err) != 0)
+        return -1;
+    d->columns = arena_strndup(a, columns->raw, columns->raw_len);
+    return 0;
+}
+
+int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err)
+{
+    *out = (struct interval){0};
+    struct json *doc = json_parse_named(p, n, a, where, err);
+    if (!doc || format_check(doc, "owed-sink-interval", where, a, err) != 0)
+        return -1;
+    if (json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
+        json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
+        json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 || json_need_u64(doc, "epoch", &out->epoch, where, err) != 0 ||
+        json_need_u64(doc, "previous", &out->previous, where, err) != 0 ||
+        json_need_str(doc, "attempt", a, &out->attempt, where, err) != 0)
+        return -1;
+    if (!evidence_operator_ok(out->operator_id))
+        return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
+    if (out->epoch <= out->previous)
+        return err_set(err, ERR_REFUSED, "%s: epoch %ju is not past the barrier before it, %ju", where, (uintmax_t)out->epoch,
+                       (uintmax_t)out->previous);
+    const struct json *mark = json_get(doc, "watermark");
+    out->has_watermark = mark && mark->type != JSON_NULL;
+    if (out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0)
+        return -1;
+    if (capture_parse(doc, where, a, out, err) != 0 || destination_parse(doc, where, a, &out->destination, err) != 0)
+        return -1;
+    return ledger_parse(doc, where, a, out, err);
+}
+
+const char *destination_differs(const struct destination *a, const struct destination *b)
+{
+    const struct {
+        const char *name, *a, *b;
+    } f[] = {{"server_uuid", a->server_uuid, b->server_uuid}, {"server_version", a->server_version, b->server_version},
+             {"database", a->database, b->database}, {"table", a->table, b->table}, {"table_uuid", a->table_uuid, b->table_uuid},
+             {"engine_full", a->engine_full, b->engine_full}, {"columns", a->columns, b->columns}};
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+        if (strcmp(f[i].a ? f[i].a : "", f[i].b ? f[i].b : "") != 0)
+            return f[i].name;
+    return NULL;
+}
