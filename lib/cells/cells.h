@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cells: canonical cells, clink-canonical-cells-v1 (STREAM.md, "Cells"). A cell
+ * is a JSON string, null, {"b64":"…"} or, on an owed side, {"unfit":"…"}. Two
+ * equal rows are equal bytes. The conversions here are the comparison's own and
+ * share nothing with the sink's writer.
+ */
+#ifndef OWED_CELLS_H
+#define OWED_CELLS_H
+
+#include "base/base.h"
+#include "json/json.h"
+#include "types/types.h"
+
+#define CELLS_VERSION "clink-canonical-cells-v1"
+
+enum cells_result {
+    CELL_FIT = 0,  /* the value's own cell was appended */
+    CELL_UNFIT,    /* {"unfit":…} was appended; why says the reason */
+    CELL_WRONG     /* wrong kind of value (a word for a number): {"unfit":…} appended too; ref-seal makes it an error */
+};
+
+/* Append the cell of an owed value (a JSON value as the job or the reference gave it; NULL: the value is absent,
+ * which is as null) for column c. *why is a static text when not CELL_FIT.
+ * Numeric columns and times in a unit take a JSON number or a string [+-]digits[.digits][e[+-]digits], by value (leading
+ * zeros are no matter); String columns take a JSON string alone, Bool true and false alone. ISO text is
+ * YYYY-MM-DDThh:mm[:ss[.fraction]] (T or a space) with Z or +hh:mm; a date alone only for Date and Date32. A time in a
+ * unit is the exact instant: any unit on any time column, ticks being the column's own (days for Date and Date32).
+ * Unfit text: the plain decimal; past 80 digits, a zero before the point included, the digits as an integer and its
+ * exponent; UTC text (the date alone for Date and Date32 at midnight); the number and its unit ("1e400 s") for a time
+ * outside the years 0 to 9999 or with more than 37 digits of fraction; for the wrong kind the value as it came. */
+enum cells_result cells_owed(const struct column *c, const struct json *v, struct buf *out, const char **why);
+
+/* ---- from decoded destination values; each appends one whole cell ---- */
+
+void cells_put_null(struct buf *out);
+void cells_put_i64(struct buf *out, int64_t v);
+void cells_put_u64(struct buf *out, uint64_t v);
+/* A little-endian two's-complement (or unsigned) integer of 1, 2, 4, 8, 16 or 32 bytes. */
+void cells_put_int(struct buf *out, const unsigned char *le, size_t bytes, bool is_signed);
+void cells_put_f32(struct buf *out, uint32_t bits);
+void cells_put_f64(struct buf *out, uint64_t bits);
+void cells_put_bool(struct buf *out, bool v);
+void cells_put_bytes(struct buf *out, const char *p, size_t n); /* string, or b64 where it is not UTF-8 */
+/* A fixed-width destination value of type t (neither String nor TYPE_OTHER; NULL is the caller's to see):
+ * little-endian bytes as Native and RowBinary carry them. A Bool byte that is not 0 is true, as the server has it. */
+void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char *le);
+
+/* ---- reading cells ---- */
+
+/* The extent of the row of cells that starts at p with '[': *cell_len bytes. Checks the form of every cell (spelling,
+ * escapes, UTF-8, base64, no space), at most n bytes; columns must be `want`. Returns false with *why set. Fast: this is
+ * on the path of every row. ends, when not NULL, receives the offset just past each of the first `max_ends` cells. */
+bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends, const char **why);
+
+/* True where the cell p[0..n) is a canonical cell of the type (form and range of the value): what ref-bind holds an
+ * artifact to. unfit is allowed only where allow_unfit is set. */
+bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allow_unfit, const char **why);
+
+/* True for {"unfit":…}, of a cell that was scanned. */
+bool cells_is_unfit(const char *p, size_t n);
+
+/* The bytes of a string or b64 cell, appended (for rendering a key as a literal). False for null and unfit. */
+bool cells_text(const char *p, size_t n, struct buf *out);
+
+/* A cell as a person reads it in column type t, with nothing that drives a terminal: decimal with its point, UTC time,
+ * the shortest text of a float, text quoted, NULL; unfit text with "(does not fit)". */
+void cells_human(const struct type *t, const char *p, size_t n, struct buf *out);
+
+#endif

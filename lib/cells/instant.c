@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cells: owed times. ISO text and numbers in a unit become an instant, whole
+ * seconds and an exact fraction, and an instant becomes a column's ticks.
+ */
+#include <string.h>
+
+#include "cells/internal.h"
+
+#define DAY 86400
+#define NUMBER_DIGITS 30  /* past it no number of any unit fits a column (2^63 days of ticks have 24) */
+#define NUMBER_FRACTION 37 /* 10^37 is in int128 */
+
+typedef __int128 wide;
+
+/* ---- the calendar ---- */
+
+static bool is_leap(int64_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int days_in_month(int64_t year, int month)
+{
+    static const signed char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+/* Days from 1970-01-01 to January 1st of a year from 0 on. */
+static int64_t days_to_year(int64_t year)
+{
+    int64_t past = year - 1; /* the last whole year; -1 for year 0, whose own leap day is still to come */
+    int64_t leaps = year == 0 ? -1 : past / 4 - past / 100 + past / 400;
+
+    return year * 365 + leaps - 719162 - 365;
+}
+
+static int64_t days_to_date(int64_t year, int month, int day)
+{
+    int64_t days = days_to_year(year) + day - 1;
+
+    for (int m = 1; m < month; m++) {
+        days += days_in_month(year, m);
+    }
+    return days;
+}
+
+/* The date of a day; false outside the years 0 to 9999. */
+static bool date_of(int64_t days, int *year, int *month, int *day)
+{
+    int64_t y;
+
+    if (days < days_to_year(0) || days >= days_to_year(10000)) {
+        return false;
+    }
+    y = (days + 719528) * 400 / 146097; /* right, or one off at a year's edge */
+    while (days < days_to_year(y)) {
+        y--;
+    }
+    while (days >= days_to_year(y + 1)) {
+        y++;
+    }
+    days -= days_to_year(y);
+    *year = (int)y;
+    *month = 1;
+    while (days >= days_in_month(y, *month)) {
+        days -= days_in_month(y, (*month)++);
+    }
+    *day = (int)days + 1;
+    return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* ---- ISO text ---- */
+
+struct cursor {
+    const char *p, *end;
+};
+
+/* Exactly n digits. */
+static bool take_number(struct cursor *c, int n, int *out)
+{
+    int v = 0;
+
+    if (c->end - c->p < n) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        char d = *c->p++;
+        if (d < '0' || d > '9') {
+            return false;
+        }
+        v = v * 10 + (d - '0');
+    }
+    *out = v;
+    return true;
+}
+
+static bool take(struct cursor *c, const char *any)
+{
+    if (c->p == c->end || *c->p == '\0' || strchr(any, *c->p) == NULL) {
+        return false;
+    }
+    c->p++;
+    return true;
+}
+
+static bool take_date(struct cursor *c, int64_t *days)
+{
+    int year, month, day;
+
+    if (!take_number(c, 4, &year) || !take(c, "-") || !take_number(c, 2, &month) || !take(c, "-") ||
+        !take_number(c, 2, &day) || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) {
+        return false;
+    }
+    *days = days_to_date(year, month, day);
+    return true;
+}
+
+/* hh:mm[:ss[.fraction]] */
+static bool take_clock(struct cursor *c, int64_t *secs, struct instant *t, const char **why)
+{
+    int hour, minute, second = 0;
+
+    if (!take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 || minute > 59) {
+        return false;
+    }
+    if (take(c, ":")) {
+        if (!take_number(c, 2, &second) || second > 60) {
+            return false;
+        }
+        if (second == 60) {
+            *why = "a leap second, which no column holds";
+            return false;
+        }
+        if (take(c, ".")) {
+            t->frac = c->p;
+            while (c->p < c->end && *c->p >= '0' && *c->p <= '9') {
+                c->p++;
+            }
+            t->nfrac = (size_t)(c->p - t->frac);
+            if (t->nfrac == 0) {
+                return false;
+            }
+            while (t->nfrac > 0 && t->frac[t->nfrac - 1] == '0') {
+                t->nfrac--;
+            }
+        }
+    }
+    *secs = hour * 3600 + minute * 60 + second;
+    return true;
+}
+
+/* Z or +hh:mm: what is to be taken off the local time. */
+static bool take_zone(struct cursor *c, int64_t *offset)
+{
+    int hour, minute, sign;
+
+    *offset = 0;
+    if (take(c, "Zz")) {
+        return true;
+    }
+    if (c->p == c->end) {
+        return false;
+    }
+    sign = *c->p == '-' ? -1 : 1;
+    if (!take(c, "+-") || !take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 ||
+        minute > 59) {
+        return false;
+    }
+    *offset = sign * (hour * 3600 + minute * 60);
+    return true;
+}
+
+bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char **why)
+{
+    struct cursor c = {p, p + n};
+    int64_t day, secs, offset;
+
+    t->frac = t->own;
+    t->nfrac = 0;
+    *why = "not a date or time in ISO form";
+    if (!take_date(&c, &day)) {
+        return false;
+    }
+    if (c.p == c.end) {
+        *why = "a time without a zone";
+        t->secs = day * DAY;
+        return days;
+    }
+    if (!take(&c, "Tt ") || !take_clock(&c, &secs, t, why)) {
+        return false;
+    }
+    if (c.p == c.end) {
+        *why = "a time without a zone";
+        return false;
+    }
+    if (!take_zone(&c, &offset) || c.p != c.end) {
+        return false;
+    }
+    t->secs = day * DAY + secs - offset;
+    return true;
+}
+
+/* ---- numbers ---- */
+
+static wide power_of_ten(int n)
+{
+    wide v = 1;
+
+    while (n-- > 0) {
+        v *= 10;
+    }
+    return v;
+}
+
+static int unit_digits(enum type_from from, const struct type *type)
+{
+    switch (from) {
+    case FROM_MS:
+        return 3;
+    case FROM_US:
+        return 6;
+    case FROM_NS:
+        return 9;
+    case FROM_TICKS:
+        return type->kind == TYPE_DATETIME64 ? (int)type->scale : 0;
+    default:
+        return 0;
+    }
+}
+
+static bool counts_days(enum type_from from, const struct type *type)
+{
+    return from == FROM_DAYS || (from == FROM_TICKS && (type->kind == TYPE_DATE || type->kind == TYPE_DATE32));
+}
+
+/* secs and the fraction of m / 10^places, rounded down. */
+static bool split(struct instant *t, wide m, int places)
+{
+    wide unit = power_of_ten(places), secs = m / unit, rest = m % unit;
+
+    if (rest < 0) {
+        rest += unit;
+        secs--;
+    }
+    if (secs < INT64_MIN || secs > INT64_MAX) {
+        return false;
+    }
+    t->secs = (int64_t)secs;
+    t->frac = t->own;
+    t->nfrac = 0;
+    for (int i = places; i-- > 0 && rest != 0;) {
+        wide place = power_of_ten(i);
+        t->own[t->nfrac++] = (char)('0' + (int)(rest / place));
+        rest %= place;
+    }
+    return true;
+}
+
+bool instant_from_number(struct instant *t, const struct decimal *d, enum type_from from, const struct type *type)
+{
+    wide m = 0;
+    int64_t exp = d->n == 0 ? 0 : d->exp - unit_digits(from, type);
+
+    if (d->n > NUMBER_DIGITS || exp < -NUMBER_FRACTION || decimal_length(d, 0) > NUMBER_DIGITS) {
+        return false;
+    }
+    for (uint64_t i = 0; i < d->n; i++) {
+        m = m * 10 + (decimal_digit(d, i) - '0');
+    }
+    if (counts_days(from, type)) {
+        m *= DAY;
+    }
+    if (d->neg) {
+        m = -m;
+    }
+    if (exp > 0) {
+        m *= power_of_ten((int)exp);
+        exp = 0;
+    }
+    return split(t, m, (int)-exp);
+}
+
+/* ---- ticks and text ---- */
+
+bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why)
+{
+    int64_t min, max;
+    wide v = t->secs;
+
+    if (type->kind == TYPE_DATE || type->kind == TYPE_DATE32) {
+        *why = "a fraction of a day";
+        if (t->nfrac > 0 || t->secs % DAY != 0) {
+            return false;
+        }
+        v = t->secs / DAY;
+    } else {
+        size_t places = type->kind == TYPE_DATETIME64 ? type->scale : 0;
+        wide frac = 0;
+        *why = "a fraction past the column's precision";
+        if (t->nfrac > places) {
+            return false;
+        }
+        for (size_t i = 0; i < places; i++) {
+            frac = frac * 10 + (i < t->nfrac ? t->frac[i] - '0' : 0);
+        }
+        v = v * power_of_ten((int)places) + frac;
+    }
+    *why = "out of the column's range";
+    range_ticks(type, &min, &max);
+    if (v < min || v > max) {
+        return false;
+    }
+    *ticks = (int64_t)v;
+    return true;
+}
+
+bool instant_text(const struct instant *t, bool date_only, struct buf *out)
+{
+    int year, month, day;
+    int64_t days = floor_div(t->secs, DAY);
+    int secs;
+
+    if (!date_of(days, &year, &month, &day)) {
+        return false;
+    }
+    secs = (int)(t->secs - days * DAY);
+    buf_printf(out, "%04d-%02d-%02d", year, month, day);
+    if (date_only && secs == 0 && t->nfrac == 0) {
+        return true;
+    }
+    buf_printf(out, "T%02d:%02d:%02d", secs / 3600, secs / 60 % 60, secs % 60);
+    if (t->nfrac > 0) {
+        buf_addc(out, '.');
+        buf_add(out, t->frac, t->nfrac);
+    }
+    buf_addc(out, 'Z');
+    return true;
+}
