@@ -59,13 +59,17 @@ int err_exit(const struct err *err);
 
 /* ---- messages (standard error) ---- */
 
-/* Remember the program's name for messages: the last component of argv0. */
+/* Remember the program's name for messages: the last component of argv0. Silences getopt's own messages, which
+ * would add a second line to ours, and makes sure that no standard descriptor is closed. */
 void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Message about unusable arguments, with a pointer to --help. Returns OWED_REFUSED. */
 int msg_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows may be
+ * a secret that was given where no program takes one. Returns -1. */
+int opt_refused(char *const *argv, int at, struct err *err);
 /* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
 int msg_version(void);
 /* Print the help text to standard output; status as msg_version. */

@@ -3,7 +3,10 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
 {
@@ -59,8 +62,20 @@ int err_exit(const struct err *err)
 
 static const char *program = "owed";
 
+/* A descriptor that came closed would be given to the next file opened, which would then take the stream's bytes. It
+ * is held by something that neither reads nor writes the way it is meant to, so that its use is an error. */
+static void hold_closed(int fd)
+{
+    while (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+        if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 void msg_init(const char *argv0)
 {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        hold_closed(fd);
+    opterr = 0;
     if (!argv0 || !*argv0)
         return;
     const char *slash = strrchr(argv0, '/');
@@ -124,6 +139,15 @@ int msg_usage(const char *fmt, ...)
     message(" (try --help)", fmt, ap);
     va_end(ap);
     return OWED_REFUSED;
+}
+
+int opt_refused(char *const *argv, int at, struct err *err)
+{
+    const char *arg = argv[at];
+    int shown = (int)strcspn(arg, "=");
+    if (arg[0] != '-')
+        return err_set(err, ERR_REFUSED, "'%.*s': no such argument is expected (try --help)", shown, arg);
+    return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)", shown, arg);
 }
 
 static int print_out(const char *p, size_t n)
