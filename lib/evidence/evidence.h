@@ -81,6 +81,12 @@ bool restore_choice(const uint64_t *ids, size_t n, const struct restored *r, uin
 /* True when RESTORED passes the id over: it belongs to a run that a restore discarded. */
 bool restored_passes_over(const struct restored *r, uint64_t id);
 
+/* True when checkpoint id keeps its snapshots: it is among the newest `retain` completed ones, is not older than the newest
+ * (it may be on its way), or is the restore point of a run that has not completed `retain` of its own. */
+bool evidence_keeps(const struct markers *m, uint64_t retain, uint64_t id);
+/* Remove the snapshots of every checkpoint of the generation that evidence_keeps does not keep. */
+int evidence_retain(const char *ckpt_dir, const char *job, uint64_t generation, uint64_t retain, struct err *err);
+
 /* The greatest id that anything on disk names: markers, snapshots, starts, captures, interval evidence, RESTORED's
  * next - 1. 0 where there is none. A new attempt numbers from one past it. capture_dir may be NULL. */
 int evidence_greatest_id(const char *ckpt_dir, const char *capture_dir, const char *job, uint64_t *greatest, struct err *err);

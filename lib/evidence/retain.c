@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Retention: which checkpoints keep their snapshots, and removing the others. Markers are never touched. */
+#include "evidence/evidence.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool evidence_keeps(const struct markers *m, uint64_t retain, uint64_t id)
+{
+    const struct restored *r = m->has_restored ? &m->restored : NULL;
+    uint64_t newer = 0, own = 0, newest = 0;
+    for (size_t i = 0; i < m->n_completed; i++) {
+        uint64_t c = m->completed[i];
+        if (restored_passes_over(r, c))
+            continue;
+        newest = c;
+        newer += c > id;
+        own += r && c >= r->next;
+    }
+    /* What is not older than the newest completed one may be a checkpoint on its way. */
+    if (id >= newest)
+        return true;
+    /* The restore point outlives its turn until the restored run could stand on its own. */
+    if (r && id == r->checkpoint && own < retain)
+        return true;
+    return markers_have(m, MARKER_COMPLETED, id) && !restored_passes_over(r, id) && newer < retain;
+}
+
+static int retain_in(const char *dir, const struct markers *m, uint64_t retain, struct err *err)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return errno == ENOENT ? 0 : err_sys(err, "cannot list '%s'", dir);
+    struct dirent *e;
+    int rc = 0;
+    while (rc == 0 && (e = readdir(d))) {
+        uint64_t id;
+        if (!evidence_name_id(e->d_name, "checkpoint-", ".snap", &id) && !evidence_name_id(e->d_name, "checkpoint-", ".snap.meta", &id))
+            continue;
+        if (!evidence_keeps(m, retain, id) && unlinkat(dirfd(d), e->d_name, 0) != 0 && errno != ENOENT)
+            rc = err_sys(err, "cannot remove '%s/%s'", dir, e->d_name);
+    }
+    closedir(d);
+    return rc;
+}
+
+int evidence_retain(const char *ckpt_dir, const char *job, uint64_t generation, uint64_t retain, struct err *err)
+{
+    int fd = open(ckpt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", ckpt_dir);
+    struct arena arena = ARENA_INIT;
+    struct markers m;
+    int rc = markers_scan(fd, job, &arena, &m, err);
+    close(fd);
+    if (rc == 0) {
+        struct buf root = BUF_INIT, sub = BUF_INIT;
+        buf_printf(&root, "%s/_state/%s/v%llu", ckpt_dir, job, (unsigned long long)generation);
+        DIR *d = opendir(buf_str(&root));
+        if (!d && errno != ENOENT)
+            rc = err_sys(err, "cannot list '%s'", root.p);
+        struct dirent *e;
+        while (d && rc == 0 && (e = readdir(d)))
+            if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
+                rc = retain_in(path_join(&sub, root.p, e->d_name), &m, retain, err);
+        if (d)
+            closedir(d);
+        buf_free(&root);
+        buf_free(&sub);
+    }
+    arena_free(&arena);
+    return rc;
+}
