@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ckpt-plan: what a job's next attempt starts from. It applies the one restore
+ * rule to the markers on disk, makes the RESTORED record durable, and prints
+ * the plan as `key=value` lines for a shell: attempt, generation, restore
+ * (0: from nothing) and first_epoch, a number that nothing on disk has used.
+ *
+ * Exit: 0 planned, 2 usage or a checkpoint that does not fit, 3 else.
+ */
+#include "evidence/evidence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: ckpt-plan --checkpoint-dir=DIR --job=JOB --parallelism=P [--capture-dir=DIR] [--generation=N]\n"
+    "Choose the checkpoint that the job's next attempt restores, record it, and print the plan.\n"
+    "Printed: attempt=<id> generation=<n> restore=<checkpoint, 0 from nothing> first_epoch=<n>, a line each.\n"
+    "  --help, --version\n";
+
+enum { OPT_DIR = 256, OPT_CAPTURE, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION };
+
+static const struct option longopts[] = {
+    {"checkpoint-dir", required_argument, NULL, OPT_DIR}, {"capture-dir", required_argument, NULL, OPT_CAPTURE},
+    {"job", required_argument, NULL, OPT_JOB}, {"parallelism", required_argument, NULL, OPT_PARALLELISM},
+    {"generation", required_argument, NULL, OPT_GENERATION}, {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+};
+
+struct plan {
+    const char *dir, *capture_dir, *job;
+    uint64_t parallelism, generation;
+    uint64_t restore, first_epoch;
+    bool fresh; /* nothing on disk names this job: its very first run */
+};
+
+static int parse_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
+{
+    int c, rc = 0;
+    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_DIR: p->dir = optarg; break;
+        case OPT_CAPTURE: p->capture_dir = optarg; break;
+        case OPT_JOB: p->job = optarg; break;
+        case OPT_PARALLELISM: rc = parse_u64(optarg, 1, 4096, &p->parallelism, "--parallelism", err); break;
+        case OPT_GENERATION: rc = parse_u64(optarg, 1, UINT32_MAX, &p->generation, "--generation", err); break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    if (rc != 0)
+        return rc;
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    if (!p->dir || !p->job || !p->parallelism)
+        return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --parallelism are needed");
+    return evidence_job_ok(p->job) ? 0 : err_set(err, ERR_REFUSED, "--job: '%s' is no job id", p->job);
+}
+
+/* The restore point must fit the attempt: same generation and participants, every snapshot whole. */
+static int check_point(const struct plan *p, int fd, struct arena *a, struct err *err)
+{
+    struct buf path = BUF_INIT, text = BUF_INIT;
+    struct marker m;
+    const char *rel = evidence_path_marker(&path, p->job, MARKER_COMPLETED, p->restore);
+    int file = open_beneath(fd, rel, O_RDONLY, err);
+    int rc = file < 0 ? -1 : file_read_fd(file, rel, 1 << 20, &text, err);
+    if (file >= 0)
+        close(file);
+    if (rc == 0)
+        rc = marker_parse(text.p, text.len, rel, a, &m, err);
+    if (rc == 0 && (m.generation != p->generation || m.n_subtasks != p->parallelism))
+        rc = err_set(err, ERR_REFUSED,
+                     "checkpoint %" PRIu64 " is of generation %" PRIu64 " with %zu participants, the attempt of generation %" PRIu64
+                     " with %" PRIu64 ": a change of parallelism is not supported",
+                     p->restore, m.generation, m.n_subtasks, p->generation, p->parallelism);
+    for (size_t i = 0; rc == 0 && i < m.n_subtasks; i++) {
+        struct snapshot s;
+        rc = snapshot_read(fd, evidence_path_snapshot(&path, p->job, m.generation, m.subtasks[i], p->restore), a, &s, err);
+    }
+    buf_free(&path);
+    buf_free(&text);
+    return rc;
+}
+
+static int make_plan(struct plan *p, struct arena *a, struct err *err)
+{
+    struct markers m;
+    uint64_t greatest;
+    if (dir_make(p->dir, err) != 0)
+        return -1;
+    int fd = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", p->dir);
+    int rc = markers_scan(fd, p->job, a, &m, err);
+    if (rc == 0 && !restore_choice(m.completed, m.n_completed, m.has_restored ? &m.restored : NULL, &p->restore))
+        p->restore = 0;
+    if (rc == 0 && p->restore)
+        rc = check_point(p, fd, a, err);
+    close(fd);
+    if (rc == 0)
+        rc = evidence_greatest_id(p->dir, p->capture_dir, p->job, &greatest, err);
+    if (rc == 0) {
+        p->first_epoch = greatest + 1;
+        p->fresh = greatest == 0 && !m.has_restored;
+    }
+    return rc;
+}
+
+static int print_plan(const struct plan *p, struct err *err)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_sys(err, "cannot draw an attempt's id");
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "attempt=%" PRIu64 "-%016" PRIx64 "\ngeneration=%" PRIu64 "\nrestore=%" PRIu64 "\nfirst_epoch=%" PRIu64 "\n",
+               p->first_epoch, random, p->generation, p->restore, p->first_epoch);
+    int rc = fd_write_all(STDOUT_FILENO, text.p, text.len, "standard output", err);
+    if (rc == 0 && close(STDOUT_FILENO) != 0)
+        rc = err_sys(err, "cannot write standard output");
+    buf_free(&text);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct plan p = {.generation = 1};
+    struct err err = ERR_INIT;
+    int status = 0;
+    int rc = parse_options(argc, argv, &p, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0) {
+        msg_error("%s", err.text);
+        return err_exit(&err);
+    }
+    struct arena arena = ARENA_INIT;
+    rc = make_plan(&p, &arena, &err);
+    /* A run that starts after another one, from a checkpoint or from nothing, is recorded before it begins. */
+    struct restored r = {.job = p.job, .checkpoint = p.restore, .next = p.first_epoch};
+    if (rc == 0 && !p.fresh)
+        rc = restored_write(p.dir, &r, &err);
+    if (rc == 0)
+        rc = print_plan(&p, &err);
+    if (rc != 0)
+        msg_error("%s", err.text);
+    arena_free(&arena);
+    return rc == 0 ? OWED_OK : err_exit(&err);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lane-join: the one fan-in of a job. Several lanes in, one lane out: a lane is
+ * held at its barrier until all have it, their `left` are joined, and the least
+ * watermark goes on; an idle lane holds nothing back.
+ *
+ * Exit: 0 every lane ended whole, 2 usage or a lane outside the contract, 3 else.
+ */
+#include "evidence/evidence.h"
+#include "stream/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: lane-join LANE... >lane\n"
+    "Join a job's lanes (FIFOs or files) into one, aligned at their barriers.\n"
+    "  --max-line=SIZE   longest line accepted (64M)\n"
+    "  --help, --version\n";
+
+enum { OPT_MAX_LINE = 256 };
+
+static const struct option longopts[] = {
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+struct lane {
+    const char *path;
+    struct stream_in in;
+    bool ended, held;      /* held: at its barrier */
+    bool idle, has_time;
+    int64_t time;          /* its watermark */
+};
+
+struct join {
+    struct lane *lanes;
+    size_t n, held, ended;
+    struct stream_out out;
+    struct arena arena;    /* of the barrier being gathered */
+    struct barrier barrier;
+    bool sent_time, sent_idle;
+    int64_t time;          /* the watermark last sent */
+};
+
+static int open_lanes(struct join *j, char **paths, size_t max_line, struct err *err)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        struct lane *l = &j->lanes[i];
+        l->path = paths[i];
+        int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+        stream_in_init(&l->in, fd, paths[i], max_line);
+        if (fd < 0)
+            return err_sys(err, "cannot open the lane '%s'", paths[i]);
+    }
+    return 0;
+}
+
+/* Send the least watermark of the lanes that are not idle, where it moved. */
+static void send_watermark(struct join *j)
+{
+    bool any = false;
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct lane *l = &j->lanes[i];
+        if (l->idle || l->ended)
+            continue;
+        if (!l->has_time)
+            return;
+        any = true;
+        if (l->time < least)
+            least = l->time;
+    }
+    if (!any && !j->sent_idle && j->ended < j->n) {
+        buf_adds(stream_build(&j->out, LINE_WATERMARK), ",\"idle\":true");
+        stream_put_built(&j->out, LINE_WATERMARK);
+    }
+    if (any && (!j->sent_time || least > j->time || j->sent_idle)) {
+        /* A lane that comes back from idleness may stand behind; what went out is not taken back. */
+        if (!j->sent_time || least > j->time)
+            j->time = least;
+        j->sent_time = true;
+        struct buf *b = stream_build(&j->out, LINE_WATERMARK);
+        buf_adds(b, ",\"ts\":");
+        json_put_i64(b, j->time);
+        stream_put_built(&j->out, LINE_WATERMARK);
+    }
+    j->sent_idle = !any;
+}
+
+static int on_watermark(struct join *j, struct lane *l, const struct stream_line *line, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct json *doc = json_parse_named(line->p, line->n, &arena, l->path, err);
+    int rc = doc ? 0 : -1;
+    l->idle = false;
+    if (rc == 0)
+        rc = json_opt_bool(doc, "idle", &l->idle, "watermark", err);
+    if (rc == 0 && !l->idle) {
+        rc = json_need_i64(doc, "ts", &l->time, "watermark", err);
+        l->has_time = rc == 0;
+    }
+    arena_free(&arena);
+    if (rc == 0)
+        send_watermark(j);
+    return rc;
+}
+
+/* All lanes stand at one barrier: it goes on, and so do they. */
+static void release(struct join *j)
+{
+    struct buf text = BUF_INIT;
+    barrier_put(&text, &j->barrier);
+    stream_put(&j->out, LINE_BARRIER, text.p, text.len);
+    buf_free(&text);
+    for (size_t i = 0; i < j->n; i++)
+        j->lanes[i].held = false;
+    j->held = 0;
+    arena_reset(&j->arena);
+}
+
+static int on_barrier(struct join *j, struct lane *l, const struct stream_line *line, struct err *err)
+{
+    struct barrier b;
+    /* The line goes with the next read; the barrier waits for the other lanes. */
+    const char *copy = arena_strndup(&j->arena, line->p, line->n);
+    if (barrier_parse(copy, line->n, l->path, &j->arena, &b, err) != 0)
+        return -1;
+    if (j->held == 0)
+        j->barrier = b;
+    else if (barrier_join(&j->barrier, &b, &j->arena, err) != 0)
+        return err_prefix(err, "lane '%s'", l->path);
+    l->held = true;
+    j->held++;
+    if (j->held + j->ended == j->n && j->ended > 0)
+        return err_set(err, ERR_TROUBLE, "a lane ended before barrier %" PRIu64, j->barrier.checkpoint);
+    if (j->held == j->n)
+        release(j);
+    return 0;
+}
+
+static int on_line(struct join *j, struct lane *l, const struct stream_line *line, struct err *err)
+{
+    switch (line->type) {
+    case LINE_WATERMARK:
+        return on_watermark(j, l, line, err);
+    case LINE_BARRIER:
+        return on_barrier(j, l, line, err);
+    case LINE_STOP:
+        return err_set(err, ERR_TROUBLE, "the lane '%s' was stopped upstream", l->path);
+    default:
+        stream_pass(&j->out, line);
+        return 0;
+    }
+}
+
+/* Take what a lane has in memory, and one read more. */
+static int drain(struct join *j, struct lane *l, struct err *err)
+{
+    do {
+        struct stream_line line;
+        int rc = stream_next(&l->in, &line, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0) {
+            l->ended = true;
+            j->ended++;
+            if (j->held > 0)
+                return err_set(err, ERR_TROUBLE, "the lane '%s' ended before barrier %" PRIu64, l->path, j->barrier.checkpoint);
+            send_watermark(j);
+            return 0;
+        }
+        if (on_line(j, l, &line, err) != 0)
+            return -1;
+    } while (!l->held && line_in_ready(&l->in.lines));
+    return 0;
+}
+
+/* Wait until a lane that is not held has something. */
+static int wait_lanes(struct join *j, struct pollfd *fds, struct err *err)
+{
+    bool ready = false;
+    for (size_t i = 0; i < j->n; i++) {
+        struct lane *l = &j->lanes[i];
+        bool open = !l->held && !l->ended;
+        fds[i] = (struct pollfd){.fd = open ? l->in.lines.fd : -1, .events = POLLIN};
+        if (open && line_in_ready(&l->in.lines))
+            ready = true;
+    }
+    if (!ready && stream_flush(&j->out) != 0)
+        return -1;
+    while (poll(fds, (nfds_t)j->n, ready ? 0 : -1) < 0)
+        if (errno != EINTR)
+            return err_sys(err, "cannot wait for the lanes");
+    return 0;
+}
+
+static int join_lanes(struct join *j, struct err *err)
+{
+    struct pollfd *fds = xcalloc(j->n, sizeof *fds);
+    int rc = 0;
+    while (rc == 0 && j->ended < j->n && !j->out.broken) {
+        rc = wait_lanes(j, fds, err);
+        for (size_t i = 0; rc == 0 && i < j->n; i++) {
+            struct lane *l = &j->lanes[i];
+            if (!l->held && !l->ended && (fds[i].revents || line_in_ready(&l->in.lines)))
+                rc = drain(j, l, err);
+        }
+    }
+    free(fds);
+    return rc;
+}
+
+static int parse_options(int argc, char **argv, uint64_t *max_line, int *status, struct err *err)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_MAX_LINE:
+            if (parse_size(optarg, 1024, (uint64_t)1 << 40, max_line, "--max-line", err) != 0)
+                return -1;
+            break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    return optind < argc ? 0 : err_set(err, ERR_REFUSED, "no lane is named");
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    uint64_t max_line = STREAM_MAX_LINE;
+    struct err err = ERR_INIT;
+    int status = 0;
+    int rc = parse_options(argc, argv, &max_line, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0)
+        return stream_refuse(&err, NEXT_FIX_USAGE);
+    struct join j = {.n = (size_t)(argc - optind), .arena = ARENA_INIT};
+    j.lanes = xcalloc(j.n, sizeof *j.lanes);
+    rc = open_lanes(&j, argv + optind, max_line, &err);
+    if (rc == 0)
+        rc = stream_open(&j.lanes[0].in, &err);
+    stream_begin(&j.out, STDOUT_FILENO, rc == 0 ? &j.lanes[0].in : NULL);
+    if (rc == 0)
+        rc = join_lanes(&j, &err);
+    if (rc != 0)
+        stream_put_stop(&j.out, &err, NEXT_RERUN_UPSTREAM);
+    status = stream_end(&j.out);
+    for (size_t i = 0; i < j.n; i++)
+        stream_in_free(&j.lanes[i].in);
+    free(j.lanes);
+    stream_out_free(&j.out);
+    arena_free(&j.arena);
+    return status;
+}
