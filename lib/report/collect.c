@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gathering the lines that a report is made of, and deciding its checks. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void list_init(struct report_lines *l)
+{
+    l->first = NULL;
+    l->tail = &l->first;
+    l->n = 0;
+}
+
+void report_init(struct report *r)
+{
+    memset(r, 0, sizeof *r);
+    struct report_lines *all[] = {&r->checks, &r->findings, &r->summaries, &r->intervals, &r->sides,
+                                  &r->stops,  &r->scopes,   &r->observations, &r->bundles, &r->columns};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        list_init(all[i]);
+}
+
+void report_free(struct report *r)
+{
+    columns_free(&r->cols);
+    buf_free(&r->unknown_types);
+    arena_free(&r->arena);
+}
+
+void report_require(struct report *r, enum check_name c)
+{
+    r->check[c].required = true;
+    r->any_required = true;
+}
+
+static const char *const profiles[] = {
+    [PROFILE_INTEGRITY] = "integrity", [PROFILE_CONSISTENCY] = "consistency", [PROFILE_REPLAY] = "replay", [PROFILE_FULL] = "full"};
+
+int report_profile_parse(const char *s, enum report_profile *out, struct err *err)
+{
+    for (size_t i = PROFILE_INTEGRITY; i <= PROFILE_FULL; i++)
+        if (strcmp(profiles[i], s) == 0) {
+            *out = (enum report_profile)i;
+            return 0;
+        }
+    return err_set(err, ERR_REFUSED, "--profile: '%s' is none of integrity, consistency, replay, full", s);
+}
+
+void report_profile(struct report *r, enum report_profile p)
+{
+    static const struct {
+        enum report_profile from;
+        enum check_name check;
+    } needs[] = {
+        {PROFILE_INTEGRITY, CHECK_BUNDLE_MANIFEST},      {PROFILE_INTEGRITY, CHECK_BUNDLE_ARTIFACTS},
+        {PROFILE_INTEGRITY, CHECK_BUNDLE_COMPLETENESS},  {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_MARKER},
+        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_RESTORE_RULE}, {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_PARTICIPANTS},
+        {PROFILE_CONSISTENCY, CHECK_STATE_DECODE},       {PROFILE_REPLAY, CHECK_REPLAY_DETERMINISM},
+        {PROFILE_REPLAY, CHECK_REPLAY_RECORDED_OUTPUT},  {PROFILE_FULL, CHECK_PROTOCOL_TRACE_STRUCTURE},
+        {PROFILE_FULL, CHECK_PROTOCOL_CONFORMANCE},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if (p >= needs[i].from)
+            report_require(r, needs[i].check);
+}
+
+static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc, struct err *err)
+{
+    const char *copy = arena_strndup(&r->arena, line->p, line->n);
+    char where[64];
+    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
+    *doc = json_parse_named(copy, line->n, &r->arena, where, err);
+    if (!*doc)
+        return -1;
+    struct report_line *l = arena_zalloc(&r->arena, sizeof *l);
+    l->type = line->type;
+    l->doc = *doc;
+    *to->tail = l;
+    to->tail = &l->next;
+    to->n++;
+    return 0;
+}
+
+static int on_require(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct report_lines unused;
+    struct json *doc, *names;
+    list_init(&unused);
+    if (keep(r, &unused, line, &doc, err) != 0 || json_need(doc, "checks", JSON_ARRAY, &names, "require", err) != 0)
+        return -1;
+    for (size_t i = 0; i < names->len; i++) {
+        const struct json *v = names->u.items[i];
+        enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
+        if (c == CHECK_NAMES)
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": require names a check that is not known here", line->line_no);
+        report_require(r, c);
+    }
+    return 0;
+}
+
+static int on_check(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc, *name, *status;
+    if (keep(r, &r->checks, line, &doc, err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
+        json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
+        return -1;
+    struct report_check *c = &r->check[check_name_of(name->str, name->len)];
+    enum status s = status_of(status->str, status->len);
+    c->status = !c->made || s > c->status ? s : c->status;
+    c->made = true;
+    return 0;
+}
+
+static int on_columns(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc, *arr;
+    if (keep(r, &r->columns, line, &doc, err) != 0 || json_need(doc, "columns", JSON_ARRAY, &arr, "columns", err) != 0)
+        return -1;
+    columns_free(&r->cols);
+    r->cols = (struct columns)COLUMNS_INIT;
+    return columns_parse(arr, false, &r->cols, err);
+}
+
+static void on_unknown(struct report *r, const struct stream_line *line)
+{
+    r->unknown_lines++;
+    const char *have = buf_str(&r->unknown_types);
+    char name[80];
+    snprintf(name, sizeof name, "%.*s,", (int)line->type_len, line->type_name);
+    if (!strstr(have, name))
+        buf_adds(&r->unknown_types, name);
+}
+
+int report_line(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    switch (line->type) {
+    case LINE_REQUIRE: return on_require(r, line, err);
+    case LINE_CHECK: return on_check(r, line, err);
+    case LINE_COLUMNS: return on_columns(r, line, err);
+    case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
+    case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
+    case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
+    case LINE_SIDE: return keep(r, &r->sides, line, &doc, err);
+    case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
+    case LINE_SCOPE: return keep(r, &r->scopes, line, &doc, err);
+    case LINE_OBSERVATION: return keep(r, &r->observations, line, &doc, err);
+    case LINE_BUNDLE: return keep(r, &r->bundles, line, &doc, err);
+    case LINE_ROW: r->rows_left++; return 0;
+    case LINE_UNKNOWN: on_unknown(r, line); return 0;
+    default: return 0;
+    }
+}
+
+void report_decide(struct report *r, const struct json *stages)
+{
+    r->stages = stages;
+    bool refused = r->input.kind == ERR_REFUSED, failed = false, open = r->input.kind != ERR_NONE || !r->any_required;
+    for (const struct report_line *l = r->stops.first; l; l = l->next) {
+        refused |= json_is(json_get(l->doc, "kind"), "refused");
+        open = true;
+    }
+    for (size_t i = 0; i < CHECK_NAMES; i++) {
+        struct report_check *c = &r->check[i];
+        if (!c->made)
+            c->status = STATUS_UNAVAILABLE;
+        if (!c->required)
+            continue;
+        failed |= c->status == STATUS_FAILED;
+        open |= c->status != STATUS_PASSED;
+    }
+    r->exit = refused ? OWED_REFUSED : failed ? OWED_FAILED : open ? OWED_TROUBLE : OWED_OK;
+}
+
+const char *report_word(int exit)
+{
+    return exit == OWED_OK ? "passed" : exit == OWED_FAILED ? "failed" : exit == OWED_REFUSED ? "refused" : "partial";
+}

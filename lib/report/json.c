@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as clink-reconcile-report, version 1. */
+#include "report/report.h"
+
+#include "report/words.h"
+
+#include <string.h>
+
+/* Every kept line of one kind as an array, each without its "type". */
+static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines)
+{
+    jw_arr(w, name);
+    for (const struct report_line *l = lines->first; l; l = l->next) {
+        jw_obj(w, NULL);
+        for (size_t i = 0; i < l->doc->len; i++) {
+            const struct json_member *m = &l->doc->u.members[i];
+            if (m->name_len == 4 && memcmp(m->name, "type", 4) == 0)
+                continue;
+            char key[128];
+            snprintf(key, sizeof key, "%.*s", (int)m->name_len, m->name);
+            jw_raw(w, key, m->value->raw, m->value->raw_len);
+        }
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void put_checks(struct json_w *w, const struct report *r)
+{
+    jw_arr(w, "checks");
+    for (size_t i = 0; i < CHECK_NAMES; i++) {
+        const struct report_check *c = &r->check[i];
+        if (!c->required && !c->made)
+            continue;
+        jw_obj(w, NULL);
+        jw_str(w, "name", check_name_text((enum check_name)i));
+        jw_str(w, "status", status_name(c->status));
+        jw_bool(w, "required", c->required);
+        jw_bool(w, "made", c->made);
+        jw_str(w, "means", check_name_means((enum check_name)i));
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void put_texts(struct json_w *w, const char *name, const char *const *texts)
+{
+    jw_arr(w, name);
+    for (size_t i = 0; texts[i]; i++)
+        jw_str(w, NULL, texts[i]);
+    jw_end_arr(w);
+}
+
+static void put_stops(struct json_w *w, const struct report *r)
+{
+    put_lines(w, "stops", &r->stops);
+    if (r->input.kind == ERR_NONE)
+        return;
+    jw_obj(w, "input");
+    jw_str(w, "kind", r->input.kind == ERR_REFUSED ? "refused" : "unfinished");
+    struct buf masked = BUF_INIT;
+    msg_mask(&masked, r->input.text, strlen(r->input.text));
+    jw_str(w, "reason", buf_str(&masked));
+    buf_free(&masked);
+    jw_end_obj(w);
+}
+
+void report_json(const struct report *r, struct buf *out)
+{
+    struct json_w w;
+    jw_init(&w, out);
+    jw_obj(&w, NULL);
+    jw_str(&w, "format", REPORT_FORMAT);
+    jw_u64(&w, "version", REPORT_VERSION);
+    jw_str(&w, "verdict", report_word(r->exit));
+    jw_i64(&w, "exit", r->exit);
+    jw_str(&w, "assurance", report_assurance(r));
+    if (r->stages)
+        jw_raw(&w, "stages", r->stages->raw, r->stages->raw_len);
+    put_checks(&w, r);
+    put_lines(&w, "made", &r->checks);
+    put_stops(&w, r);
+    put_lines(&w, "bundles", &r->bundles);
+    put_lines(&w, "scopes", &r->scopes);
+    put_lines(&w, "columns", &r->columns);
+    put_lines(&w, "intervals", &r->intervals);
+    put_lines(&w, "observations", &r->observations);
+    put_lines(&w, "sides", &r->sides);
+    put_lines(&w, "summaries", &r->summaries);
+    put_lines(&w, "findings", &r->findings);
+    put_texts(&w, "method", report_method);
+    put_texts(&w, "assumptions", report_assumptions);
+    jw_u64(&w, "rows_not_compared", r->rows_left);
+    jw_u64(&w, "lines_of_unknown_types", r->unknown_lines);
+    jw_str(&w, "unknown_types", r->unknown_types.p ? r->unknown_types.p : "");
+    jw_end_obj(&w);
+    buf_addc(out, '\n');
+}

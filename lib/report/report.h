@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report: the verdict. Lines of a stream are gathered, the required checks
+ * decided (STREAM.md, rules 5 and 6), and the answer written for a person and
+ * as clink-reconcile-report, version 1. What is gathered lives in the report's
+ * own arena until report_free.
+ */
+#ifndef OWED_REPORT_H
+#define OWED_REPORT_H
+
+#include "base/base.h"
+#include "json/json.h"
+#include "stream/stream.h"
+#include "types/types.h"
+
+#define REPORT_FORMAT "clink-reconcile-report"
+#define REPORT_VERSION 1
+
+/* What a run asks for where no stage said so (verdict --profile): each adds to the one before. */
+enum report_profile { PROFILE_NONE, PROFILE_INTEGRITY, PROFILE_CONSISTENCY, PROFILE_REPLAY, PROFILE_FULL };
+int report_profile_parse(const char *s, enum report_profile *out, struct err *err);
+
+/* One kept line, parsed. */
+struct report_line {
+    enum line_type type;
+    struct json *doc;
+    struct report_line *next;
+};
+
+struct report_lines {
+    struct report_line *first, **tail;
+    size_t n;
+};
+
+/* A check as decided: the worst of its lines. */
+struct report_check {
+    bool required, made;
+    enum status status; /* UNAVAILABLE where required and not made */
+};
+
+struct report {
+    struct arena arena;
+    struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns;
+    struct report_check check[CHECK_NAMES];
+    bool any_required;
+    struct columns cols; /* of the last columns line; empty where none came */
+    const struct json *stages;
+    uint64_t rows_left;  /* rows that no stage compared */
+    struct err input;    /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
+    uint64_t unknown_lines;
+    struct buf unknown_types; /* names of annotation types, comma separated */
+    int exit;            /* set by report_decide */
+};
+
+void report_init(struct report *r);
+void report_require(struct report *r, enum check_name c);
+void report_profile(struct report *r, enum report_profile p);
+/* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
+int report_line(struct report *r, const struct stream_line *line, struct err *err);
+/* After the last line: statuses and the exit status. stages: the header's, or NULL. */
+void report_decide(struct report *r, const struct json *stages);
+/* The word for the exit status: "passed", "failed", "partial", "refused". */
+const char *report_word(int exit);
+/* A person's text; list bounds the findings shown a relation. */
+void report_text(const struct report *r, uint64_t list, struct buf *out);
+/* The JSON document with its final newline. */
+void report_json(const struct report *r, struct buf *out);
+void report_free(struct report *r);
+
+#endif

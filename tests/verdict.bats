@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# verdict: which checks decide, and what each end of a stream is worth.
+bats_require_minimum_version 1.5.0
+
+head='{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"t","version":"1"}]}'
+
+check() { # name status
+    printf '{"type":"check","stage":"t","name":"%s","status":"%s","reason":"because","evidence":[],"next":""}\n' "$1" "$2"
+}
+
+require() {
+    local list
+    printf -v list '"%s",' "$@"
+    printf '{"type":"require","checks":[%s]}\n' "${list%,}"
+}
+
+# Lines on standard input become a whole stream in $BATS_TEST_TMPDIR/stream.
+whole() {
+    local counts
+    { echo "$head"; cat; } >"$BATS_TEST_TMPDIR/lines"
+    counts=$(jq -r .type "$BATS_TEST_TMPDIR/lines" | sort | uniq -c | awk '{printf "%s\"%s\":%s", sep, $2, $1; sep=","}')
+    { cat "$BATS_TEST_TMPDIR/lines"; printf '{"type":"end","lines":{%s}}\n' "$counts"; } >"$BATS_TEST_TMPDIR/stream"
+}
+
+decide() { # expected status, arguments...
+    local want=$1
+    shift
+    run "-$want" --separate-stderr verdict "$@" <"$BATS_TEST_TMPDIR/stream"
+}
+
+@test "every required check passed: 0" {
+    { require reconcile.rows bundle.manifest; check reconcile.rows passed; check bundle.manifest passed; } | whole
+    decide 0
+    [[ ${lines[0]} == PASSED* ]]
+}
+
+@test "a failed check outweighs what could not be decided: 1" {
+    { require reconcile.rows bundle.manifest; check reconcile.rows failed; check bundle.manifest unavailable; } | whole
+    decide 1
+    [[ ${lines[0]} == FAILED* ]]
+    [[ $output == *because* ]]
+}
+
+@test "unavailable and unsupported are 3, never 0" {
+    for s in unavailable unsupported; do
+        { require reconcile.rows; check reconcile.rows "$s"; } | whole
+        decide 3
+    done
+}
+
+@test "a required check that nobody made is unavailable" {
+    { require reconcile.rows bundle.manifest; check bundle.manifest passed; } | whole
+    decide 3
+    [[ $output == *"no stage made this check"* ]]
+}
+
+@test "nothing required is 3" {
+    check reconcile.rows passed | whole
+    decide 3
+}
+
+@test "checks that are not required are shown and do not decide" {
+    { require bundle.manifest; check bundle.manifest passed; check reconcile.rows failed; } | whole
+    decide 0
+    [[ $output == *"failed"*"reconcile.rows"*"not required"* ]]
+}
+
+@test "of several lines for one check the worst counts" {
+    { require reconcile.rows; check reconcile.rows failed; check reconcile.rows passed; } | whole
+    decide 1
+    { require reconcile.rows; check reconcile.rows unsupported; check reconcile.rows unavailable; check reconcile.rows passed; } | whole
+    decide 3
+    [[ $(verdict --json <"$BATS_TEST_TMPDIR/stream" | jq -r '.checks[0].status') == unavailable ]]
+}
+
+@test "a profile adds to what the stream requires and takes nothing away" {
+    { require reconcile.rows; check reconcile.rows failed; check bundle.manifest passed; check bundle.artifacts passed
+      check bundle.completeness passed; } | whole
+    decide 1 --profile=integrity
+    { check bundle.manifest passed; check bundle.artifacts passed; check bundle.completeness passed; } | whole
+    decide 0 --profile=integrity
+    decide 3 --profile=consistency
+    decide 2 --profile=nonsense
+}
+
+@test "a refusal is 2, an unfinished stop 3, and a failed check outweighs only the second" {
+    stop() { printf '{"type":"stop","stage":"t","kind":"%s","reason":"another server","next":""}\n' "$1"; }
+    { require reconcile.rows; check reconcile.rows failed; stop refused; } | whole
+    decide 2
+    [[ $output == *"another server"* ]]
+    { require reconcile.rows; check reconcile.rows failed; stop unfinished; } | whole
+    decide 1
+    { require reconcile.rows; check reconcile.rows passed; stop unfinished; } | whole
+    decide 3
+}
+
+@test "a stream cut at any line is 3, never 0" {
+    { require reconcile.rows; check reconcile.rows passed; } | whole
+    decide 0
+    for n in 0 1 2 3; do
+        head -n "$n" "$BATS_TEST_TMPDIR/stream" >"$BATS_TEST_TMPDIR/cut"
+        run -3 verdict <"$BATS_TEST_TMPDIR/cut"
+    done
+    head -c -5 "$BATS_TEST_TMPDIR/stream" >"$BATS_TEST_TMPDIR/cut"
+    run -3 verdict <"$BATS_TEST_TMPDIR/cut"
+}
+
+@test "what is outside the contract is 2, and the message names the line" {
+    { echo "$head"; echo '{"type":"check","type":"check"}'; } >"$BATS_TEST_TMPDIR/stream"
+    decide 2
+    [[ $stderr == *"line 2"* ]]
+    echo 'hello' >"$BATS_TEST_TMPDIR/stream"
+    decide 2
+    { echo "$head"; printf '{"type":"note","x":"\xff"}\n'; } >"$BATS_TEST_TMPDIR/stream"
+    decide 2
+    echo '{"type":"stream","format":"owed-stream","version":2,"stages":[]}' >"$BATS_TEST_TMPDIR/stream"
+    decide 2
+}
+
+@test "findings are shown by key, with the columns that differ" {
+    { require reconcile.rows; check reconcile.rows failed
+      echo '{"type":"columns","cells":"clink-canonical-cells-v1","columns":[{"name":"id","type":"Int64","key":true},{"name":"amount","type":"Decimal(18, 4)","key":false}]}'
+      echo '{"type":"finding","relation":"delivery","kind":"changed","key":["4711"],"owed":["4711","1230000"],"found":["4711","1230001"],"owed_copies":1,"found_copies":1,"differ":["amount"],"at":"orders/0/4711","explained":null}'
+      echo '{"type":"summary","relation":"delivery","owed_rows":1,"found_rows":1,"keys":1,"missing":{"keys":0,"rows":0},"changed":{"keys":1,"rows":1},"duplicated":{"keys":0,"surplus":0},"unexpected":{"keys":0,"rows":0},"explained":{"resent":0,"replayed":0,"unexplained":0},"runs":[],"runs_total":0,"listed":1}'
+    } | whole
+    decide 1
+    [[ $output == *"changed"*"id=4711; amount owed 123"*"found 123.0001"*"at orders/0/4711"* ]]
+}
+
+@test "names that drive a terminal are masked" {
+    { require reconcile.rows
+      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","reason":"\\u001b[31mred","evidence":[],"next":""}\n'; } | whole
+    decide 1
+    [[ $output == *'\x1b[31mred'* ]]
+}
+
+@test "the JSON report says the same as the exit status, on standard output and in a file" {
+    { require reconcile.rows; check reconcile.rows failed; } | whole
+    decide 1 --json --report="$BATS_TEST_TMPDIR/report.json"
+    [ "$(jq -r '.format, .version, .verdict, .exit' <<<"$output" | tr '\n' ' ')" = "clink-reconcile-report 1 failed 1 " ]
+    diff <(echo "$output") "$BATS_TEST_TMPDIR/report.json"
+}
+
+@test "a report that cannot be written is 3, and nothing is left under its name" {
+    { require reconcile.rows; check reconcile.rows passed; } | whole
+    decide 3 --report="$BATS_TEST_TMPDIR/none/report.json"
+    [ ! -e "$BATS_TEST_TMPDIR/none" ]
+    run -3 bash -c 'verdict <"$1" >/dev/full' _ "$BATS_TEST_TMPDIR/stream"
+    run -3 bash -c 'verdict <"$1" >&-' _ "$BATS_TEST_TMPDIR/stream"
+}
+
+@test "bad usage is 2, in one line, and shows no value" {
+    whole </dev/null
+    for bad in --nope --password=hunter2 --list --list=x stray; do
+        decide 2 "$bad"
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr != *hunter2* ]]
+    done
+}
