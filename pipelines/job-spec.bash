@@ -1,0 +1,125 @@
+# shellcheck shell=bash
+# What pipelines/job makes of its spec: the stages' arguments, the job's manifest, one attempt's processes.
+
+read_spec() { # file
+    [ -r "$1" ] || die "cannot read the spec '$1'"
+    jq -e . "$1" >/dev/null 2>&1 || die "the spec '$1' is no JSON"
+    get() { jq -r "$1 // empty" "$spec"; }
+    job=$(get '.job') topic=$(get '.source.topic') bootstrap=$(get '.source.bootstrap')
+    database=$(get '.sink.database') table=$(get '.sink.table')
+    for need in job topic bootstrap database table; do
+        [ -n "${!need}" ] || die "the spec does not name its $need"
+    done
+    retain=$(get '.checkpoint.retain') interval=$(get '.checkpoint.interval_ms') records=$(get '.capture_records')
+    source_args=(--bootstrap="$bootstrap" --topic="$topic")
+    option source_args --isolation '.source.isolation'
+    option source_args --time-field '.source.time_field'
+    option source_args --watermark-lag-ms '.source.watermark_lag_ms'
+    option source_args --idle-ms '.source.idle_ms'
+    option source_args -F '.source.properties_file'
+    option source_args --interval-ms '.checkpoint.interval_ms'
+    map_args=()
+    option map_args --program '.map.program'
+    option map_args --program-file '.map.program_file'
+    option map_args --numbers '.map.numbers'
+    sink_args=(--url="$(get '.sink.url')" --database="$database" --table="$table")
+    option sink_args --user '.sink.user'
+    option sink_args --password-env '.sink.password_env'
+    option sink_args --password-file '.sink.password_file'
+    option sink_args --cacert '.sink.cacert'
+    option sink_args --batch-rows '.sink.batch_rows'
+    option sink_args --batch-ms '.sink.batch_ms'
+    while IFS= read -r from; do
+        [ -z "$from" ] || sink_args+=(--from="$from")
+    done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' "$spec")
+}
+
+option() { # array, option, path in the spec
+    local -n into=$1
+    local value
+    value=$(get "$3")
+    [ -n "$value" ] || return 0
+    if [[ $2 == --* ]]; then into+=("$2=$value"); else into+=("$2" "$value"); fi
+}
+
+# The graph, the checkpoint settings, and what these settings promise: at least once, since a restore replays and an
+# INSERT in doubt is sent again. Names of parameters that suggest a credential never reach it.
+write_manifest() { # path
+    jq -c --argjson p "$parallelism" --arg now "$(date +%s%3N)" '
+        def clean: with_entries(select(.key | test("password|secret|token|credential"; "i") | not));
+        {format: "owed-job", version: 1, job: .job, name: (.name // .job), submitted_ms: ($now | tonumber), generation: 1,
+         parallelism: $p, requires_commit_confirmation: false, alignment: "aligned",
+         checkpoint_interval_ms: (.checkpoint.interval_ms // 1000), retain: (.checkpoint.retain // 2),
+         graph: {operators: [
+             {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: (.source | clean)},
+             {id: "2", uid: "map", type: "map", parallelism: $p, parameters: (.map | clean)},
+             {id: "3", uid: "sink", type: "clickhouse-sink", parallelism: $p, parameters: (.sink | clean)}],
+           edges: [["1", "2"], ["2", "3"]]},
+         delivery: {guarantee: "at-least-once",
+           source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
+           sink: "synchronous INSERTs, acknowledged before the barrier; one in doubt is sent again under its own token",
+           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" >"$1.tmp"
+    sync "$1.tmp"
+    mv "$1.tmp" "$1"
+    jq -c '.graph.operators[1].parameters' "$1" >"$dir/run/op-2.json"
+    jq -c '.graph.operators[2].parameters' "$1" >"$dir/run/op-3.json"
+}
+
+# The manifest goes when the job ends; its terminal status stays.
+end_manifest() { # path without .json, status
+    printf '{"format":"owed-job-status","version":1,"job":"%s","status":"%s"}\n' "$job" "$2" >"$1.status.json.tmp"
+    sync "$1.status.json.tmp"
+    mv "$1.status.json.tmp" "$1.status.json"
+    rm -f "$1.json"
+}
+
+# A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing.
+stage() {
+    local rc=0
+    "$@" || rc=$?
+    [ "$rc" -ne 2 ] || : >"$run/refused"
+    return "$rc"
+}
+
+tee_stage() { # operator, name, kind, subtask: the recorder before a stage, or nothing
+    if [ "$capture" -eq 1 ]; then
+        stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$4" --attempt="$attempt" \
+            --name="$2" --kind="$3" --uid="$2" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+    else
+        cat
+    fi
+}
+
+# All processes of one attempt. The status of the first that fails; 0 when every lane ended whole.
+attempt() { # run directory, plan
+    local run=$1 attempt generation restore first_epoch s lanes=() outs=() status=0
+    trap - TERM INT EXIT
+    eval "$2"
+    exec 2>"$run/stderr.log"
+    for ((s = 0; s < parallelism; s++)); do
+        rm -f "$run/in-$s" "$run/out-$s"
+        mkfifo "$run/in-$s" "$run/out-$s"
+        lanes+=(--lane="$run/in-$s") outs+=("$run/out-$s")
+        (
+            set -o pipefail
+            tee_stage 2 map map "$s" <"$run/in-$s" | stage row-map "${map_args[@]}" |
+                tee_stage 3 sink clickhouse-sink "$s" |
+                stage ch-sink "${sink_args[@]}" --job="$job" --operator=3 --subtask="$s" --attempt="$attempt" --capture-dir="$dir/capture" \
+                    >"$run/out-$s"
+        ) &
+    done
+    (
+        set -o pipefail
+        stage lane-join "${outs[@]}" |
+            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" \
+                ${retain:+--retain="$retain"} >"$run/out"
+    ) &
+    stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" \
+        --restore="$restore" --first-epoch="$first_epoch" "${lanes[@]}" "${stop[@]}" &
+    for ((s = 0; s < parallelism + 2; s++)); do
+        wait -n || status=$?
+        [ "$status" -eq 0 ] || break
+    done
+    rm -f "$run"/in-* "$run"/out-*
+    exit "$status"
+}
