@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside kafka only: what stands behind the handles. */
+#ifndef OWED_KAFKA_INSIDE_H
+#define OWED_KAFKA_INSIDE_H
+
+#include "kafka/kafka.h"
+
+#include <librdkafka/rdkafka.h>
+
+/* Topic ids and offsets under a stated isolation came with 2.3. */
+#define HAVE_TOPIC_IDS (RD_KAFKA_VERSION >= 0x02030000)
+
+struct kafka_conf {
+    rd_kafka_conf_t *rd;
+};
+
+struct kafka_client {
+    rd_kafka_t *rk;
+    rd_kafka_topic_t *topic;
+    rd_kafka_queue_t *queue; /* of all assigned partitions */
+    struct kafka_log log;
+    char *name, *cluster_id, *topic_id; /* what log points to */
+    int timeout_ms;
+    rd_kafka_resp_err_t trouble; /* last error of the connection */
+    char trouble_text[512];
+    rd_kafka_message_t *batch[KAFKA_BATCH];
+    size_t n_batch;
+};
+
+/* The topic's id as now, malloc'd; *id NULL and *lack set where the library or the broker has none. */
+int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct err *err);
+/* An error of the broker's about the topic, with the kind that fits. */
+int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kafka: librdkafka behind an interface of exact positions. Connection
+ * properties without secrets among arguments, the log's identity and bounds,
+ * reading of assigned partitions from exact offsets (no consumer group is
+ * joined and nothing is committed), record lines, and what a source lane
+ * knows of its partitions.
+ *
+ * Offsets are as Kafka counts them; a position is the next offset to read.
+ * Times are in ms. Errors name topic, partition and reason: ERR_REFUSED for
+ * what is outside the contract (a bad property, another topic than before),
+ * ERR_TROUBLE for what the broker or the network did, ERR_MISSING for a topic
+ * that is not there, ERR_TIMEOUT where nobody answered.
+ */
+#ifndef OWED_KAFKA_H
+#define OWED_KAFKA_H
+
+#include "base/base.h"
+#include "json/json.h"
+
+/* ---- connection properties ---- */
+
+struct kafka_conf;
+
+struct kafka_conf *kafka_conf_new(void);
+void kafka_conf_free(struct kafka_conf *c); /* NULL is fine */
+/* True when a property of this name holds a credential. */
+bool kafka_conf_secret(const char *name);
+/* One property. Refuses an unknown one, a bad value, and those that decide what is read (group.id, isolation.level,
+ * auto.offset.reset, …): these are this module's. An error never shows the value of a secret. */
+int kafka_conf_set(struct kafka_conf *c, const char *name, const char *value, struct err *err);
+/* "name=value", from the command line: a secret is refused by its name. */
+int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err);
+/* "name=VARIABLE": the value is the environment variable's. */
+int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
+/* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
+int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
+
+/* ---- the log ---- */
+
+enum kafka_isolation { KAFKA_READ_COMMITTED, KAFKA_READ_UNCOMMITTED };
+/* The name that Kafka gives it; and the reverse, false for any other text. */
+const char *kafka_isolation_name(enum kafka_isolation i);
+bool kafka_isolation_of(const char *text, enum kafka_isolation *out);
+
+struct kafka_log {
+    const char *topic;
+    const char *cluster_id;
+    const char *topic_id;      /* as Kafka's own tools spell it; NULL: not to be had */
+    const char *topic_id_lack; /* why not, where it is NULL */
+    uint32_t partitions;
+};
+
+struct kafka_bounds {
+    int64_t low;    /* first offset that is still there */
+    int64_t high;   /* one past the last */
+    int64_t stable; /* end of what read_committed delivers: below high while a transaction is open */
+};
+
+struct kafka_client;
+
+/* Connect and look at the topic, within timeout_ms (which also bounds every later question to the broker). c stays the
+ * caller's. *out is closed with kafka_close. */
+int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolation isolation, int timeout_ms,
+               struct kafka_client **out, struct err *err);
+void kafka_close(struct kafka_client *k); /* NULL is fine */
+/* The log as kafka_open found it. Lives as long as the client. */
+const struct kafka_log *kafka_log(const struct kafka_client *k);
+/* Ask again. ERR_REFUSED when the topic of this name is another one by now, else why it could not be asked. */
+int kafka_log_check(struct kafka_client *k, struct err *err);
+/* Bounds of every partition into out, which has room for kafka_log()->partitions. */
+int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err);
+
+/* ---- reading ---- */
+
+/* What was read: a record, or (end) that the partition delivers nothing before `offset` any more and has nothing beyond
+ * for now. The bytes live until the next kafka_read. */
+struct kafka_event {
+    uint32_t partition;
+    bool end;
+    int64_t offset;
+    const char *ts_type;     /* "create", "logappend", or "unknown": ts then says nothing */
+    int64_t ts;
+    const char *key, *value; /* NULL: null */
+    size_t key_len, value_len;
+    void *message;           /* librdkafka's, for the headers */
+};
+
+/* Read partition from exactly this offset on. An offset that the log does not have shows as an error of kafka_read. */
+int kafka_assign(struct kafka_client *k, uint32_t partition, int64_t offset, struct err *err);
+/* No more of this partition. Events of it that wait already may still come. */
+void kafka_unassign(struct kafka_client *k, uint32_t partition);
+/* Up to max events (at most KAFKA_BATCH); *n 0 when none came within wait_ms. Events of one partition are in offset
+ * order. A broker that cannot be reached is waited for, without an error: kafka_trouble has the reason. */
+#define KAFKA_BATCH 1024
+int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
+/* What the connection last suffered and has not recovered from by a record since, or NULL. */
+const char *kafka_trouble(const struct kafka_client *k);
+
+/* ---- record lines ---- */
+
+/* Append `,"topic":…,"partition":…,…,"payload":…` (kcat's names) of a record; topic_json is the topic as JSON text. */
+void kafka_record_put(struct buf *line, const char *topic_json, const struct kafka_event *record);
+
+/* ---- a source lane: its partitions, positions, and event time ---- */
+
+struct kafka_lane_part {
+    uint32_t partition;
+    int64_t position;
+    bool restored;    /* the position is a snapshot's */
+    int64_t stop;     /* the lane reads nothing at or past it; -1: no end */
+    bool timed;       /* `greatest` is set */
+    int64_t greatest; /* event time of the records so far */
+};
+
+struct kafka_lane {
+    struct kafka_lane_part *parts; /* ascending; owned */
+    size_t n_parts;
+    uint32_t lanes;    /* partition p belongs to lane p mod lanes, at parts[p / lanes] */
+    int64_t lag_ms;
+    bool has_watermark;
+    int64_t watermark; /* never falls */
+};
+
+/* The lane's share of a topic's partitions. Positions start at 0. */
+void kafka_lane_init(struct kafka_lane *l, uint32_t lane, uint32_t lanes, uint32_t partitions, int64_t lag_ms);
+void kafka_lane_free(struct kafka_lane *l);
+/* NULL where the partition is not the lane's. */
+struct kafka_lane_part *kafka_lane_part(struct kafka_lane *l, uint32_t partition);
+/* An event moves the partition's position. Returns true for a record that is the lane's to hand on, false for an end and
+ * for what lies at or past the stop. Refuses a record below the position: it was handed on before. */
+int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err);
+/* A record's event time. */
+void kafka_lane_time(struct kafka_lane_part *part, int64_t time);
+/* Recompute the watermark: the least of the partitions' greatest times, less the lag, once every partition has one.
+ * True when it rose. */
+bool kafka_lane_advance(struct kafka_lane *l);
+bool kafka_lane_part_done(const struct kafka_lane_part *part); /* the stop is reached */
+
+/* ---- a lane's snapshot (evidence.h has the struct; nothing of evidence is called here) ---- */
+
+struct snapshot;
+/* Fill what a lane knows: log, positions, declared partitions, watermark, greatest times; arrays in the arena. */
+void kafka_lane_describe(const struct kafka_lane *l, const struct kafka_log *log, struct arena *a, struct snapshot *out);
+/* Take over what a snapshot knows. Refuses one of another topic, cluster or topic id (naming both), and one with a partition
+ * that is not this lane's. An id that is not known on either side refuses nothing. */
+int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const struct snapshot *s, struct err *err);
+/* A restored position must be in the log: what was removed before it was read can never be delivered (ERR_TROUBLE), and a
+ * position past the end is of another log (ERR_REFUSED). */
+int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_part *part, const struct kafka_bounds *b,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a source lane knows: positions that only rise, and the watermark of all its partitions. */
+#include "kafka/kafka.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void kafka_lane_init(struct kafka_lane *l, uint32_t lane, uint32_t lanes, uint32_t partitions, int64_t lag_ms)
+{
+    *l = (struct kafka_lane){.lanes = lanes, .lag_ms = lag_ms};
+    l->parts = xcalloc(partitions / lanes + 1, sizeof *l->parts);
+    for (uint32_t p = lane; p < partitions; p += lanes)
+        l->parts[l->n_parts++] = (struct kafka_lane_part){.partition = p, .stop = -1};
+}
+
+void kafka_lane_free(struct kafka_lane *l)
+{
+    free(l->parts);
+    l->parts = NULL;
+    l->n_parts = 0;
+}
+
+struct kafka_lane_part *kafka_lane_part(struct kafka_lane *l, uint32_t partition)
+{
+    size_t i = partition / l->lanes;
+    return i < l->n_parts && l->parts[i].partition == partition ? &l->parts[i] : NULL;
+}
+
+bool kafka_lane_part_done(const struct kafka_lane_part *part)
+{
+    return part->stop >= 0 && part->position >= part->stop;
+}
+
+int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err)
+{
+    *hand_on = false;
+    if (kafka_lane_part_done(part))
+        return 0;
+    if (e->end) {
+        /* Markers and aborted records before the end take offsets that are never delivered. */
+        if (e->offset > part->position)
+            part->position = part->stop >= 0 && e->offset > part->stop ? part->stop : e->offset;
+        return 0;
+    }
+    if (e->offset < part->position)
+        return err_set(err, ERR_TROUBLE, "partition %u: offset %" PRId64 " came after the position %" PRId64, part->partition, e->offset,
+                       part->position);
+    if (part->stop >= 0 && e->offset >= part->stop) {
+        part->position = part->stop;
+        return 0;
+    }
+    part->position = e->offset + 1;
+    *hand_on = true;
+    return 0;
+}
+
+void kafka_lane_time(struct kafka_lane_part *part, int64_t time)
+{
+    if (!part->timed || time > part->greatest)
+        part->greatest = time;
+    part->timed = true;
+}
+
+bool kafka_lane_advance(struct kafka_lane *l)
+{
+    int64_t least = INT64_MAX, mark;
+    if (!l->n_parts)
+        return false;
+    for (size_t i = 0; i < l->n_parts; i++) {
+        if (!l->parts[i].timed)
+            return false;
+        if (l->parts[i].greatest < least)
+            least = l->parts[i].greatest;
+    }
+    if (__builtin_sub_overflow(least, l->lag_ms, &mark))
+        mark = l->lag_ms > 0 ? INT64_MIN : INT64_MAX;
+    if (l->has_watermark && mark <= l->watermark)
+        return false;
+    l->has_watermark = true;
+    l->watermark = mark;
+    return true;
+}

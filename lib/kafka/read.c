@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Assigned partitions through one queue, in batches. */
+#include "kafka/inside.h"
+
+#include <inttypes.h>
+
+int kafka_assign(struct kafka_client *k, uint32_t partition, int64_t offset, struct err *err)
+{
+    if (rd_kafka_consume_start_queue(k->topic, (int32_t)partition, offset, k->queue) != 0)
+        return kafka_err(err, rd_kafka_last_error(), "topic %s partition %u", k->name, partition);
+    return 0;
+}
+
+void kafka_unassign(struct kafka_client *k, uint32_t partition)
+{
+    rd_kafka_consume_stop(k->topic, (int32_t)partition);
+}
+
+static void take_record(const rd_kafka_message_t *m, struct kafka_event *e)
+{
+    rd_kafka_timestamp_type_t type;
+    e->ts = rd_kafka_message_timestamp(m, &type);
+    e->ts_type = type == RD_KAFKA_TIMESTAMP_CREATE_TIME       ? "create"
+                 : type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? "logappend"
+                                                              : "unknown";
+    e->key = m->key;
+    e->key_len = m->key_len;
+    e->value = m->payload;
+    e->value_len = m->len;
+}
+
+static int take(struct kafka_client *k, rd_kafka_message_t *m, struct kafka_event *e, struct err *err)
+{
+    e->partition = (uint32_t)m->partition;
+    e->offset = m->offset;
+    e->end = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    e->message = m;
+    if (!m->err)
+        take_record(m, e);
+    else if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+        return err_set(err, ERR_TROUBLE, "topic %s partition %u: the position is no longer in the log: %s", k->name, e->partition,
+                       rd_kafka_message_errstr(m));
+    else if (!e->end)
+        return kafka_err(err, m->err, "topic %s partition %d offset %" PRId64, k->name, m->partition, m->offset);
+    return 0;
+}
+
+int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err)
+{
+    for (size_t i = 0; i < k->n_batch; i++)
+        rd_kafka_message_destroy(k->batch[i]);
+    k->n_batch = 0;
+    *n = 0;
+    rd_kafka_poll(k->rk, 0);
+    ssize_t got = rd_kafka_consume_batch_queue(k->queue, wait_ms, k->batch, max < KAFKA_BATCH ? max : KAFKA_BATCH);
+    if (got < 0)
+        return kafka_err(err, rd_kafka_last_error(), "topic %s", k->name);
+    k->n_batch = (size_t)got;
+    if (got > 0)
+        k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR;
+    else if (k->trouble == RD_KAFKA_RESP_ERR__AUTHENTICATION || k->trouble == RD_KAFKA_RESP_ERR__FATAL)
+        return err_set(err, ERR_TROUBLE, "topic %s: %s", k->name, k->trouble_text);
+    for (size_t i = 0; i < k->n_batch; i++) {
+        if (take(k, k->batch[i], &events[i], err) != 0)
+            return -1;
+        (*n)++;
+    }
+    return 0;
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kafka-tail: a topic as record lines, one lane a source subtask, with event
+ * time, numbered barriers, and at each barrier the positions on disk before
+ * any line says so. Partitions are assigned; no consumer group is joined.
+ */
+#include "evidence/evidence.h"
+#include "kafka/kafka.h"
+#include "stream/stream.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define LANES_MAX 1024
+#define WAIT_MS 100 /* longest block on an empty poll: what the connection suffers is heard between two */
+#define EMPTY_BARRIERS 2 /* after the last one: they show that nothing more was owed */
+
+static const char HELP[] =
+    "usage: kafka-tail -b HOST:PORT -t TOPIC [option…]\n"
+    "Write a topic's records as an owed-stream, one lane a source subtask, with watermarks and barriers.\n"
+    "\n"
+    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
+    "  -t, --topic=TOPIC          topic to read; partition p belongs to lane p mod the number of lanes\n"
+    "      --lane=FILE            a lane's output (a FIFO, a file, or -), once a lane; none: one lane on standard output\n"
+    "      --isolation=LEVEL      read_committed (default) or read_uncommitted\n"
+    "      --start=WHERE          beginning (default) or end, where nothing is restored\n"
+    "      --stop-at-end          end at what the log holds at the start; with barriers, after a last one and two empty ones\n"
+    "      --time-field=NAME      event time: this integer member of the payload, in ms (default: Kafka's timestamp)\n"
+    "      --watermark-lag-ms=N   how far the watermark stays behind (0)\n"
+    "      --watermark-ms=N       least time between two watermark lines (200)\n"
+    "      --idle-ms=N            a lane without records for so long holds nothing back (1000; 0: never)\n"
+    "      --checkpoint-dir=DIR   write barriers and, before each, the lanes' snapshots under DIR; needs --job\n"
+    "      --interval-ms=N        time between two barriers (1000)\n"
+    "      --job=ID               the job\n"
+    "      --operator=ID          this source in the job's graph (1)\n"
+    "      --generation=N         of the job's parallelism (1)\n"
+    "      --first-epoch=N        number of the first barrier (1), as ckpt-plan says\n"
+    "      --restore=N            go on from the snapshots of this checkpoint (0: none), as ckpt-plan says\n"
+    "      --attempt=ID           this attempt (default: one is made)\n"
+    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
+    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
+    "  -E NAME=VARIABLE           the same, its value from the environment\n"
+    "  -F FILE                    the same, NAME=VALUE lines\n"
+    "      --help, --version\n";
+
+struct options {
+    struct kafka_conf *conf;
+    const char *topic, *time_field, *checkpoint_dir, *job, *operator_id, *attempt;
+    const char *lanes[LANES_MAX];
+    uint32_t n_lanes;
+    enum kafka_isolation isolation;
+    bool from_end, stop_at_end;
+    int64_t lag_ms, watermark_ms, idle_ms, interval_ms;
+    uint64_t generation, first_epoch, restore;
+    int timeout_ms;
+};
+
+struct lane {
+    struct kafka_lane kafka;
+    struct stream_out out;
+    int64_t last_record_ms, last_mark_ms;
+    bool idle, mark_due;
+};
+
+struct tail {
+    struct options o;
+    struct lane *lanes;
+    struct kafka_client *kafka;
+    struct kafka_bounds *bounds;
+    struct buf topic_json;
+    struct arena run, barrier, payload; /* memory by how long it is needed */
+    uint64_t epoch, previous;
+    const char *attempt;
+    int64_t next_barrier_ms;
+    bool evidence_said, trouble_said;
+    struct kafka_event events[KAFKA_BATCH];
+};
+
+/* ---- options ---- */
+
+enum {
+    OPT_LANE = 256, OPT_ISOLATION, OPT_START, OPT_STOP_AT_END, OPT_TIME_FIELD, OPT_LAG, OPT_WATERMARK, OPT_IDLE,
+    OPT_CHECKPOINT_DIR, OPT_INTERVAL, OPT_JOB, OPT_OPERATOR, OPT_GENERATION, OPT_FIRST_EPOCH, OPT_RESTORE, OPT_ATTEMPT, OPT_TIMEOUT, OPT_HELP, OPT_VERSION
+};
+
+static const struct option OPTIONS[] = {
+    {"bootstrap", required_argument, NULL, 'b'},
+    {"topic", required_argument, NULL, 't'},
+    {"lane", required_argument, NULL, OPT_LANE},
+    {"isolation", required_argument, NULL, OPT_ISOLATION},
+    {"start", required_argument, NULL, OPT_START},
+    {"stop-at-end", no_argument, NULL, OPT_STOP_AT_END},
+    {"time-field", required_argument, NULL, OPT_TIME_FIELD},
+    {"watermark-lag-ms", required_argument, NULL, OPT_LAG},
+    {"watermark-ms", required_argument, NULL, OPT_WATERMARK},
+    {"idle-ms", required_argument, NULL, OPT_IDLE},
+    {"checkpoint-dir", required_argument, NULL, OPT_CHECKPOINT_DIR},
+    {"interval-ms", required_argument, NULL, OPT_INTERVAL},
+    {"job", required_argument, NULL, OPT_JOB},
+    {"operator", required_argument, NULL, OPT_OPERATOR},
+    {"generation", required_argument, NULL, OPT_GENERATION},
+    {"first-epoch", required_argument, NULL, OPT_FIRST_EPOCH},
+    {"restore", required_argument, NULL, OPT_RESTORE},
+    {"attempt", required_argument, NULL, OPT_ATTEMPT},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0}};
+
+static int take_number(struct options *o, int c, struct err *err)
+{
+    static const int64_t day = 86400000;
+    int64_t timeout = 0;
+    switch (c) {
+    case OPT_LAG: return parse_i64(optarg, 0, INT64_MAX, &o->lag_ms, "--watermark-lag-ms", err);
+    case OPT_WATERMARK: return parse_i64(optarg, 0, day, &o->watermark_ms, "--watermark-ms", err);
+    case OPT_IDLE: return parse_i64(optarg, 0, day, &o->idle_ms, "--idle-ms", err);
+    case OPT_INTERVAL: return parse_i64(optarg, 1, day, &o->interval_ms, "--interval-ms", err);
+    case OPT_GENERATION: return parse_u64(optarg, 1, UINT64_MAX, &o->generation, "--generation", err);
+    case OPT_FIRST_EPOCH: return parse_u64(optarg, 1, UINT64_MAX - EMPTY_BARRIERS - 1, &o->first_epoch, "--first-epoch", err);
+    case OPT_RESTORE: return parse_u64(optarg, 0, UINT64_MAX, &o->restore, "--restore", err);
+    default: break;
+    }
+    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
+    o->timeout_ms = (int)timeout;
+    return rc;
+}
+
+static int take_option(struct options *o, int c, struct err *err)
+{
+    switch (c) {
+    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
+    case 'X': return kafka_conf_arg(o->conf, optarg, err);
+    case 'E': return kafka_conf_env(o->conf, optarg, err);
+    case 'F': return kafka_conf_file(o->conf, optarg, err);
+    case 't': o->topic = optarg; return 0;
+    case OPT_LANE:
+        if (o->n_lanes == LANES_MAX)
+            return err_set(err, ERR_REFUSED, "more than %d lanes", LANES_MAX);
+        for (uint32_t i = 0; i < o->n_lanes; i++)
+            if (strcmp(o->lanes[i], optarg) == 0)
+                return err_set(err, ERR_REFUSED, "--lane=%s is given twice", optarg);
+        o->lanes[o->n_lanes++] = optarg;
+        return 0;
+    case OPT_ISOLATION:
+        return kafka_isolation_of(optarg, &o->isolation)
+                   ? 0
+                   : err_set(err, ERR_REFUSED, "--isolation is read_committed or read_uncommitted, not %s", optarg);
+    case OPT_START:
+        o->from_end = strcmp(optarg, "end") == 0;
+        return o->from_end || strcmp(optarg, "beginning") == 0
+                   ? 0
+                   : err_set(err, ERR_REFUSED, "--start is beginning or end, not %s", optarg);
+    case OPT_STOP_AT_END: o->stop_at_end = true; return 0;
+    case OPT_TIME_FIELD: o->time_field = optarg; return 0;
+    case OPT_CHECKPOINT_DIR: o->checkpoint_dir = optarg; return 0;
+    case OPT_JOB: o->job = optarg; return 0;
+    case OPT_OPERATOR: o->operator_id = optarg; return 0;
+    case OPT_ATTEMPT: o->attempt = optarg; return 0;
+    default: return take_number(o, c, err);
+    }
+}
+
+static int check_options(const struct options *o, struct err *err)
+{
+    if (!o->topic || !*o->topic)
+        return err_set(err, ERR_REFUSED, "no topic is named (-t)");
+    if (o->checkpoint_dir && !o->job)
+        return err_set(err, ERR_REFUSED, "--checkpoint-dir needs --job");
+    if (o->restore && !o->checkpoint_dir)
+        return err_set(err, ERR_REFUSED, "--restore needs --checkpoint-dir");
+    if (o->first_epoch <= o->restore)
+        return err_set(err, ERR_REFUSED, "--first-epoch=%" PRIu64 " is not past --restore=%" PRIu64, o->first_epoch, o->restore);
+    if (o->job && !evidence_job_ok(o->job))
+        return err_set(err, ERR_REFUSED, "--job: not a job id: %s", o->job);
+    if (!evidence_operator_ok(o->operator_id))
+        return err_set(err, ERR_REFUSED, "--operator: not an operator id: %s", o->operator_id);
+    if (o->attempt && (!*o->attempt || strlen(o->attempt) > 200 || !utf8_valid(o->attempt, strlen(o->attempt))))
+        return err_set(err, ERR_REFUSED, "--attempt: not a name");
+    return 0;
+}
+
+/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    *o = (struct options){.conf = kafka_conf_new(), .operator_id = "1", .watermark_ms = 200, .idle_ms = 1000, .interval_ms = 1000,
+                          .generation = 1, .first_epoch = 1, .timeout_ms = 30000};
+    for (int c; (c = getopt_long(argc, argv, "b:t:X:E:F:", OPTIONS, NULL)) != -1;) {
+        if (c == OPT_HELP || c == OPT_VERSION) {
+            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (take_option(o, c, err) != 0)
+            return -1;
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    return check_options(o, err);
+}
+
+/* ---- lanes ---- */
+
+static int open_lanes(struct tail *t, struct err *err)
+{
+    int fds[LANES_MAX];
+    if (t->o.n_lanes == 0)
+        t->o.lanes[t->o.n_lanes++] = "-";
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        bool standard = strcmp(t->o.lanes[i], "-") == 0;
+        fds[i] = standard ? STDOUT_FILENO : open(t->o.lanes[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (fds[i] < 0)
+            return err_sys(err, "--lane=%s", t->o.lanes[i]);
+    }
+    t->lanes = xcalloc(t->o.n_lanes, sizeof *t->lanes);
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        stream_begin(&t->lanes[i].out, fds[i], NULL);
+    return 0;
+}
+
+static void put_watermark(struct lane *lane)
+{
+    struct buf *b = stream_build(&lane->out, LINE_WATERMARK);
+    if (lane->idle)
+        buf_adds(b, ",\"idle\":true");
+    else if (!lane->kafka.has_watermark)
+        buf_adds(b, ",\"idle\":false");
+    else {
+        buf_adds(b, ",\"ts\":");
+        json_put_i64(b, lane->kafka.watermark);
+    }
+    stream_put_built(&lane->out, LINE_WATERMARK);
+    lane->mark_due = false;
+}
+
+/* Watermarks that are due, and lanes that have been silent for long enough. */
+static void tick(struct tail *t, int64_t now, bool at_barrier)
+{
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        struct lane *lane = &t->lanes[i];
+        if (kafka_lane_advance(&lane->kafka))
+            lane->mark_due = true;
+        if (lane->mark_due && (at_barrier || now - lane->last_mark_ms >= t->o.watermark_ms)) {
+            put_watermark(lane);
+            lane->last_mark_ms = now;
+        }
+        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms) {
+            if (lane->mark_due)
+                put_watermark(lane);
+            lane->idle = true;
+            put_watermark(lane);
+        }
+    }
+}
+
+static int flush_lanes(struct tail *t)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        if (stream_flush(&t->lanes[i].out) != 0)
+            rc = -1;
+    return rc;
+}
+
+/* ---- what a run starts from ---- */
+
+static const char *make_attempt(struct arena *a)
+{
+    unsigned char bytes[16];
+    char text[2 * sizeof bytes + 1];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        snprintf((char *)bytes, sizeof bytes, "%08x", (unsigned)(time_now_ms() ^ getpid()));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return arena_strndup(a, text, sizeof text - 1);
+}
+
+static int64_t log_end(const struct tail *t, uint32_t partition)
+{
+    return t->o.isolation == KAFKA_READ_COMMITTED ? t->bounds[partition].stable : t->bounds[partition].high;
+}
+
+static int restore_lane(struct tail *t, int ckpt_fd, uint32_t lane, struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot s;
+    int rc = snapshot_read(ckpt_fd, evidence_path_snapshot(&rel, t->o.job, t->o.generation, lane, t->o.restore), &t->run, &s, err);
+    const char *isolation = kafka_isolation_name(t->o.isolation);
+    if (rc)
+        ; /* said */
+    else if (strcmp(s.job, t->o.job) != 0 || strcmp(s.operator_id, t->o.operator_id) != 0 || s.subtask != lane ||
+             s.checkpoint != t->o.restore)
+        rc = err_set(err, ERR_REFUSED, "%s: it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, buf_str(&rel), s.job,
+                     s.operator_id, s.subtask, s.checkpoint);
+    else if (strcmp(s.isolation, isolation) != 0)
+        rc = err_set(err, ERR_REFUSED, "%s: it was read as %s, not as %s", buf_str(&rel), s.isolation, isolation);
+    else if (kafka_lane_restore(&t->lanes[lane].kafka, kafka_log(t->kafka), &s, err) != 0)
+        rc = err_prefix(err, "%s", buf_str(&rel));
+    buf_free(&rel);
+    return rc;
+}
+
+static struct kafka_lane_part *partition(const struct tail *t, uint32_t p)
+{
+    return kafka_lane_part(&t->lanes[p % t->o.n_lanes].kafka, p);
+}
+
+/* Every partition up to the last one that the job knew has a position in the snapshots, and it is in the log. */
+static int restore(struct tail *t, struct err *err)
+{
+    uint32_t known = 0;
+    int fd = open(t->o.checkpoint_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+    if (fd < 0)
+        return err_sys(err, "%s", t->o.checkpoint_dir);
+    for (uint32_t i = 0; !rc && i < t->o.n_lanes; i++)
+        rc = restore_lane(t, fd, i, err);
+    close(fd);
+    for (uint32_t p = 0; p < kafka_log(t->kafka)->partitions; p++)
+        if (partition(t, p)->restored)
+            known = p + 1;
+    for (uint32_t p = 0; !rc && p < known; p++) {
+        if (!partition(t, p)->restored)
+            rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " has no position of partition %u", t->o.restore, p);
+        else
+            rc = kafka_position_check(kafka_log(t->kafka), partition(t, p), &t->bounds[p], err);
+    }
+    return rc;
+}
+
+/* Connect, and give every partition its exact position. */
+static int place(struct tail *t, struct err *err)
+{
+    if (kafka_open(t->o.conf, t->o.topic, t->o.isolation, t->o.timeout_ms, &t->kafka, err) != 0)
+        return -1;
+    const struct kafka_log *log = kafka_log(t->kafka);
+    if (!log->topic_id && t->o.checkpoint_dir)
+        msg_error("topic %s: a recreated topic cannot be told from the old one: %s", log->topic, log->topic_id_lack);
+    t->bounds = xcalloc(log->partitions, sizeof *t->bounds);
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        kafka_lane_init(&t->lanes[i].kafka, i, t->o.n_lanes, log->partitions, t->o.lag_ms);
+    if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 || (t->o.restore && restore(t, err) != 0))
+        return -1;
+    for (uint32_t p = 0; p < log->partitions; p++) {
+        struct kafka_lane_part *part = partition(t, p);
+        /* A partition that came after the restored checkpoint is read from its beginning. */
+        if (!part->restored)
+            part->position = t->o.from_end && !t->o.restore ? log_end(t, p) : t->bounds[p].low;
+        if (t->o.stop_at_end)
+            part->stop = log_end(t, p);
+    }
+    return 0;
+}
+
+/* ---- barriers ---- */
+
+static void describe(const struct tail *t, uint32_t lane, uint64_t checkpoint, struct arena *a, struct snapshot *s)
+{
+    *s = (struct snapshot){.job = t->o.job, .operator_id = t->o.operator_id, .kind = "kafka-source", .subtask = lane,
+                           .checkpoint = checkpoint, .isolation = kafka_isolation_name(t->o.isolation)};
+    kafka_lane_describe(&t->lanes[lane].kafka, kafka_log(t->kafka), a, s);
+}
+
+/* Evidence that cannot be written is left out, said once, and never stops the job. */
+static void evidence_failed(struct tail *t, const struct err *err)
+{
+    if (!t->evidence_said)
+        msg_error("%s; checkpoints without it do not complete", err->text);
+    t->evidence_said = true;
+}
+
+static void write_starts(struct tail *t)
+{
+    struct buf rel = BUF_INIT;
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        struct err err = ERR_INIT;
+        struct snapshot s;
+        describe(t, i, t->epoch - 1, &t->barrier, &s);
+        s.is_start = true;
+        s.first_epoch = t->epoch;
+        s.restored_from = t->o.restore;
+        s.attempt = t->attempt;
+        evidence_path_start(&rel, t->o.job, t->o.generation, i, t->epoch);
+        if (snapshot_write(t->o.checkpoint_dir, buf_str(&rel), &s, &t->barrier, NULL, &err) != 0)
+            evidence_failed(t, &err);
+    }
+    arena_reset(&t->barrier);
+    buf_free(&rel);
+}
+
+/* Barrier `epoch`: every lane's snapshot is durable before the first lane is told. */
+static int put_barriers(struct tail *t)
+{
+    struct buf rel = BUF_INIT;
+    struct barrier *barriers = arena_zalloc(&t->barrier, t->o.n_lanes * sizeof *barriers);
+    tick(t, time_mono_ms(), true);
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        struct err err = ERR_INIT;
+        struct snapshot s;
+        struct left entry;
+        barriers[i] = (struct barrier){.job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->attempt};
+        describe(t, i, t->epoch, &t->barrier, &s);
+        evidence_path_snapshot(&rel, t->o.job, t->o.generation, i, t->epoch);
+        if (snapshot_write(t->o.checkpoint_dir, buf_str(&rel), &s, &t->barrier, &entry, &err) == 0)
+            barrier_add(&barriers[i], &t->barrier, &entry);
+        else
+            evidence_failed(t, &err);
+    }
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        buf_reset(&rel);
+        barrier_put(&rel, &barriers[i]);
+        stream_put(&t->lanes[i].out, LINE_BARRIER, rel.p, rel.len);
+    }
+    t->previous = t->epoch++;
+    arena_reset(&t->barrier);
+    buf_free(&rel);
+    return flush_lanes(t);
+}
+
+/* The positions are those of the log that the run began with, or there is no barrier: a topic recreated under the same
+ * name would go on at the old offsets without a word. */
+static int checkpoint(struct tail *t, struct err *err)
+{
+    struct err why = ERR_INIT;
+    if (kafka_log_check(t->kafka, &why) != 0) {
+        if (why.kind == ERR_REFUSED || why.kind == ERR_MISSING || t->o.stop_at_end) {
+            *err = why;
+            return -1;
+        }
+        if (!t->trouble_said)
+            msg_error("no barrier while the topic cannot be looked at: %s", why.text);
+        t->trouble_said = true;
+        return 0;
+    }
+    t->trouble_said = false;
+    return put_barriers(t) == 0 ? 0 : err_set(err, ERR_TROUBLE, "a lane cannot be written");
+}
+
+/* ---- records ---- */
+
+static bool event_time(struct tail *t, const struct kafka_event *e, int64_t *time)
+{
+    if (!t->o.time_field) {
+        *time = e->ts;
+        return e->ts_type[0] != 'u';
+    }
+    if (!e->value)
+        return false;
+    arena_reset(&t->payload);
+    const struct json *payload = json_parse(e->value, e->value_len, &t->payload, NULL);
+    const struct json *field = json_get(payload, t->o.time_field);
+    return field && json_i64(field, time);
+}
+
+static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, struct err *err)
+{
+    struct lane *lane = &t->lanes[e->partition % t->o.n_lanes];
+    struct kafka_lane_part *part = kafka_lane_part(&lane->kafka, e->partition);
+    bool hand_on, was_done = part && kafka_lane_part_done(part);
+    if (!part)
+        return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic, e->partition);
+    if (kafka_lane_take(part, e, &hand_on, err) != 0)
+        return err_prefix(err, "topic %s", t->o.topic);
+    if (!was_done && kafka_lane_part_done(part))
+        kafka_unassign(t->kafka, part->partition);
+    if (!hand_on)
+        return 0;
+    lane->last_record_ms = now;
+    if (lane->idle) {
+        lane->idle = false;
+        put_watermark(lane);
+    }
+    int64_t time = 0;
+    bool timed = event_time(t, e, &time);
+    struct buf *line = stream_build(&lane->out, LINE_RECORD);
+    kafka_record_put(line, t->topic_json.p, e);
+    if (t->o.time_field) {
+        buf_adds(line, ",\"event_time\":");
+        if (timed)
+            json_put_i64(line, time);
+        else
+            buf_adds(line, "null");
+    }
+    stream_put_built(&lane->out, LINE_RECORD);
+    if (timed)
+        kafka_lane_time(part, time);
+    return lane->out.broken ? err_set(err, ERR_TROUBLE, "a lane cannot be written") : 0;
+}
+
+static bool all_done(const struct tail *t)
+{
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        for (size_t p = 0; p < t->lanes[i].kafka.n_parts; p++)
+            if (!kafka_lane_part_done(&t->lanes[i].kafka.parts[p]))
+                return false;
+    return true;
+}
+
+/* Nothing waits: hand on what is held, then block until a record, the next barrier, or WAIT_MS. */
+static int wait_events(struct tail *t, size_t *n, struct err *err)
+{
+    int64_t now = time_mono_ms(), wait = WAIT_MS;
+    tick(t, now, false);
+    if (flush_lanes(t) != 0)
+        return err_set(err, ERR_TROUBLE, "a lane cannot be written");
+    if (t->o.checkpoint_dir && t->next_barrier_ms - now < wait)
+        wait = t->next_barrier_ms > now ? t->next_barrier_ms - now : 0;
+    if (kafka_read(t->kafka, (int)wait, t->events, 1, n, err) != 0)
+        return -1;
+    if (*n == 0 && kafka_trouble(t->kafka) && !t->trouble_said)
+        msg_error("topic %s: waiting for the broker: %s", t->o.topic, kafka_trouble(t->kafka));
+    t->trouble_said = kafka_trouble(t->kafka) != NULL;
+    return 0;
+}
+
+static int read_log(struct tail *t, struct err *err)
+{
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        for (size_t p = 0; p < t->lanes[i].kafka.n_parts; p++) {
+            const struct kafka_lane_part *part = &t->lanes[i].kafka.parts[p];
+            if (!kafka_lane_part_done(part) && kafka_assign(t->kafka, part->partition, part->position, err) != 0)
+                return -1;
+        }
+    while (!all_done(t)) {
+        size_t n = 0;
+        int64_t now = time_mono_ms();
+        if (t->o.checkpoint_dir && now >= t->next_barrier_ms) {
+            if (checkpoint(t, err) != 0)
+                return -1;
+            t->next_barrier_ms = now + t->o.interval_ms;
+        }
+        if (kafka_read(t->kafka, 0, t->events, KAFKA_BATCH, &n, err) != 0 || (!n && wait_events(t, &n, err) != 0))
+            return -1;
+        now = time_mono_ms();
+        for (size_t i = 0; i < n; i++)
+            if (take_event(t, &t->events[i], now, err) != 0)
+                return -1;
+        tick(t, now, false);
+    }
+    tick(t, time_mono_ms(), true);
+    for (int i = 0; t->o.checkpoint_dir && i <= EMPTY_BARRIERS; i++)
+        if (checkpoint(t, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int run(struct tail *t, struct err *err)
+{
+    t->epoch = t->o.first_epoch;
+    t->attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run);
+    if (place(t, err) != 0)
+        return -1;
+    json_put_s(&t->topic_json, t->o.topic);
+    buf_str(&t->topic_json);
+    if (t->o.checkpoint_dir)
+        write_starts(t);
+    int64_t now = time_mono_ms();
+    t->next_barrier_ms = now + t->o.interval_ms;
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        struct lane *lane = &t->lanes[i];
+        lane->last_record_ms = now;
+        lane->last_mark_ms = now - t->o.watermark_ms;
+        lane->idle = lane->kafka.n_parts == 0; /* a lane that owns nothing holds nothing back */
+        if (lane->idle || lane->kafka.has_watermark)
+            put_watermark(lane);
+    }
+    return read_log(t, err);
+}
+
+/* ---- ending ---- */
+
+static int end_lanes(struct tail *t, const struct err *err)
+{
+    struct stream_out *first = &t->lanes[0].out;
+    int status = OWED_OK;
+    if (err)
+        stream_put_stop(first, err, err->kind == ERR_REFUSED ? NEXT_FIX_USAGE : NEXT_CHECK_CONNECTION);
+    for (uint32_t i = 1; err && i < t->o.n_lanes; i++) { /* the same words, said once on standard error */
+        stream_put(&t->lanes[i].out, LINE_STOP, first->line.p, first->line.len);
+        stream_status(&t->lanes[i].out, err_exit(err));
+    }
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        int ended = stream_end(&t->lanes[i].out);
+        if (ended > status && status != OWED_REFUSED)
+            status = ended;
+        stream_out_free(&t->lanes[i].out);
+        kafka_lane_free(&t->lanes[i].kafka);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct tail t;
+    struct err err = ERR_INIT;
+    int status = OWED_OK;
+    msg_init(argv[0]);
+    int options = read_options(argc, argv, &t.o, &status, &err);
+    if (options == 0 && open_lanes(&t, &err) == 0) {
+        int ran = run(&t, &err);
+        status = end_lanes(&t, ran == 0 ? NULL : &err);
+    } else if (options <= 0) {
+        status = stream_refuse(&err, NEXT_FIX_USAGE);
+    }
+    kafka_close(t.kafka);
+    kafka_conf_free(t.o.conf);
+    free(t.bounds);
+    free(t.lanes);
+    buf_free(&t.topic_json);
+    arena_free(&t.run);
+    arena_free(&t.barrier);
+    arena_free(&t.payload);
+    return status;
+}
