@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     if (rc < 0 || describe(&t, &o, &err) != 0)
         return stream_refuse(&err, NEXT_FIX_USAGE);
     capture_open(&t.capture, o.dir, o.op.job, o.op.operator_id, o.subtask, o.attempt, o.records);
-    struct stream_in in = {0};
+    struct stream_in in = {.lane = true};
     bool whole = stream_filter(&in, &t.out, o.max_line, on_line, &t);
     if (whole && capture_final(&t.capture, t.last_epoch, &err) != 0)
         disarmed(&t, "final.cap", &err);

@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0)
         return stream_refuse(&err, NEXT_FIX_USAGE);
-    struct stream_in in = {0};
+    struct stream_in in = {.lane = true};
     stream_filter(&in, &m.out, STREAM_MAX_LINE, on_line, &m);
     status = stream_end(&m.out);
     stream_in_free(&in);

@@ -22,13 +22,14 @@ static void filter_line(struct stream_out *out, const struct stream_line *line, 
 bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx)
 {
     struct err err = ERR_INIT;
-    bool unchecked = in->rows_unchecked;
+    bool unchecked = in->rows_unchecked, lane = in->lane;
     stream_in_init(in, STDIN_FILENO, "stdin", max_line);
     in->rows_unchecked = unchecked;
+    in->lane = lane;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
     struct stream_line line;
-    while (rc >= 0 && !out->broken) {
+    while (rc >= 0 && !out->broken && !(in->lane && out->rows_off)) {
         if (!line_in_ready(&in->lines))
             stream_flush(out);
         rc = stream_next(in, &line, &err);

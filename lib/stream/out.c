@@ -60,9 +60,14 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
     stream_put_built(out, LINE_STREAM);
 }
 
+static bool provisional(enum line_type t)
+{
+    return t == LINE_ROW || t == LINE_RECORD || t == LINE_EVENT || t == LINE_WATERMARK || t == LINE_BARRIER;
+}
+
 void stream_put(struct stream_out *out, enum line_type type, const char *p, size_t n)
 {
-    if (type == LINE_ROW && out->rows_off)
+    if (out->rows_off && provisional(type))
         return;
     out->counts[type]++;
     put_bytes(out, p, n);
@@ -70,7 +75,7 @@ void stream_put(struct stream_out *out, enum line_type type, const char *p, size
 
 void stream_pass(struct stream_out *out, const struct stream_line *line)
 {
-    if (line->type == LINE_ROW && out->rows_off)
+    if (out->rows_off && provisional(line->type))
         return;
     if (line->type == LINE_UNKNOWN)
         (*others_count(&out->others, line->type_name, line->type_len))++;

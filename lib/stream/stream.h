@@ -59,6 +59,7 @@ struct stream_in {
     bool ended, stopped;
     bool refused;                /* a `stop` of kind refused has passed */
     bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
+    bool lane;                   /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
 void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
@@ -112,7 +113,8 @@ struct stream_out {
 void stream_begin(struct stream_out *out, int fd, const struct stream_in *in);
 /* Append one line of a known type, complete JSON text without its newline. */
 void stream_put(struct stream_out *out, enum line_type type, const char *p, size_t n);
-/* Pass a line on as the bytes it came as. After a stop, rows are dropped. */
+/* Pass a line on as the bytes it came as. After a stop, rows and a job's lines (record, event, watermark, barrier: each
+ * says that something was done) are dropped. */
 void stream_pass(struct stream_out *out, const struct stream_line *line);
 /* Build a line in place: returns out->line holding `{"type":"<name>"`; the caller appends `,"member":…` parts and
  * stream_put_built closes and writes it. */
