@@ -16,133 +16,133 @@ die() { say "$*"; exit 1; }
 
 # What Debian packages this machine lacks. A newer node, java or mvn from elsewhere serves as well.
 missing_packages() {
-	local want=(gcc clang clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
-		libssl-dev libxxhash-dev libmicrohttpd-dev libcmocka-dev libyajl-dev zlib1g-dev libzstd-dev
-		liblz4-dev libsasl2-dev bats shellcheck mandoc valgrind libclang-rt-14-dev kcat curl
-		ca-certificates openssl procps)
-	local p java
-	command -v npm >/dev/null || want+=(nodejs npm)
-	command -v mvn >/dev/null || want+=(maven)
-	command -v python3 >/dev/null || want+=(python3)
-	java=$(java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p') || true
-	[ "${java:-0}" -ge 17 ] || want+=(openjdk-17-jre-headless)
-	for p in "${want[@]}"; do
-		dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q '^ii' || printf '%s\n' "$p"
-	done
+    local want=(gcc clang clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
+        libssl-dev libxxhash-dev libmicrohttpd-dev libcmocka-dev libyajl-dev zlib1g-dev libzstd-dev
+        liblz4-dev libsasl2-dev bats shellcheck mandoc valgrind libclang-rt-14-dev kcat curl
+        ca-certificates openssl procps)
+    local p java
+    command -v npm >/dev/null || want+=(nodejs npm)
+    command -v mvn >/dev/null || want+=(maven)
+    command -v python3 >/dev/null || want+=(python3)
+    java=$(java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p') || true
+    [ "${java:-0}" -ge 17 ] || want+=(openjdk-17-jre-headless)
+    for p in "${want[@]}"; do
+        dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q '^ii' || printf '%s\n' "$p"
+    done
 }
 
 debian() {
-	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-		die "this is not Debian; its packages are missing: $(missing_packages | tr '\n' ' ')"
-	fi
-	local lacking
-	mapfile -t lacking < <(missing_packages)
-	[ ${#lacking[@]} -gt 0 ] || return 0
-	[ "$(id -u)" -eq 0 ] || die "not root; these Debian packages are missing: ${lacking[*]}"
-	say "installing ${lacking[*]}"
-	export DEBIAN_FRONTEND=noninteractive
-	apt-get -qq update || say "apt-get update failed; trying with the lists there are"
-	apt-get -qq -y --no-install-recommends install "${lacking[@]}" >/dev/null ||
-		die "apt-get could not install; still missing: $(missing_packages | tr '\n' ' ')"
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        die "this is not Debian; its packages are missing: $(missing_packages | tr '\n' ' ')"
+    fi
+    local lacking
+    mapfile -t lacking < <(missing_packages)
+    [ ${#lacking[@]} -gt 0 ] || return 0
+    [ "$(id -u)" -eq 0 ] || die "not root; these Debian packages are missing: ${lacking[*]}"
+    say "installing ${lacking[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update || say "apt-get update failed; trying with the lists there are"
+    apt-get -qq -y --no-install-recommends install "${lacking[@]}" >/dev/null ||
+        die "apt-get could not install; still missing: $(missing_packages | tr '\n' ' ')"
 }
 
 # npm's own client checks the package against the registry's digest.
 npm_unpack() { # PACKAGE@VERSION DIR
-	command -v npm >/dev/null || die "npm is missing (part debian brings it)"
-	(cd "$2" && npm pack --silent "$1" >/dev/null) || die "npm could not fetch $1"
-	tar -xzf "$2"/*.tgz -C "$2" --no-same-owner
-	rm "$2"/*.tgz
+    command -v npm >/dev/null || die "npm is missing (part debian brings it)"
+    (cd "$2" && npm pack --silent "$1" >/dev/null) || die "npm could not fetch $1"
+    tar -xzf "$2"/*.tgz -C "$2" --no-same-owner
+    rm "$2"/*.tgz
 }
 
 make_rdkafka() {
-	local src=$1/package/deps/librdkafka out=$1/out log=$1/build.log
-	npm_unpack @confluentinc/kafka-javascript@1.10.1 "$1"
-	(cd "$src" && ./configure --disable-gssapi --disable-curl && make -j2 libs) >"$log" 2>&1 || {
-		tail -n 20 "$log" >&2
-		die "librdkafka did not build"
-	}
-	install -d "$out/include/librdkafka" "$out/lib"
-	install -m 644 "$src"/src/rdkafka.h "$src"/src/rdkafka_mock.h "$out/include/librdkafka"
-	install -m 644 "$src"/src/librdkafka.a "$out/lib"
-	install -m 644 "$src"/LICENSE "$out"
-	# Debian's shared library has the same SONAME, so only the static one is kept, and what it needs beside it.
-	sed -n 's/^MKL_DYNAMIC_LIBS=[[:space:]]*//p' "$src"/Makefile.config >"$out/lib/LIBS"
+    local src=$1/package/deps/librdkafka out=$1/out log=$1/build.log
+    npm_unpack @confluentinc/kafka-javascript@1.10.1 "$1"
+    (cd "$src" && ./configure --disable-gssapi --disable-curl && make -j2 libs) >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        die "librdkafka did not build"
+    }
+    install -d "$out/include/librdkafka" "$out/lib"
+    install -m 644 "$src"/src/rdkafka.h "$src"/src/rdkafka_mock.h "$out/include/librdkafka"
+    install -m 644 "$src"/src/librdkafka.a "$out/lib"
+    install -m 644 "$src"/LICENSE "$out"
+    # Debian's shared library has the same SONAME, so only the static one is kept, and what it needs beside it.
+    sed -n 's/^MKL_DYNAMIC_LIBS=[[:space:]]*//p' "$src"/Makefile.config >"$out/lib/LIBS"
 }
 
 make_chdb() { # TMP VERSION
-	npm_unpack "@chdb/lib-linux-x64-gnu@$2" "$1"
-	mkdir "$1/out"
-	mv "$1"/package/libchdb.so "$1"/package/package.json "$1/out"
+    npm_unpack "@chdb/lib-linux-x64-gnu@$2" "$1"
+    mkdir "$1/out"
+    mv "$1"/package/libchdb.so "$1"/package/package.json "$1/out"
 }
 make_chdb-26.5() { make_chdb "$1" 26.5.3; }
 make_chdb-26.7() { make_chdb "$1" 26.7.3-stable.1; }
 
 make_kafka() {
-	command -v mvn >/dev/null || die "mvn is missing (part debian brings it)"
-	cat >"$1/pom.xml" <<-POM
-		<project>
-		  <modelVersion>4.0.0</modelVersion>
-		  <groupId>owed</groupId><artifactId>kafka-broker</artifactId><version>1</version>
-		  <dependencies>
-		    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$KAFKA</version></dependency>
-		    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
-		  </dependencies>
-		</project>
-	POM
-	mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
-		-DoutputDirectory="$1/out/libs" >"$1/mvn.log" 2>&1 || {
-		tail -n 20 "$1/mvn.log" >&2
-		die "mvn could not fetch kafka_2.13 $KAFKA"
-	}
+    command -v mvn >/dev/null || die "mvn is missing (part debian brings it)"
+    cat >"$1/pom.xml" <<POM
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>owed</groupId><artifactId>kafka-broker</artifactId><version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$KAFKA</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+  </dependencies>
+</project>
+POM
+    mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+        -DoutputDirectory="$1/out/libs" >"$1/mvn.log" 2>&1 || {
+        tail -n 20 "$1/mvn.log" >&2
+        die "mvn could not fetch kafka_2.13 $KAFKA"
+    }
 }
 
 # A real server of a line too old to support. Unpacked, not installed, with the libraries this machine lacks.
 make_clickhouse-18.16() {
-	local deb lacking get=(apt-get -qq -y --no-install-recommends --download-only
-		-o "Dir::Cache::archives=$1/apt" -o APT::Sandbox::User=root install clickhouse-server clickhouse-common)
-	command -v apt-get >/dev/null || die "clickhouse-18.16 needs apt-get"
-	[ "$(id -u)" -eq 0 ] || die "not root: clickhouse-server 18.16 cannot be fetched"
-	mkdir -p "$1/apt/partial" "$1/out"
-	"${get[@]}" >/dev/null 2>&1 || { apt-get -qq update && "${get[@]}" >/dev/null; } ||
-		die "apt-get could not fetch clickhouse-server"
-	for deb in "$1"/apt/*.deb; do dpkg -x "$deb" "$1/out"; done
-	[ -x "$1/out/usr/sbin/clickhouse-server" ] || die "clickhouse-server is installed on this system: remove it first"
-	lacking=$(LD_LIBRARY_PATH=$1/out/usr/lib/x86_64-linux-gnu ldd "$1/out/usr/sbin/clickhouse-server" |
-		sed -n 's/^[[:space:]]*\(.*\) => not found/\1/p' | tr '\n' ' ')
-	[ -z "$lacking" ] || die "clickhouse-server 18.16 lacks $lacking"
+    local deb lacking get=(apt-get -qq -y --no-install-recommends --download-only
+        -o "Dir::Cache::archives=$1/apt" -o APT::Sandbox::User=root install clickhouse-server clickhouse-common)
+    command -v apt-get >/dev/null || die "clickhouse-18.16 needs apt-get"
+    [ "$(id -u)" -eq 0 ] || die "not root: clickhouse-server 18.16 cannot be fetched"
+    mkdir -p "$1/apt/partial" "$1/out"
+    "${get[@]}" >/dev/null 2>&1 || { apt-get -qq update && "${get[@]}" >/dev/null; } ||
+        die "apt-get could not fetch clickhouse-server"
+    for deb in "$1"/apt/*.deb; do dpkg -x "$deb" "$1/out"; done
+    [ -x "$1/out/usr/sbin/clickhouse-server" ] || die "clickhouse-server is installed on this system: remove it first"
+    lacking=$(LD_LIBRARY_PATH=$1/out/usr/lib/x86_64-linux-gnu ldd "$1/out/usr/sbin/clickhouse-server" |
+        sed -n 's/^[[:space:]]*\(.*\) => not found/\1/p' | tr '\n' ' ')
+    [ -z "$lacking" ] || die "clickhouse-server 18.16 lacks $lacking"
 }
 
 # part NAME VERSION [FOLDER]: run make_NAME in a folder beside, then rename.
 part() {
-	local name=$1 version=$2 dir=$OWED_DEPS/${3:-$1}
-	[ "$(cat "$dir/VERSION" 2>/dev/null)" != "$version" ] || return 0
-	mkdir -p "$OWED_DEPS"
-	exec 9>"$OWED_DEPS/.$name.lock"
-	flock 9
-	[ "$(cat "$dir/VERSION" 2>/dev/null)" != "$version" ] || return 0
-	rm -rf "$OWED_DEPS/.$name.new."*
-	tmp=$(mktemp -d "$OWED_DEPS/.$name.new.XXXXXX")
-	trap 'rm -rf "$tmp"' EXIT
-	say "making $name $version in $dir"
-	"make_$name" "$tmp"
-	printf '%s\n' "$version" >"$tmp/out/VERSION"
-	rm -rf "$dir"
-	mv -T "$tmp/out" "$dir"
-	rm -rf "$tmp"
-	trap - EXIT
-	exec 9>&-
+    local name=$1 version=$2 dir=$OWED_DEPS/${3:-$1}
+    [ "$(cat "$dir/VERSION" 2>/dev/null)" != "$version" ] || return 0
+    mkdir -p "$OWED_DEPS"
+    exec 9>"$OWED_DEPS/.$name.lock"
+    flock 9
+    [ "$(cat "$dir/VERSION" 2>/dev/null)" != "$version" ] || return 0
+    rm -rf "$OWED_DEPS/.$name.new."*
+    tmp=$(mktemp -d "$OWED_DEPS/.$name.new.XXXXXX")
+    trap 'rm -rf "$tmp"' EXIT
+    say "making $name $version in $dir"
+    "make_$name" "$tmp"
+    printf '%s\n' "$version" >"$tmp/out/VERSION"
+    rm -rf "$dir"
+    mv -T "$tmp/out" "$dir"
+    rm -rf "$tmp"
+    trap - EXIT
+    exec 9>&-
 }
 
 [ $# -gt 0 ] || set -- "${ALL[@]}"
 for name; do
-	case $name in
-	debian) debian ;;
-	rdkafka) part rdkafka "$RDKAFKA" "librdkafka-$RDKAFKA" ;;
-	chdb-26.5) part "$name" 26.5.3 ;;
-	chdb-26.7) part "$name" 26.7.3-stable.1 ;;
-	kafka) part kafka "$KAFKA" kafka-4 ;;
-	clickhouse-18.16) part "$name" 18.16.1 ;;
-	-h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
-	*) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
-	esac
+    case $name in
+    debian) debian ;;
+    rdkafka) part rdkafka "$RDKAFKA" "librdkafka-$RDKAFKA" ;;
+    chdb-26.5) part "$name" 26.5.3 ;;
+    chdb-26.7) part "$name" 26.7.3-stable.1 ;;
+    kafka) part kafka "$KAFKA" kafka-4 ;;
+    clickhouse-18.16) part "$name" 18.16.1 ;;
+    -h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
+    *) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
+    esac
 done

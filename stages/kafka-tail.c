@@ -166,10 +166,20 @@ static int take_option(struct options *o, int c, struct err *err)
     }
 }
 
+/* Kafka's own rule; it also keeps topic/partition/offset readable. */
+static bool topic_ok(const char *topic)
+{
+    size_t n = strlen(topic);
+    return n > 0 && n < 250 && strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
+           strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
+}
+
 static int check_options(const struct options *o, struct err *err)
 {
-    if (!o->topic || !*o->topic)
+    if (!o->topic)
         return err_set(err, ERR_REFUSED, "no topic is named (-t)");
+    if (!topic_ok(o->topic))
+        return err_set(err, ERR_REFUSED, "--topic: not a topic's name: %s", o->topic);
     if (o->checkpoint_dir && !o->job)
         return err_set(err, ERR_REFUSED, "--checkpoint-dir needs --job");
     if (o->restore && !o->checkpoint_dir)
@@ -427,6 +437,8 @@ static int put_barriers(struct tail *t)
 static int checkpoint(struct tail *t, struct err *err)
 {
     struct err why = ERR_INIT;
+    if (flush_lanes(t) != 0) /* the answer may take its time */
+        return err_set(err, ERR_TROUBLE, "a lane cannot be written");
     if (kafka_log_check(t->kafka, &why) != 0) {
         if (why.kind == ERR_REFUSED || why.kind == ERR_MISSING || t->o.stop_at_end) {
             *err = why;

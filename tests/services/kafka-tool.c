@@ -16,12 +16,14 @@ static const char USAGE[] =
     "       kafka-tool -b HOST:PORT topic-info TOPIC\n"
     "       kafka-tool -b HOST:PORT [--transactional-id=ID [--commit|--abort]] [--hold] produce TOPIC <NDJSON\n";
 
-static int usage(void) {
+static int usage(void)
+{
     fputs(USAGE, stderr);
     return 2;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const struct option options[] = {{"transactional-id", required_argument, NULL, 't'},
                                             {"commit", no_argument, NULL, 'c'},
                                             {"abort", no_argument, NULL, 'a'},
@@ -41,14 +43,17 @@ int main(int argc, char **argv) {
     }
     argv += optind;
     argc -= optind;
-    if (!bootstrap || argc < 2) return usage();
+    if (!bootstrap || argc < 2)
+        return usage();
     const char *verb = argv[0], *topic = argv[1];
     if (!strcmp(verb, "create-topic") && argc >= 3)
         return tool_create_topic(bootstrap, topic, atoi(argv[2]), argv + 3, argc - 3);
-    if (!strcmp(verb, "delete-topic") && argc == 2) return tool_delete_topic(bootstrap, topic);
+    if (!strcmp(verb, "delete-topic") && argc == 2)
+        return tool_delete_topic(bootstrap, topic);
     if (!strcmp(verb, "delete-records") && argc == 4)
         return tool_delete_records(bootstrap, topic, atoi(argv[2]), atoll(argv[3]));
-    if (!strcmp(verb, "topic-info") && argc == 2) return tool_topic_info(bootstrap, topic);
+    if (!strcmp(verb, "topic-info") && argc == 2)
+        return tool_topic_info(bootstrap, topic);
     if (!strcmp(verb, "produce") && argc == 2) {
         produce.topic = topic;
         return tool_produce(bootstrap, &produce);

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-int tool_fail(const char *what, const char *why) {
+int tool_fail(const char *what, const char *why)
+{
     fprintf(stderr, "kafka-tool: %s: %s\n", what, why);
     return 3;
 }
 
-rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char *const *properties) {
+rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char *const *properties)
+{
     char errstr[512];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     bool ok = rd_kafka_conf_set(conf, "bootstrap.servers", bootstrap, errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
@@ -24,12 +26,14 @@ rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char 
     for (; ok && properties && properties[0]; properties += 2)
         ok = rd_kafka_conf_set(conf, properties[0], properties[1], errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
     rd_kafka_t *rk = ok ? rd_kafka_new(type, conf, errstr, sizeof errstr) : NULL;
-    if (!rk) exit(tool_fail("client", errstr));
+    if (!rk)
+        exit(tool_fail("client", errstr));
     return rk;
 }
 
 /* The answer to one admin request, or NULL with the reason said. */
-static rd_kafka_event_t *answer(rd_kafka_queue_t *queue, const char *what) {
+static rd_kafka_event_t *answer(rd_kafka_queue_t *queue, const char *what)
+{
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TOOL_TIMEOUT_MS);
     if (!event) {
         tool_fail(what, "no answer");
@@ -41,7 +45,8 @@ static rd_kafka_event_t *answer(rd_kafka_queue_t *queue, const char *what) {
     return event;
 }
 
-static int topic_results(const rd_kafka_topic_result_t **results, size_t n) {
+static int topic_results(const rd_kafka_topic_result_t **results, size_t n)
+{
     int status = 0;
     for (size_t i = 0; i < n; i++) {
         if (rd_kafka_topic_result_error(results[i])) {
@@ -52,7 +57,8 @@ static int topic_results(const rd_kafka_topic_result_t **results, size_t n) {
     return status;
 }
 
-int tool_delete_topic(const char *bootstrap, const char *topic) {
+int tool_delete_topic(const char *bootstrap, const char *topic)
+{
     rd_kafka_DeleteTopic_t *del = rd_kafka_DeleteTopic_new(topic);
     rd_kafka_t *rk = tool_client(RD_KAFKA_PRODUCER, bootstrap, NULL);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
@@ -72,7 +78,8 @@ int tool_delete_topic(const char *bootstrap, const char *topic) {
     return status;
 }
 
-int tool_delete_records(const char *bootstrap, const char *topic, int partition, long long before) {
+int tool_delete_records(const char *bootstrap, const char *topic, int partition, long long before)
+{
     rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(offsets, topic, partition)->offset = before;
     rd_kafka_DeleteRecords_t *del = rd_kafka_DeleteRecords_new(offsets);
@@ -96,7 +103,8 @@ int tool_delete_records(const char *bootstrap, const char *topic, int partition,
 
 /* The offset that `spec` names, for every partition; the last stable one where `committed`. */
 static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t partitions,
-                        rd_kafka_OffsetSpec_t spec, bool committed, int64_t *out) {
+                        rd_kafka_OffsetSpec_t spec, bool committed, int64_t *out)
+{
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)partitions);
     for (size_t p = 0; p < partitions; p++) rd_kafka_topic_partition_list_add(list, topic, (int32_t)p)->offset = spec;
     rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
@@ -106,7 +114,8 @@ static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
     rd_kafka_AdminOptions_destroy(options);
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_event_t *event = answer(queue, topic);
-    if (!event) return -1;
+    if (!event)
+        return -1;
     size_t count;
     const rd_kafka_ListOffsetsResultInfo_t **infos =
         rd_kafka_ListOffsets_result_infos(rd_kafka_event_ListOffsets_result(event), &count);
@@ -119,11 +128,13 @@ static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
 }
 
 /* A topic just made has partitions that do not answer yet; a test must not meet them. */
-static int await_leaders(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t partitions) {
+static int await_leaders(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t partitions)
+{
     int64_t *low = calloc(partitions, sizeof *low);
     for (int tries = 0; low && tries < 100; tries++) {
         size_t answering = 0;
-        if (list_offsets(rk, queue, topic, partitions, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) != 0) break;
+        if (list_offsets(rk, queue, topic, partitions, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) != 0)
+            break;
         while (answering < partitions && low[answering] >= 0) answering++;
         if (answering == partitions) {
             free(low);
@@ -135,13 +146,16 @@ static int await_leaders(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *to
     return tool_fail(topic, "its partitions do not answer");
 }
 
-int tool_create_topic(const char *bootstrap, const char *topic, int partitions, char *const *configs, int n) {
+int tool_create_topic(const char *bootstrap, const char *topic, int partitions, char *const *configs, int n)
+{
     char errstr[512];
     rd_kafka_NewTopic_t *new_topic = rd_kafka_NewTopic_new(topic, partitions, 1, errstr, sizeof errstr);
-    if (!new_topic) return tool_fail(topic, errstr);
+    if (!new_topic)
+        return tool_fail(topic, errstr);
     for (int i = 0; i < n; i++) {
         char *eq = strchr(configs[i], '=');
-        if (!eq) return tool_fail(configs[i], "a configuration is NAME=VALUE");
+        if (!eq)
+            return tool_fail(configs[i], "a configuration is NAME=VALUE");
         *eq = '\0';
         rd_kafka_NewTopic_set_config(new_topic, configs[i], eq + 1);
     }
@@ -164,7 +178,8 @@ int tool_create_topic(const char *bootstrap, const char *topic, int partitions, 
     return status;
 }
 
-static int print_bounds(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t n) {
+static int print_bounds(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t n)
+{
     int64_t *low = calloc(3 * n, sizeof *low), *high = low + n, *stable = high + n;
     int status = 3;
     if (low && list_offsets(rk, queue, topic, n, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) == 0 &&
@@ -179,7 +194,8 @@ static int print_bounds(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
     return status;
 }
 
-int tool_topic_info(const char *bootstrap, const char *topic) {
+int tool_topic_info(const char *bootstrap, const char *topic)
+{
     rd_kafka_t *rk = tool_client(RD_KAFKA_PRODUCER, bootstrap, NULL);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
     const char *names[] = {topic};

@@ -22,7 +22,8 @@ struct producer {
     bool open; /* a transaction is open */
 };
 
-static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque) {
+static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
+{
     struct producer *p = opaque;
     (void)rk;
     /* An abort purges what is on its way; that is no failure of the test's. */
@@ -31,14 +32,17 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
     tool_fail(p->what->topic, rd_kafka_err2str(m->err));
 }
 
-static int transaction(const char *what, rd_kafka_error_t *error) {
-    if (!error) return 0;
+static int transaction(const char *what, rd_kafka_error_t *error)
+{
+    if (!error)
+        return 0;
     int status = tool_fail(what, rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
     return status;
 }
 
-static int end_transaction(struct producer *p, enum tool_ending ending) {
+static int end_transaction(struct producer *p, enum tool_ending ending)
+{
     /* The records of an aborted transaction must be in the log, so they are delivered before it is aborted. */
     rd_kafka_flush(p->rk, TOOL_TIMEOUT_MS);
     p->open = false;
@@ -46,14 +50,17 @@ static int end_transaction(struct producer *p, enum tool_ending ending) {
                                 : transaction("abort", rd_kafka_abort_transaction(p->rk, TOOL_TIMEOUT_MS));
 }
 
-static int begin_transaction(struct producer *p) {
-    if (!p->what->transactional_id || p->open) return 0;
+static int begin_transaction(struct producer *p)
+{
+    if (!p->what->transactional_id || p->open)
+        return 0;
     p->open = true;
     return transaction("begin", rd_kafka_begin_transaction(p->rk));
 }
 
 /* The bytes of `name` or `name`_b64; *out NULL for null and for neither. */
-static int bytes_of(struct producer *p, const struct json *line, const char *name, const char **out, size_t *n) {
+static int bytes_of(struct producer *p, const struct json *line, const char *name, const char **out, size_t *n)
+{
     char b64[32];
     snprintf(b64, sizeof b64, "%s_b64", name);
     const struct json *text = json_get(line, name), *coded = json_get(line, b64);
@@ -61,7 +68,8 @@ static int bytes_of(struct producer *p, const struct json *line, const char *nam
     *n = 0;
     if (coded && coded->type == JSON_STRING) {
         struct buf bytes = BUF_INIT;
-        if (!base64_decode(&bytes, coded->str, coded->len)) return tool_fail(b64, "not base64");
+        if (!base64_decode(&bytes, coded->str, coded->len))
+            return tool_fail(b64, "not base64");
         *out = arena_strndup(&p->arena, bytes.p ? bytes.p : "", bytes.len);
         *n = bytes.len;
         buf_free(&bytes);
@@ -74,13 +82,16 @@ static int bytes_of(struct producer *p, const struct json *line, const char *nam
     return 0;
 }
 
-static rd_kafka_headers_t *headers_of(const struct json *line) {
+static rd_kafka_headers_t *headers_of(const struct json *line)
+{
     const struct json *list = json_get(line, "headers");
-    if (!list || list->type != JSON_ARRAY) return NULL;
+    if (!list || list->type != JSON_ARRAY)
+        return NULL;
     rd_kafka_headers_t *headers = rd_kafka_headers_new(list->len);
     for (size_t i = 0; i < list->len; i++) {
         const struct json *pair = list->u.items[i];
-        if (pair->type != JSON_ARRAY || pair->len != 2) continue;
+        if (pair->type != JSON_ARRAY || pair->len != 2)
+            continue;
         const struct json *name = pair->u.items[0], *value = pair->u.items[1];
         bool null = value->type == JSON_NULL;
         rd_kafka_header_add(headers, name->str, (ssize_t)name->len, null ? NULL : value->str, null ? 0 : (ssize_t)value->len);
@@ -88,14 +99,18 @@ static rd_kafka_headers_t *headers_of(const struct json *line) {
     return headers;
 }
 
-static int send_record(struct producer *p, const struct json *line) {
+static int send_record(struct producer *p, const struct json *line)
+{
     int64_t partition = 0, ts = 0;
     const char *key, *value;
     size_t key_len, value_len;
     const struct json *v = json_get(line, "partition");
-    if (v && !json_i64(v, &partition)) return tool_fail("partition", "not a number");
-    if ((v = json_get(line, "ts")) && !json_i64(v, &ts)) return tool_fail("ts", "not a number");
-    if (bytes_of(p, line, "key", &key, &key_len) || bytes_of(p, line, "value", &value, &value_len)) return 3;
+    if (v && !json_i64(v, &partition))
+        return tool_fail("partition", "not a number");
+    if ((v = json_get(line, "ts")) && !json_i64(v, &ts))
+        return tool_fail("ts", "not a number");
+    if (bytes_of(p, line, "key", &key, &key_len) || bytes_of(p, line, "value", &value, &value_len))
+        return 3;
     rd_kafka_headers_t *headers = headers_of(line);
     rd_kafka_resp_err_t err;
     do {
@@ -114,22 +129,28 @@ static int send_record(struct producer *p, const struct json *line) {
     return 0;
 }
 
-static int on_line(struct producer *p, const char *text, size_t n) {
+static int on_line(struct producer *p, const char *text, size_t n)
+{
     struct json_error e;
     arena_reset(&p->arena);
     const struct json *line = json_parse(text, n, &p->arena, &e);
-    if (!line) return tool_fail("standard input", e.why);
+    if (!line)
+        return tool_fail("standard input", e.why);
     const struct json *end = json_get(line, "end");
-    if (end) return p->open ? end_transaction(p, json_is(end, "abort") ? END_ABORT : END_COMMIT) : 0;
-    if (begin_transaction(p) || send_record(p, line)) return 3;
-    if (!p->what->hold) return 0;
+    if (end)
+        return p->open ? end_transaction(p, json_is(end, "abort") ? END_ABORT : END_COMMIT) : 0;
+    if (begin_transaction(p) || send_record(p, line))
+        return 3;
+    if (!p->what->hold)
+        return 0;
     rd_kafka_flush(p->rk, TOOL_TIMEOUT_MS);
     printf("{\"delivered\":%" PRIu64 "}\n", p->sent);
     fflush(stdout);
     return 0;
 }
 
-static rd_kafka_t *new_producer(const char *bootstrap, struct producer *p) {
+static rd_kafka_t *new_producer(const char *bootstrap, struct producer *p)
+{
     char errstr[512];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     const char *properties[][2] = {{"bootstrap.servers", bootstrap},
@@ -144,11 +165,13 @@ static rd_kafka_t *new_producer(const char *bootstrap, struct producer *p) {
     rd_kafka_conf_set_opaque(conf, p);
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, errstr, sizeof errstr);
-    if (!rk) exit(tool_fail("client", errstr));
+    if (!rk)
+        exit(tool_fail("client", errstr));
     return rk;
 }
 
-int tool_produce(const char *bootstrap, const struct tool_produce *what) {
+int tool_produce(const char *bootstrap, const struct tool_produce *what)
+{
     struct producer p = {.what = what, .arena = ARENA_INIT};
     char *line = NULL;
     size_t cap = 0;
