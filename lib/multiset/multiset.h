@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * multiset: rows of up to four sides, held once each with a counter a side, and
+ * compared key by key (STREAM.md, "Comparing"). A hash only finds a bucket;
+ * equal means equal bytes. Past its memory the rows go to unlinked scratch files,
+ * cut by key, and the result is the same to the byte.
+ *
+ * Rows are copied in. What a result points to lives until multiset_free.
+ */
+#ifndef OWED_MULTISET_H
+#define OWED_MULTISET_H
+
+#include "base/base.h"
+#include "stream/stream.h"
+#include "types/types.h"
+
+enum multiset_side { MULTISET_CAPTURED, MULTISET_REFERENCE, MULTISET_READ1, MULTISET_READ2 };
+#define MULTISET_SIDES 4
+
+enum multiset_again { MULTISET_ONCE = 0, MULTISET_RESENT = 1, MULTISET_REPLAYED = 2 };
+
+/* A finding shows its rows only where they and its key fit in this many bytes together. */
+#define MULTISET_SHOWN ((size_t)8 << 10)
+/* What is held beside the rows: batches, buffers of scratch files. */
+#define MULTISET_FIXED ((uint64_t)8 << 20)
+
+struct multiset_config {
+    size_t columns;
+    const bool *key;     /* one a column: part of the key; at least one is. Copied */
+    uint64_t memory;     /* bytes that rows, their index and their order may take, beside MULTISET_FIXED */
+    const char *scratch; /* directory of scratch files; NULL: /var/tmp */
+    size_t list;         /* findings (and runs) shown a relation */
+    bool thread;         /* compare on a second thread while the caller reads */
+    unsigned hash_bits;  /* 0: all. Fewer makes collisions the rule, for tests */
+};
+
+struct multiset_row {
+    const char *cells; /* canonical cells, '[' to ']' */
+    size_t len;
+    const uint32_t *ends; /* as cells_scan_row gives them, for the columns up to the last of the key */
+    const char *at;       /* topic/partition/offset[#n], or NULL */
+    size_t at_len;
+    enum multiset_again again;
+};
+
+struct multiset;
+
+struct multiset *multiset_new(const struct multiset_config *config);
+void multiset_free(struct multiset *m);
+
+/* Add one copy of a row to a side. ERR_REFUSED for an `at` that is not of that form, ERR_TROUBLE where scratch space
+ * fails (perhaps for a row given earlier). */
+int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err);
+/* Leave a key (its cells in order, `"a","b"` without brackets) out of comparisons with the reference. */
+void multiset_exclude(struct multiset *m, const char *key, size_t len);
+
+struct multiset_text {
+    const char *p; /* NULL: not there, or not shown */
+    size_t n;
+};
+
+struct multiset_finding {
+    enum finding_kind kind;
+    unsigned read;             /* which read of the destination it was seen in; 0 where none takes part */
+    struct multiset_text key;  /* cells without brackets */
+    struct multiset_text owed, found;
+    bool cut;                  /* its rows are too long to be shown */
+    uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
+    uint64_t rows;             /* how many rows, or surplus copies, it stands for */
+    char *at;                  /* of the first owed copy that it touches, or NULL */
+    const char *explained;     /* AGAIN_…, or NULL */
+};
+
+/* Owed rows of one fate that follow one another in offset order in one topic partition. */
+struct multiset_run {
+    enum finding_kind kind;
+    const char *topic;
+    uint64_t partition, first, last, rows;
+};
+
+struct multiset_relation {
+    bool asked;
+    uint64_t owed_rows, found_rows, keys;             /* of the keys compared */
+    uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
+    uint64_t resent, replayed, unexplained;           /* surplus copies */
+    uint64_t repeated_keys;                           /* keys with equal owed copies */
+    uint64_t ambiguous_keys;                          /* keys with different captured rows, not compared */
+    struct multiset_text ambiguous;                   /* the first of them in byte order */
+    uint64_t excluded_keys;
+    struct multiset_finding *findings;                /* by kind, then key and rows in byte order */
+    size_t listed;
+    struct multiset_run *runs;                        /* the longest, by topic, partition and offset */
+    size_t runs_listed;
+    uint64_t runs_total;
+    const char **unordered;                           /* topic/partition that did not come in offset order: no runs */
+    size_t unordered_n;
+};
+
+struct multiset_result {
+    struct multiset_relation of[RELATION_TYPES];
+    uint64_t rows[MULTISET_SIDES];  /* added */
+    uint64_t differ_keys;           /* keys that the two reads saw differently; their findings stand once a read */
+    struct multiset_text differ;    /* the first of them in byte order */
+    bool on_disk;                   /* scratch files were used */
+};
+
+/* Compare what was added, for the relations asked for; once, at the end. found_rows are of read 1. The expected rows of
+ * RELATION_COVERAGE are the reference's where reference is set, else the captured ones. */
+int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out, struct err *err);
+
+/* ---- as lines ---- */
+
+/* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it. */
+void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of, const struct columns *columns, bool undecided);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scratch files by key: what does not fit in memory is cut by bits of the key's
+ * hash, so that a key's rows are in one file, and each file is a table of its own.
+ * A record is: side and flags, length, number, counters, row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "multiset/parts.h"
+
+#define REC_SIDE 7u
+#define REC_AGAIN_SHIFT 3u
+#define REC_NUMBER 32u
+#define REC_HEAD_MAX ((size_t)64) /* bytes before the row, at most */
+
+int parts_open(struct parts *p, unsigned level, const char *dir, struct err *err)
+{
+    p->level = level;
+    p->dir = dir;
+    for (size_t i = 0; i < PARTS; i++)
+        spool_init(&p->at[i]);
+    for (size_t i = 0; i < PARTS; i++)
+        if (spool_to_disk(&p->at[i], dir, err) != 0)
+            return -1;
+    return 0;
+}
+
+void parts_close(struct parts *p)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        spool_free(&p->at[i]);
+}
+
+int parts_flush(struct parts *p, struct err *err)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        if (spool_flush(&p->at[i], err) != 0)
+            return -1;
+        buf_free(&p->at[i].held);
+    }
+    return 0;
+}
+
+int parts_put(struct parts *p, const struct item *item, struct err *err)
+{
+    struct spool *s = &p->at[(item->hash >> (p->level * PART_BITS)) & (PARTS - 1)];
+    buf_addc(&s->held, (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
+    varint_put(&s->held, item->len);
+    if (item->number != NO_NUMBER)
+        varint_put(&s->held, item->number);
+    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++)
+        varint_put(&s->held, item->copies[i]);
+    buf_add(&s->held, item->row, item->len);
+    return spool_full(s) ? spool_flush(s, err) : 0;
+}
+
+/* ---- a table to files ---- */
+
+static void item_of(struct table *t, const struct entry *e, struct item *item)
+{
+    struct multiset_text key = row_key_of(t->form, e->row, e->len, &t->scratch[0]);
+    *item = (struct item){
+        .row = e->row,
+        .len = e->len,
+        .hash = key_hash(t->form, key.p, key.n),
+        .number = NO_NUMBER,
+        .side = MULTISET_SIDES,
+        .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) | (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
+    };
+}
+
+/* Rows with a number leave one by one, in their order; the copies that are left follow, counted. */
+int parts_spill(struct parts *p, struct table *t, struct err *err)
+{
+    struct item item;
+    for (unsigned side = 0; side < 2; side++) {
+        for (size_t i = 0; i < t->order[side].n; i++) {
+            struct entry *e = entry_at(t, t->order[side].entry[i]);
+            item_of(t, e, &item);
+            item.side = side;
+            item.number = i;
+            if (parts_put(p, &item, err) != 0)
+                return -1;
+            if (e->state & ENTRY_WIDE)
+                entry_wide(t, e)->copies[side]--;
+            else
+                e->state -= (uint64_t)1 << (side * COUNT_BITS);
+        }
+    }
+    for (size_t at = FIRST_ENTRY * UNIT; at < t->used;) {
+        const struct entry *e = (const struct entry *)(const void *)(t->base + at);
+        at += entry_size(e->len);
+        item_of(t, e, &item);
+        uint64_t any = 0;
+        for (unsigned s = 0; s < MULTISET_SIDES; s++)
+            any |= item.copies[s] = entry_copies(t, e, s);
+        if (any && parts_put(p, &item, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- a file to a table ---- */
+
+/* The record at p[0..have): bytes taken, or 0 where more are needed; *need is how many then. */
+static size_t decode(const char *p, size_t have, struct item *item, size_t *need)
+{
+    uint64_t v;
+    size_t used = 1, k;
+    *need = REC_HEAD_MAX;
+    if (have < 2)
+        return 0;
+    unsigned head = (unsigned char)p[0];
+    *item = (struct item){.side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER};
+    if ((k = varint_get(p + used, have - used, &v)) == 0)
+        return 0;
+    item->len = (uint32_t)v;
+    used += k;
+    if (head & REC_NUMBER) {
+        if ((k = varint_get(p + used, have - used, &item->number)) == 0)
+            return 0;
+        used += k;
+    }
+    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++) {
+        if ((k = varint_get(p + used, have - used, &item->copies[i])) == 0)
+            return 0;
+        used += k;
+    }
+    *need = used + item->len;
+    if (have < *need)
+        return 0;
+    item->row = p + used;
+    return *need;
+}
+
+struct load {
+    struct spool_reader in;
+    struct item items[ITEMS];
+    size_t n;
+};
+
+/* Up to ITEMS records whose bytes stand in the reader's block: how many, 0 at the end, -1 on error. */
+static int load_some(struct load *l, struct err *err)
+{
+    l->n = 0;
+    for (;;) {
+        const char *p = l->in.block.p + l->in.used;
+        size_t have = l->in.block.len - l->in.used, need;
+        size_t taken = have ? decode(p, have, &l->items[l->n], &need) : 0;
+        if (taken) {
+            l->in.used += taken;
+            if (++l->n == ITEMS)
+                return (int)l->n;
+            continue;
+        }
+        if (l->n)
+            return (int)l->n;
+        if (have == 0)
+            need = REC_HEAD_MAX;
+        size_t before = have;
+        if (spool_peek(&l->in, need, &p, &have, err) != 0)
+            return -1;
+        if (have == before)
+            return have == 0 ? 0 : err_set(err, ERR_TROUBLE, "a row does not read back from the scratch file");
+    }
+}
+
+static void add_hashes(struct table *t, struct load *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct item *item = &l->items[i];
+        struct multiset_text key = row_key_of(t->form, item->row, item->len, &t->scratch[0]);
+        item->hash = key_hash(t->form, key.p, key.n);
+        item->key_len = t->form->prefix ? (uint32_t)key.n : 0;
+    }
+}
+
+/* 1 where the whole file is in the table, 0 where it does not fit. */
+static int load_part(struct spool *s, struct table *t, struct err *err)
+{
+    struct load l = {.n = 0};
+    spool_read(&l.in, s);
+    table_reset(t);
+    int rc;
+    while ((rc = load_some(&l, err)) > 0) {
+        size_t bytes = 0;
+        for (size_t i = 0; i < l.n; i++)
+            bytes += l.items[i].len;
+        if (!table_room(t, l.n, bytes, l.n))
+            break;
+        add_hashes(t, &l);
+        table_add(t, l.items, l.n, true);
+    }
+    spool_reader_free(&l.in);
+    return rc < 0 ? -1 : rc == 0;
+}
+
+static int cut_again(struct spool *s, struct table *t, struct parts *to, struct err *err)
+{
+    struct load l = {.n = 0};
+    spool_read(&l.in, s);
+    int rc;
+    while ((rc = load_some(&l, err)) > 0) {
+        add_hashes(t, &l);
+        for (size_t i = 0; rc > 0 && i < l.n; i++)
+            if (parts_put(to, &l.items[i], err) != 0)
+                rc = -1;
+        if (rc < 0)
+            break;
+    }
+    spool_reader_free(&l.in);
+    return rc;
+}
+
+int parts_each(struct parts *p, struct table *t, part_fn *fn, void *ctx, struct err *err)
+{
+    if (parts_flush(p, err) != 0)
+        return -1;
+    for (size_t i = 0; i < PARTS; i++) {
+        struct spool *s = &p->at[i];
+        int rc = s->bytes ? load_part(s, t, err) : 1;
+        if (rc > 0 && s->bytes)
+            rc = fn(ctx, err);
+        else if (rc == 0 && p->level + 1 >= PART_LEVELS)
+            rc = err_set(err, ERR_BOUND, "the rows of one key do not fit in the memory allowed");
+        else if (rc == 0) {
+            struct parts *deeper = xmalloc(sizeof *deeper);
+            rc = parts_open(deeper, p->level + 1, p->dir, err);
+            if (rc == 0 && (rc = cut_again(s, t, deeper, err)) == 0) {
+                spool_free(s);
+                rc = parts_each(deeper, t, fn, ctx, err);
+            }
+            parts_close(deeper);
+            free(deeper);
+        }
+        spool_free(s);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where owed rows came from, topic/partition/offset[#n], kept in a few bytes a row. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "multiset/parts.h"
+
+void places_init(struct places *p)
+{
+    *p = (struct places){0};
+    spool_init(&p->log);
+}
+
+void places_free(struct places *p)
+{
+    spool_free(&p->log);
+    for (size_t i = 0; i < p->n; i++) {
+        free(p->at[i].name);
+        free(p->at[i].topic);
+    }
+    free(p->at);
+    free(p->slots);
+}
+
+struct parsed {
+    size_t topic_len, name_len; /* of topic, and of topic/partition */
+    uint64_t partition;
+    struct place place;
+};
+
+/* A decimal of at least one digit that ends at p[n), read from its end: how many digits. */
+static size_t digits_before(const char *p, size_t n)
+{
+    size_t k = 0;
+    while (k < n && p[n - 1 - k] >= '0' && p[n - 1 - k] <= '9')
+        k++;
+    return k;
+}
+
+static bool topic_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+static bool parse(const char *at, size_t n, struct parsed *out)
+{
+    size_t end = n, k = digits_before(at, end);
+    uint64_t number;
+    out->place.n = 0;
+    if (!scan_u64(at + end - k, k, &number) || k == end)
+        return false;
+    if (at[end - k - 1] == '#') {
+        out->place.n = number;
+        end -= k + 1;
+        k = digits_before(at, end);
+        if (number == 0 || !scan_u64(at + end - k, k, &number) || k == end)
+            return false;
+    }
+    out->place.offset = number;
+    if (number > INT64_MAX || at[end - k - 1] != '/')
+        return false;
+    out->name_len = end -= k + 1;
+    k = digits_before(at, end);
+    if (!scan_u64(at + end - k, k, &out->partition) || k == end || at[end - k - 1] != '/' || out->partition > INT32_MAX)
+        return false;
+    out->topic_len = end - k - 1;
+    return out->topic_len > 0;
+}
+
+static bool name_ok(const char *at, const struct parsed *p)
+{
+    for (size_t i = 0; i < p->topic_len; i++)
+        if (!topic_char(at[i]))
+            return false;
+    return p->topic_len <= 249;
+}
+
+/* The slot of a name in the index of partitions, by FNV-1a: there are few of them. */
+static size_t slot_of(const struct places *p, const char *name, size_t n)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    size_t i = h & (p->slots_n - 1);
+    for (; p->slots[i]; i = (i + 1) & (p->slots_n - 1)) {
+        const struct partition_name *at = &p->at[p->slots[i] - 1];
+        if (at->name_len == n && memcmp(at->name, name, n) == 0)
+            break;
+    }
+    return i;
+}
+
+static void index_grow(struct places *p)
+{
+    p->slots_n = p->slots_n ? p->slots_n * 2 : 64;
+    free(p->slots);
+    p->slots = xcalloc(p->slots_n, sizeof *p->slots);
+    for (size_t i = 0; i < p->n; i++)
+        p->slots[slot_of(p, p->at[i].name, p->at[i].name_len)] = (uint32_t)(i + 1);
+}
+
+static size_t partition_of(struct places *p, const char *at, const struct parsed *parsed, struct err *err)
+{
+    if (p->latest < p->n && p->at[p->latest].name_len == parsed->name_len &&
+        memcmp(p->at[p->latest].name, at, parsed->name_len) == 0)
+        return p->latest;
+    if (p->n * 2 >= p->slots_n)
+        index_grow(p);
+    size_t slot = slot_of(p, at, parsed->name_len);
+    if (p->slots[slot])
+        return p->slots[slot] - 1;
+    if (!name_ok(at, parsed) || p->n == UINT32_MAX - 1) {
+        err_set(err, ERR_REFUSED, "no topic/partition/offset");
+        return SIZE_MAX;
+    }
+    if (p->n == p->cap) {
+        p->cap = p->cap ? p->cap * 2 : 16;
+        p->at = xrealloc(p->at, p->cap * sizeof *p->at);
+    }
+    p->at[p->n] = (struct partition_name){
+        .name = xstrndup(at, parsed->name_len),
+        .name_len = parsed->name_len,
+        .topic = xstrndup(at, parsed->topic_len),
+        .partition = parsed->partition,
+    };
+    p->slots[slot] = (uint32_t)++p->n;
+    return p->n - 1;
+}
+
+/* Written as: partition, offset less the one before in that partition (zigzag), n. */
+int places_add(struct places *p, const char *at, size_t n, struct err *err)
+{
+    struct parsed parsed;
+    if (!parse(at, n, &parsed))
+        return err_set(err, ERR_REFUSED, "no topic/partition/offset");
+    size_t which = partition_of(p, at, &parsed, err);
+    if (which == SIZE_MAX)
+        return -1;
+    struct partition_name *name = &p->at[which];
+    uint64_t offset = parsed.place.offset, rank = parsed.place.n;
+    if (name->any && (offset < name->last_offset || (offset == name->last_offset && rank <= name->last_n)))
+        name->unordered = true;
+    int64_t step = (int64_t)(offset - name->last_offset);
+    varint_put(&p->log.held, which);
+    varint_put(&p->log.held, (uint64_t)step << 1 ^ (uint64_t)(step >> 63));
+    varint_put(&p->log.held, rank);
+    name->any = true;
+    name->last_offset = offset;
+    name->last_n = rank;
+    p->latest = which;
+    p->rows++;
+    return spool_full(&p->log) ? spool_flush(&p->log, err) : 0;
+}
+
+void places_read(struct places_reader *r, struct places *p)
+{
+    *r = (struct places_reader){.from = p, .offset = xcalloc(p->n, sizeof *r->offset), .left = p->rows};
+    spool_read(&r->in, &p->log);
+}
+
+int places_next(struct places_reader *r, struct place *out, struct err *err)
+{
+    if (r->left == 0)
+        return 0;
+    const char *p;
+    size_t have, used = 0, k;
+    if (spool_peek(&r->in, 30, &p, &have, err) != 0)
+        return -1;
+    uint64_t v[3];
+    for (size_t i = 0; i < 3; i++, used += k)
+        if ((k = varint_get(p + used, have - used, &v[i])) == 0)
+            return err_set(err, ERR_TROUBLE, "the order of the rows does not read back from the scratch file");
+    if (v[0] >= r->from->n)
+        return err_set(err, ERR_TROUBLE, "the order of the rows does not read back from the scratch file");
+    r->in.used += used;
+    r->left--;
+    out->partition = (size_t)v[0];
+    out->offset = r->offset[out->partition] += (v[1] >> 1) ^ (0 - (v[1] & 1));
+    out->n = v[2];
+    return 1;
+}
+
+void places_reader_free(struct places_reader *r)
+{
+    spool_reader_free(&r->in);
+    free(r->offset);
+}

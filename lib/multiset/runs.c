@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs: the places of one side are walked once in the order they came, each with
+ * its row's fate in each relation. A stretch of one fate in one partition is a run;
+ * the longest are kept. The places of listed findings are filled in on the way.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "multiset/parts.h"
+
+void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate)
+{
+    if (!f->bits) {
+        f->rows = rows;
+        f->bits = xcalloc(rows / 4 + 1, 1);
+    }
+    f->bits[number / 4] = (unsigned char)(f->bits[number / 4] | (unsigned)fate << (number % 4 * 2));
+}
+
+struct open_run {
+    enum fate fate;
+    uint64_t first, last, rows;
+};
+
+struct kept_run {
+    struct multiset_run run;
+    size_t rank; /* of its partition */
+};
+
+/* The walk of one relation. */
+struct walk {
+    struct work *w;
+    struct open_run *open; /* one a partition */
+    struct kept_run *kept; /* the longest, the shortest of them on top */
+    size_t n;
+    struct candidate **listed; /* by number */
+    size_t listed_n, next;
+};
+
+static int partition_order(const void *a, const void *b)
+{
+    const struct partition_name *x = *(struct partition_name *const *)a, *y = *(struct partition_name *const *)b;
+    int d = strcmp(x->topic, y->topic);
+    return d ? d : (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+static struct partition_name **rank(struct places *p)
+{
+    struct partition_name **in_order = xmalloc((p->n + 1) * sizeof(*in_order));
+    for (size_t i = 0; i < p->n; i++)
+        in_order[i] = &p->at[i];
+    qsort(in_order, p->n, sizeof(*in_order), partition_order);
+    for (size_t i = 0; i < p->n; i++)
+        in_order[i]->rank = i;
+    return in_order;
+}
+
+/* By topic, partition and offset. */
+static int place_order(const void *a, const void *b)
+{
+    const struct kept_run *x = a, *y = b;
+    if (x->rank != y->rank)
+        return (x->rank > y->rank) - (x->rank < y->rank);
+    if (x->run.first != y->run.first)
+        return (x->run.first > y->run.first) - (x->run.first < y->run.first);
+    return (x->run.last > y->run.last) - (x->run.last < y->run.last);
+}
+
+/* True where x is to be dropped before y: shorter, or as long and later. */
+static bool weaker(const struct kept_run *x, const struct kept_run *y)
+{
+    return x->run.rows != y->run.rows ? x->run.rows < y->run.rows : place_order(x, y) > 0;
+}
+
+static void swap(struct kept_run *a, struct kept_run *b)
+{
+    struct kept_run c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void keep(struct walk *k, const struct kept_run *run, size_t max)
+{
+    struct kept_run *h = k->kept;
+    if (k->n < max) {
+        size_t i = k->n++;
+        h[i] = *run;
+        for (; i > 0 && weaker(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
+            swap(&h[i], &h[(i - 1) / 2]);
+        return;
+    }
+    if (max == 0 || !weaker(&h[0], run))
+        return;
+    h[0] = *run;
+    for (size_t i = 0, child; (child = 2 * i + 1) < k->n; i = child) {
+        if (child + 1 < k->n && weaker(&h[child + 1], &h[child]))
+            child++;
+        if (!weaker(&h[child], &h[i]))
+            return;
+        swap(&h[i], &h[child]);
+    }
+}
+
+static void close_run(struct walk *k, const struct partition_name *name, struct open_run *open, size_t max)
+{
+    static const enum finding_kind kinds[] = {[FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
+    if (open->fate == FATE_FINE)
+        return;
+    struct kept_run run = {{kinds[open->fate], name->topic, name->partition, open->first, open->last, open->rows}, name->rank};
+    k->w->out->runs_total++;
+    keep(k, &run, max);
+    open->fate = FATE_FINE;
+}
+
+static void step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max, struct arena *arena)
+{
+    const struct partition_name *name = &p->at[at->partition];
+    for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++) {
+        char text[400];
+        int n = snprintf(text, sizeof text, "%s/%" PRIu64, name->name, at->offset);
+        if (at->n)
+            n += snprintf(text + n, sizeof text - (size_t)n, "#%" PRIu64, at->n);
+        k->listed[k->next]->f.at = arena_strndup(arena, text, (size_t)n);
+    }
+    if (name->unordered)
+        return;
+    enum fate fate = fates_get(&k->w->fates, number);
+    struct open_run *open = &k->open[at->partition];
+    if (open->fate != fate)
+        close_run(k, name, open, max);
+    if (fate == FATE_FINE)
+        return;
+    if (open->fate == FATE_FINE)
+        *open = (struct open_run){.fate = fate, .first = at->offset};
+    open->last = at->offset;
+    open->rows++;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = (*(struct candidate *const *)a)->number, y = (*(struct candidate *const *)b)->number;
+    return (x > y) - (x < y);
+}
+
+static void walk_begin(struct walk *k, struct work *w, const struct places *p, size_t max)
+{
+    *k = (struct walk){.w = w};
+    k->open = xcalloc(p->n, sizeof *k->open);
+    k->kept = xcalloc(max, sizeof *k->kept);
+    k->listed = xmalloc((KIND_TYPES * w->list.max + 1) * sizeof(*k->listed));
+    for (size_t kind = 0; kind < KIND_TYPES; kind++)
+        for (size_t i = 0; i < w->list.n[kind]; i++)
+            if (w->list.heap[kind][i].number != NO_NUMBER)
+                k->listed[k->listed_n++] = &w->list.heap[kind][i];
+    qsort(k->listed, k->listed_n, sizeof(*k->listed), by_number);
+}
+
+static void walk_end(struct walk *k, const struct places *p, struct partition_name *const *in_order, size_t max, struct arena *arena)
+{
+    struct multiset_relation *out = k->w->out;
+    for (size_t i = 0; i < p->n; i++)
+        close_run(k, &p->at[i], &k->open[i], max);
+    qsort(k->kept, k->n, sizeof *k->kept, place_order);
+    out->runs = arena_alloc(arena, (k->n + 1) * sizeof *out->runs);
+    for (size_t i = 0; i < k->n; i++)
+        out->runs[i] = k->kept[i].run;
+    out->runs_listed = k->n;
+    out->unordered = arena_alloc(arena, (p->n + 1) * sizeof(*out->unordered));
+    for (size_t i = 0; i < p->n; i++)
+        if (in_order[i]->unordered)
+            out->unordered[out->unordered_n++] = in_order[i]->name;
+    free(k->open);
+    free(k->kept);
+    free(k->listed);
+}
+
+int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, struct arena *arena, struct err *err)
+{
+    struct walk walks[RELATION_TYPES];
+    size_t walks_n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (works[i]->fates.bits)
+            walk_begin(&walks[walks_n++], works[i], p, max);
+    if (walks_n == 0)
+        return 0;
+    struct partition_name **in_order = rank(p);
+    struct places_reader r;
+    struct place at;
+    places_read(&r, p);
+    int rc;
+    for (uint64_t number = 0; (rc = places_next(&r, &at, err)) > 0; number++)
+        for (size_t i = 0; i < walks_n; i++)
+            step(&walks[i], p, &at, number, max, arena);
+    places_reader_free(&r);
+    for (size_t i = 0; i < walks_n; i++)
+        walk_end(&walks[i], p, in_order, max, arena);
+    free(in_order);
+    return rc;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of distinct rows. Entries lie one after another in the order their
+ * rows first came; the index finds a key's first row by the key's hash, and the
+ * others follow it in a list until there are so many that each is found by its own
+ * hash. Both are in huge pages, and rows are looked up ITEMS at a time: what a
+ * row costs is its cache misses, and so they overlap.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "multiset/parts.h"
+
+#define MIN_BITS 12u
+#define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static void *map_pages(size_t n)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (n >= HUGE_PAGE)
+        madvise(p, n, MADV_HUGEPAGE);
+    return p;
+}
+
+static size_t slots_bytes(unsigned bits)
+{
+    return sizeof(uint64_t) << bits;
+}
+
+int table_init(struct table *t, const struct key_form *form, uint64_t budget, struct err *err)
+{
+    *t = (struct table){.form = form, .bits = MIN_BITS, .budget = budget, .used = FIRST_ENTRY * UNIT};
+    uint64_t reach = (uint64_t)UINT32_MAX * UNIT;
+    /* Only what is touched costs memory; where a limit on addresses stands in the way, less does too. */
+    for (t->cap = budget < reach ? (size_t)budget : (size_t)reach; t->cap >= slots_bytes(MIN_BITS); t->cap /= 2)
+        if ((t->base = map_pages(t->cap)) != NULL)
+            break;
+    t->slots = map_pages(slots_bytes(t->bits));
+    if (!t->base || !t->slots)
+        return err_set(err, ERR_TROUBLE, "out of memory");
+    return 0;
+}
+
+void table_free(struct table *t)
+{
+    if (t->base)
+        munmap(t->base, t->cap);
+    if (t->slots)
+        munmap(t->slots, slots_bytes(t->bits));
+    free(t->wide);
+    for (size_t i = 0; i < 2; i++) {
+        free(t->order[i].entry);
+        free(t->order[i].number);
+        buf_free(&t->scratch[i]);
+    }
+    memset(t, 0, sizeof *t);
+}
+
+void table_reset(struct table *t)
+{
+    memset(t->slots, 0, slots_bytes(t->bits));
+    t->used = FIRST_ENTRY * UNIT;
+    t->filled = 0;
+    t->wide_n = 0;
+    for (size_t i = 0; i < 2; i++) {
+        free(t->order[i].entry);
+        free(t->order[i].number);
+        t->order[i] = (struct order){0};
+    }
+}
+
+/* ---- room ---- */
+
+static size_t taken(const struct table *t)
+{
+    size_t n = t->beside + t->used + slots_bytes(t->bits) + t->wide_n * sizeof *t->wide;
+    for (size_t i = 0; i < 2; i++)
+        n += t->order[i].n * (sizeof *t->order[i].entry + (t->order[i].number ? sizeof *t->order[i].number : 0));
+    return n;
+}
+
+/* A slot's place is the top of its hash, so a doubled index is filled from front to back. */
+static bool grow(struct table *t)
+{
+    uint64_t *old = t->slots;
+    size_t n = (size_t)1 << t->bits, mask = 2 * n - 1;
+    uint64_t *slots = map_pages(slots_bytes(t->bits + 1));
+    if (!slots)
+        return false;
+    t->bits++;
+    for (size_t k = 0; k < n; k++) {
+        if (!old[k])
+            continue;
+        size_t i = (size_t)(old[k] >> (64 - t->bits));
+        while (slots[i])
+            i = (i + 1) & mask;
+        slots[i] = old[k];
+    }
+    munmap(old, slots_bytes(t->bits - 1));
+    t->slots = slots;
+    return true;
+}
+
+bool table_room(struct table *t, size_t n, size_t bytes, size_t placed)
+{
+    size_t worst = bytes + n * (sizeof(struct entry) + UNIT + sizeof(struct wide)) + placed * (sizeof(uint32_t) + sizeof(uint64_t));
+    if (t->used + worst > t->cap || taken(t) + worst > t->budget)
+        return false;
+    /* A key that turns heavy adds its whole list to the index. */
+    while (t->filled + n * (HEAVY_AT + 1) > ((size_t)3 << t->bits) / 4) {
+        if (t->bits == 31 || taken(t) + worst + slots_bytes(t->bits + 1) > t->budget || !grow(t))
+            return false;
+    }
+    return true;
+}
+
+/* ---- counters ---- */
+
+uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned side)
+{
+    if (e->state & ENTRY_WIDE)
+        return t->wide[e->state & UINT32_MAX].copies[side];
+    return e->state >> (side * COUNT_BITS) & COUNT_MAX;
+}
+
+struct wide *entry_wide(struct table *t, struct entry *e)
+{
+    if (e->state & ENTRY_WIDE)
+        return &t->wide[e->state & UINT32_MAX];
+    if (t->wide_n == t->wide_cap) {
+        t->wide_cap = t->wide_cap ? t->wide_cap * 2 : 64;
+        t->wide = xrealloc(t->wide, t->wide_cap * sizeof *t->wide);
+    }
+    struct wide *w = &t->wide[t->wide_n];
+    memset(w, 0, sizeof *w);
+    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+        w->copies[s] = entry_copies(t, e, s);
+    uint64_t flags = ~(((uint64_t)1 << (MULTISET_SIDES * COUNT_BITS)) - 1);
+    e->state = (e->state & flags) | ENTRY_WIDE | t->wide_n++;
+    return w;
+}
+
+static inline void count_side(struct table *t, struct entry *e, unsigned side, uint64_t more)
+{
+    if (!(e->state & ENTRY_WIDE) && (e->state >> (side * COUNT_BITS) & COUNT_MAX) + more <= COUNT_MAX)
+        e->state += more << (side * COUNT_BITS);
+    else
+        entry_wide(t, e)->copies[side] += more;
+}
+
+static void count(struct table *t, struct entry *e, const struct item *item)
+{
+    if (item->again)
+        e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) | (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
+    if (item->side < MULTISET_SIDES) {
+        count_side(t, e, item->side, 1);
+        return;
+    }
+    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+        count_side(t, e, s, item->copies[s]);
+}
+
+/* ---- finding a row ---- */
+
+static struct entry *append(struct table *t, const struct item *item, uint64_t state)
+{
+    struct entry *e = (struct entry *)(void *)(t->base + t->used);
+    e->next = 0;
+    e->len = item->len;
+    e->state = state;
+    memcpy(e->row, item->row, item->len);
+    t->used += entry_size(item->len);
+    return e;
+}
+
+static uint32_t ref_of(const struct table *t, const struct entry *e)
+{
+    return (uint32_t)((size_t)((const char *)e - t->base) / UNIT);
+}
+
+static void put_slot(struct table *t, size_t i, uint64_t hash, const struct entry *e)
+{
+    t->slots[i] = (hash & ~(uint64_t)UINT32_MAX) | ref_of(t, e);
+    t->filled++;
+}
+
+static bool same_row(const struct entry *e, const struct item *item)
+{
+    return e->len == item->len && memcmp(e->row, item->row, item->len) == 0;
+}
+
+static bool same_key(struct table *t, const struct entry *e, const struct item *item)
+{
+    if (item->key_len)
+        /* Cells end by themselves, so one key's cells are never the beginning of another's. */
+        return e->len > item->key_len && memcmp(e->row + 1, item->row + 1, item->key_len) == 0;
+    struct multiset_text a = row_key_of(t->form, e->row, e->len, &t->scratch[0]);
+    struct multiset_text b = row_key_of(t->form, item->row, item->len, &t->scratch[1]);
+    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+static size_t home(const struct table *t, uint64_t hash)
+{
+    return (size_t)(hash >> (64 - t->bits));
+}
+
+/* The slot of a row that is not the first of its heavy key, or the empty one where it belongs. */
+static size_t heavy_slot(const struct table *t, uint64_t hash, const struct item *item)
+{
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, hash);
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        if ((t->slots[i] ^ hash) >> 32 != 0)
+            continue;
+        const struct entry *e = entry_at(t, (uint32_t)t->slots[i]);
+        if (!(e->state & ENTRY_HEAD) && same_row(e, item))
+            break;
+    }
+    return i;
+}
+
+/* From now on the other rows of this key are found by their own hash. */
+static void make_heavy(struct table *t, struct entry *head)
+{
+    head->state |= ENTRY_HEAVY;
+    for (uint32_t ref = head->next; ref; ref = entry_at(t, ref)->next) {
+        const struct entry *e = entry_at(t, ref);
+        struct item item = {.row = e->row, .len = e->len};
+        uint64_t hash = key_hash(t->form, e->row, e->len);
+        put_slot(t, heavy_slot(t, hash, &item), hash, e);
+    }
+}
+
+static struct entry *other_row(struct table *t, struct entry *head, const struct item *item)
+{
+    unsigned rows = 1;
+    uint64_t hash = 0;
+    size_t slot = 0;
+    if (head->state & ENTRY_HEAVY) {
+        hash = key_hash(t->form, item->row, item->len);
+        slot = heavy_slot(t, hash, item);
+        if (t->slots[slot])
+            return entry_at(t, (uint32_t)t->slots[slot]);
+    } else {
+        for (uint32_t ref = head->next; ref; ref = entry_at(t, ref)->next, rows++)
+            if (same_row(entry_at(t, ref), item))
+                return entry_at(t, ref);
+    }
+    struct entry *e = append(t, item, 0);
+    e->next = head->next;
+    head->next = ref_of(t, e);
+    if (head->state & ENTRY_HEAVY)
+        put_slot(t, slot, hash, e);
+    else if (rows + 1 >= HEAVY_AT)
+        make_heavy(t, head);
+    return e;
+}
+
+static struct entry *find(struct table *t, const struct item *item)
+{
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, item->hash);
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        if ((t->slots[i] ^ item->hash) >> 32 != 0)
+            continue;
+        struct entry *e = entry_at(t, (uint32_t)t->slots[i]);
+        if (!(e->state & ENTRY_HEAD))
+            continue;
+        if (same_row(e, item))
+            return e;
+        if (same_key(t, e, item))
+            return other_row(t, e, item);
+    }
+    struct entry *e = append(t, item, ENTRY_HEAD);
+    put_slot(t, i, item->hash, e);
+    return e;
+}
+
+static void note_order(struct order *o, uint32_t ref, uint64_t number, bool numbered)
+{
+    if (o->n == o->cap) {
+        o->cap = o->cap ? o->cap * 2 : 4096;
+        o->entry = xrealloc(o->entry, o->cap * sizeof *o->entry);
+        if (numbered)
+            o->number = xrealloc(o->number, o->cap * sizeof *o->number);
+    }
+    o->entry[o->n] = ref;
+    if (numbered)
+        o->number[o->n] = number;
+    o->n++;
+}
+
+static void look_ahead(const struct table *t, const struct item *items, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        __builtin_prefetch(&t->slots[home(t, items[k].hash)]);
+    for (size_t k = 0; k < n; k++) {
+        uint64_t s = t->slots[home(t, items[k].hash)];
+        if (!s)
+            continue;
+        const char *e = (const char *)entry_at(t, (uint32_t)s);
+        __builtin_prefetch(e);
+        __builtin_prefetch(e + 64);
+    }
+}
+
+void table_add(struct table *t, const struct item *items, size_t n, bool numbered)
+{
+    look_ahead(t, items, n);
+    for (size_t k = 0; k < n; k++) {
+        struct entry *e = find(t, &items[k]);
+        count(t, e, &items[k]);
+        if (items[k].number != NO_NUMBER)
+            note_order(&t->order[items[k].side], ref_of(t, e), items[k].number, numbered);
+    }
+}

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows-diff: compare rows as multisets, key by key. Reads an owed-stream whose
+ * rows are of two or three sides; rows end here, everything else passes, and
+ * findings, summaries and checks follow.
+ *
+ * A relation is decided only when its sides were closed whole and counted right.
+ * Exit: 0 all its checks passed, 1 one failed, 2 usage or input outside the
+ * contract, 3 not everything could be decided.
+ */
+#include "cells/cells.h"
+#include "multiset/multiset.h"
+#include "stream/stream.h"
+#include "types/types.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: rows-diff [options] <stream >stream\n"
+    "Compare the rows of an owed-stream: captured, reference, destination.\n"
+    "  --list=N          findings and runs listed a relation (100); totals are always true\n"
+    "  --memory=SIZE     memory for rows (1G); past it they go to scratch files\n"
+    "  --scratch=DIR     where scratch files are (/var/tmp); they have no name there\n"
+    "  --max-line=SIZE   longest line accepted (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided\n";
+
+enum { OPT_LIST = 256, OPT_MEMORY, OPT_SCRATCH, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    {"list", required_argument, NULL, OPT_LIST},       {"memory", required_argument, NULL, OPT_MEMORY},
+    {"scratch", required_argument, NULL, OPT_SCRATCH}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},                  {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    uint64_t list, memory, max_line;
+    const char *scratch;
+};
+
+/* What is known of one side (or one read of it). */
+struct side {
+    bool seen, closed, whole;
+    uint64_t rows, said;
+    char *reason;
+};
+
+struct diff {
+    struct options options;
+    struct columns columns;
+    struct buf columns_line;
+    size_t keys;
+    uint32_t *ends;
+    struct multiset *rows;
+    struct side side[MULTISET_SIDES];
+    bool required[CHECK_NAMES];
+    char *unsettled; /* why the destination as it was read decides nothing, or NULL */
+    struct arena arena;
+    struct err usage;
+};
+
+static const char *const side_text[MULTISET_SIDES] = {
+    "the captured rows", "the reference's rows", "the destination's first read", "the destination's second read"};
+
+/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        int rc = 0;
+        switch (c) {
+        case OPT_LIST: rc = parse_u64(optarg, 0, 100000, &o->list, "--list", err); break;
+        case OPT_MEMORY: rc = parse_size(optarg, (uint64_t)16 << 20, (uint64_t)1 << 40, &o->memory, "--memory", err); break;
+        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 30, &o->max_line, "--max-line", err); break;
+        case OPT_SCRATCH: o->scratch = optarg; break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+        if (rc != 0)
+            return -1;
+    }
+    return optind < argc ? opt_refused(argv, optind, err) : 0;
+}
+
+/* ---- reading: what each line says ---- */
+
+static int refuse(const struct stream_line *line, const char *why, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": %s", line->line_no, why);
+}
+
+static struct json *parse(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    arena_reset(&d->arena);
+    struct json *doc = json_parse_named(line->p, line->n, &d->arena, "stdin", err);
+    if (!doc)
+        err_prefix(err, "line %" PRIu64, line->line_no);
+    return doc;
+}
+
+static int on_columns(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    if (d->rows)
+        return buf_is(&d->columns_line, line->p, line->n) ? 0 : refuse(line, "other columns than those of the rows before", err);
+    struct json *doc = parse(d, line, err), *list;
+    if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
+        return -1;
+    if (!json_is(json_get(doc, "cells"), CELLS_VERSION))
+        return refuse(line, "columns of cells that are not " CELLS_VERSION, err);
+    columns_free(&d->columns);
+    buf_reset(&d->columns_line);
+    buf_add(&d->columns_line, line->p, line->n);
+    if (columns_parse(list, false, &d->columns, err) != 0)
+        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
+    return 0;
+}
+
+/* The set of rows, once the columns are known for good. */
+static int need_rows(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    if (d->rows)
+        return 0;
+    if (d->columns.n == 0)
+        return refuse(line, "rows before their columns line", err);
+    bool *key = arena_zalloc(&d->arena, d->columns.n * sizeof *key);
+    for (size_t i = 0; i < d->columns.n; i++) {
+        key[i] = d->columns.at[i].key;
+        d->keys += key[i];
+    }
+    if (d->keys == 0)
+        return refuse(line, "the columns name no key", err);
+    d->ends = xmalloc(d->columns.n * sizeof *d->ends);
+    d->rows = multiset_new(&(struct multiset_config){
+        .columns = d->columns.n,
+        .key = key,
+        .memory = d->options.memory - MULTISET_FIXED,
+        .scratch = d->options.scratch,
+        .list = (size_t)d->options.list,
+        .thread = true,
+    });
+    return 0;
+}
+
+/* Which side a row or a side line is of; MULTISET_SIDES where it is none. */
+static unsigned side_of(const char *p, size_t n, uint64_t read)
+{
+    if (n == strlen(SIDE_DESTINATION) && memcmp(p, SIDE_DESTINATION, n) == 0)
+        return read == 1 ? MULTISET_READ1 : read == 2 ? MULTISET_READ2 : MULTISET_SIDES;
+    if (read != 0)
+        return MULTISET_SIDES;
+    if (n == strlen(SIDE_CAPTURED) && memcmp(p, SIDE_CAPTURED, n) == 0)
+        return MULTISET_CAPTURED;
+    if (n == strlen(SIDE_REFERENCE) && memcmp(p, SIDE_REFERENCE, n) == 0)
+        return MULTISET_REFERENCE;
+    return MULTISET_SIDES;
+}
+
+static bool is_text(const char *p, size_t n, const char *s)
+{
+    return n == strlen(s) && memcmp(p, s, n) == 0;
+}
+
+/* Only owed sides have a cell that does not fit its column. */
+static bool any_unfit(const struct diff *d, const struct stream_row *row)
+{
+    if (!memmem(row->cells, row->cells_len, "{\"unfit\":", 9))
+        return false;
+    for (size_t i = 0; i < d->columns.n; i++) {
+        uint32_t from = i ? d->ends[i - 1] + 1 : 1;
+        if (cells_is_unfit(row->cells + from, d->ends[i] - from))
+            return true;
+    }
+    return false;
+}
+
+static int row_marks(const struct stream_line *line, const struct stream_row *row, unsigned side, struct multiset_row *out, struct err *err)
+{
+    if (side >= MULTISET_READ1 && (row->at || row->again))
+        return refuse(line, "a row of the destination with at or again", err);
+    if (row->again && side != MULTISET_CAPTURED)
+        return refuse(line, "again on a row that was not captured", err);
+    out->at = row->at;
+    out->at_len = row->at_len;
+    out->again = MULTISET_ONCE;
+    if (row->again) {
+        if (is_text(row->again, row->again_len, AGAIN_RESENT))
+            out->again = MULTISET_RESENT;
+        else if (is_text(row->again, row->again_len, AGAIN_REPLAYED))
+            out->again = MULTISET_REPLAYED;
+        else
+            return refuse(line, "again is neither resent nor replayed", err);
+    }
+    return 0;
+}
+
+static int on_row(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct stream_row row;
+    if (!d->rows && need_rows(d, line, err) != 0)
+        return -1;
+    if (stream_row(line, &row, err) != 0)
+        return err_prefix(err, "stdin");
+    unsigned side = side_of(row.side, row.side_len, row.read);
+    if (side == MULTISET_SIDES)
+        return refuse(line, "a row of no side known here (captured, reference, destination with read 1 or 2)", err);
+    if (d->side[side].closed)
+        return refuse(line, "a row after its side was closed", err);
+    size_t len;
+    const char *why = "";
+    if (!cells_scan_row(row.cells, row.cells_len, d->columns.n, &len, d->ends, d->columns.n, &why))
+        return refuse(line, why, err);
+    if (len != row.cells_len)
+        return refuse(line, "something between its cells and the next member", err);
+    struct multiset_row add = {.cells = row.cells, .len = len, .ends = d->ends};
+    if (side >= MULTISET_READ1 && any_unfit(d, &row))
+        return refuse(line, "a row of the destination with a cell that is unfit", err);
+    if (row_marks(line, &row, side, &add, err) != 0)
+        return -1;
+    d->side[side].seen = true;
+    d->side[side].rows++;
+    if (multiset_add(d->rows, (enum multiset_side)side, &add, err) == 0)
+        return 1;
+    return err->kind == ERR_REFUSED ? err_prefix(err, "stdin: line %" PRIu64, line->line_no) : -1;
+}
+
+static int on_side(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct json *doc = parse(d, line, err);
+    const char *name, *reason = "";
+    uint64_t read = 0, rows;
+    bool whole;
+    if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 || json_opt_u64(doc, "read", &read, "side", err) != 0 ||
+        json_need_u64(doc, "rows", &rows, "side", err) != 0 || json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
+        json_opt_str(doc, "reason", &d->arena, &reason, "side", err) != 0)
+        return -1;
+    unsigned which = side_of(name, strlen(name), read);
+    if (which == MULTISET_SIDES)
+        return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
+    struct side *s = &d->side[which];
+    if (s->closed)
+        return refuse(line, "a side that was closed before", err);
+    s->seen = s->closed = true;
+    s->whole = whole;
+    s->said = rows;
+    s->reason = xstrdup(reason && *reason ? reason : "no reason was given");
+    return 0;
+}
+
+static int on_require(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct json *doc = parse(d, line, err), *list;
+    if (!doc || json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0)
+        return -1;
+    for (size_t i = 0; i < list->len; i++) {
+        const struct json *v = list->u.items[i];
+        enum check_name name = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
+        if (name == CHECK_NAMES)
+            return refuse(line, "a check that is not known here is required", err);
+        d->required[name] = true;
+    }
+    return 0;
+}
+
+static int on_excluded(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    if (!d->rows && need_rows(d, line, err) != 0)
+        return -1;
+    struct json *doc = parse(d, line, err), *key;
+    if (!doc || json_need(doc, "key", JSON_ARRAY, &key, "excluded", err) != 0)
+        return -1;
+    size_t len;
+    const char *why = "";
+    if (!cells_scan_row(key->raw, key->raw_len, d->keys, &len, NULL, 0, &why) || len != key->raw_len)
+        return refuse(line, *why ? why : "not a key", err);
+    multiset_exclude(d->rows, key->raw + 1, key->raw_len - 2);
+    return 0;
+}
+
+static void unsettle(struct diff *d, const char *what, const char *why)
+{
+    if (d->unsettled)
+        return;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
+    d->unsettled = xstrdup(buf_str(&text));
+    buf_free(&text);
+}
+
+static int on_check(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct json *doc = parse(d, line, err);
+    if (!doc)
+        return -1;
+    if (!json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION)) ||
+        json_is(json_get(doc, "status"), status_name(STATUS_PASSED)))
+        return 0;
+    const char *status, *reason = "";
+    if (json_need_str(doc, "status", &d->arena, &status, "check", err) != 0 ||
+        json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
+        return -1;
+    struct buf what = BUF_INIT;
+    buf_printf(&what, "%s is %s", check_name_text(CHECK_RECONCILE_DESTINATION), status);
+    unsettle(d, buf_str(&what), reason);
+    buf_free(&what);
+    return 0;
+}
+
+static int on_observation(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct json *doc = parse(d, line, err);
+    bool stable = true;
+    if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0)
+        return -1;
+    if (stable)
+        return 0;
+    const struct json *list = json_get(doc, "unstable");
+    const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
+    char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
+    unsettle(d, "the table did not stand still while it was read", why);
+    free(why);
+    return 0;
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct diff *d = ctx;
+    if (d->usage.kind != ERR_NONE) {
+        *err = d->usage;
+        return -1;
+    }
+    switch (line->type) {
+    case LINE_ROW: return on_row(d, line, err);
+    case LINE_COLUMNS: return on_columns(d, line, err);
+    case LINE_SIDE: return on_side(d, line, err);
+    case LINE_REQUIRE: return on_require(d, line, err);
+    case LINE_EXCLUDED: return on_excluded(d, line, err);
+    case LINE_CHECK: return on_check(d, line, err);
+    case LINE_OBSERVATION: return on_observation(d, line, err);
+    default: return 0;
+    }
+}
+
+/* ---- deciding: which relations, and whether they can be ---- */
+
+static const enum check_name check_of[RELATION_TYPES] = {
+    [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
+    [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
+    [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
+    [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
+};
+
+static bool reads_destination(enum relation r)
+{
+    return r != RELATION_TRANSFORMATION;
+}
+
+/* The sides whose rows a relation needs, whole. */
+static void needs(const struct diff *d, enum relation r, bool need[MULTISET_SIDES])
+{
+    bool reference = d->side[MULTISET_REFERENCE].seen, captured = d->side[MULTISET_CAPTURED].seen;
+    need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
+    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION || (r == RELATION_COVERAGE && reference);
+    /* The captured rows name keys of reference-destination, where there are any. */
+    need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
+                              (r == RELATION_REFERENCE_DESTINATION && captured) || (r == RELATION_COVERAGE && !reference);
+}
+
+/* A relation is looked at where the run requires it, or where both its sides are there. */
+static void choose(const struct diff *d, bool chosen[RELATION_TYPES])
+{
+    bool captured = d->side[MULTISET_CAPTURED].seen, reference = d->side[MULTISET_REFERENCE].seen;
+    bool destination = d->side[MULTISET_READ1].seen || d->side[MULTISET_READ2].seen, any = false;
+    const bool there[RELATION_TYPES] = {
+        [RELATION_DELIVERY] = captured && destination,
+        [RELATION_TRANSFORMATION] = reference && captured,
+        [RELATION_REFERENCE_DESTINATION] = reference && destination,
+    };
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        any |= chosen[r] = there[r] || d->required[check_of[r]];
+    /* A comparison of nothing must not look like one that passed. */
+    if (!any)
+        chosen[RELATION_DELIVERY] = true;
+}
+
+/* Why a side decides nothing, appended to why; false where it is whole. */
+static bool side_wanting(const struct diff *d, unsigned which, struct buf *why)
+{
+    const struct side *s = &d->side[which];
+    const char *name = side_text[which];
+    if (!s->seen)
+        buf_printf(why, "%s never came", name);
+    else if (!s->closed)
+        buf_printf(why, "%s are not whole: %" PRIu64 " rows came and no side line", name, s->rows);
+    else if (!s->whole)
+        buf_printf(why, "%s are not whole: %s", name, s->reason);
+    else if (s->said != s->rows)
+        buf_printf(why, "%s are not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
+    else
+        return false;
+    return true;
+}
+
+static bool any_wanting(const struct diff *d, enum relation r, struct buf *why)
+{
+    bool need[MULTISET_SIDES];
+    needs(d, r, need);
+    for (unsigned i = 0; i < MULTISET_SIDES; i++)
+        if (need[i] && side_wanting(d, i, why))
+            return true;
+    return false;
+}
+
+/* A key as a reason shows it, cut where it is long. */
+static void put_key(struct buf *out, struct multiset_text key)
+{
+    size_t n = key.n < 200 ? key.n : 200;
+    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
+        n--;
+    buf_addc(out, '[');
+    buf_add(out, key.p, n);
+    buf_adds(out, n < key.n ? "…" : "]");
+}
+
+/* Where nothing was compared, and nothing is established. */
+static bool nothing_compared(const struct diff *d, enum relation r, const struct multiset_relation *of, struct buf *why)
+{
+    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
+        return false;
+    if (of->excluded_keys)
+        buf_adds(why, "every key is left out of the comparison");
+    else if (r == RELATION_DELIVERY)
+        buf_adds(why, "no row is owed, so nothing is established");
+    else if (r == RELATION_REFERENCE_DESTINATION)
+        buf_adds(why, "no row names a key, so nothing was looked for");
+    /* Two empty sides agree, and a table read whole may be empty. */
+    (void)d;
+    return why->len > 0;
+}
+
+static enum status differences(const struct multiset_relation *of, struct buf *why, enum next_action *next)
+{
+    static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        if (of->kind_rows[k])
+            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
+                       k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
+    bool failed = why->len > 0;
+    if (of->ambiguous_keys) {
+        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ", failed ? "; " : "",
+                   of->ambiguous_keys);
+        put_key(why, of->ambiguous);
+    }
+    *next = failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
+    return failed ? STATUS_FAILED : of->ambiguous_keys ? STATUS_UNSUPPORTED : STATUS_PASSED;
+}
+
+static bool undecided(const struct diff *d, const struct multiset_result *res, struct buf *why)
+{
+    if (res->differ_keys) {
+        buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
+        put_key(why, res->differ);
+    } else if (d->unsettled) {
+        buf_adds(why, d->unsettled);
+    }
+    return why->len > 0;
+}
+
+static void put_relation(const struct diff *d, struct stream_out *out, enum relation r, const struct multiset_result *res)
+{
+    const struct multiset_relation *of = &res->of[r];
+    struct buf why = BUF_INIT, counts = BUF_INIT;
+    enum status status = STATUS_UNAVAILABLE;
+    enum next_action next = NEXT_READ_QUIET;
+    bool seen_only = reads_destination(r) && undecided(d, res, &why);
+    multiset_put(out, r, of, &d->columns, seen_only);
+    if (!seen_only) {
+        next = r == RELATION_DELIVERY ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
+        if (!nothing_compared(d, r, of, &why))
+            status = differences(of, &why, &next);
+    }
+    buf_adds(&counts, "{\"keys\":");
+    json_put_u64(&counts, of->keys);
+    buf_adds(&counts, ",\"owed_rows\":");
+    json_put_u64(&counts, of->owed_rows);
+    buf_adds(&counts, ",\"found_rows\":");
+    json_put_u64(&counts, of->found_rows);
+    buf_adds(&counts, "}");
+    stream_put_check(out, check_of[r], status, buf_str(&why), NULL, next, buf_str(&counts));
+    buf_free(&why);
+    buf_free(&counts);
+}
+
+static void decide(struct diff *d, struct stream_out *out)
+{
+    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
+    choose(d, chosen);
+    struct buf why = BUF_INIT;
+    for (size_t r = 0; r < RELATION_TYPES; r++) {
+        buf_reset(&why);
+        asked[r] = chosen[r] && !any_wanting(d, (enum relation)r, &why);
+        any |= asked[r];
+        if (chosen[r] && !asked[r])
+            stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM, NULL);
+    }
+    struct multiset_result res = {0};
+    struct err err = ERR_INIT;
+    if (any && d->rows && multiset_compare(d->rows, asked, d->side[MULTISET_REFERENCE].seen, &res, &err) != 0)
+        stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
+    for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
+        if (asked[r])
+            put_relation(d, out, (enum relation)r, &res);
+    buf_free(&why);
+}
+
+static void diff_free(struct diff *d)
+{
+    multiset_free(d->rows);
+    for (size_t i = 0; i < MULTISET_SIDES; i++)
+        free(d->side[i].reason);
+    columns_free(&d->columns);
+    buf_free(&d->columns_line);
+    free(d->ends);
+    free(d->unsettled);
+    arena_free(&d->arena);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct diff d = {.options = {.list = 100, .memory = (uint64_t)1 << 30, .max_line = STREAM_MAX_LINE}};
+    int status = OWED_OK;
+    if (parse_options(argc, argv, &d.options, &status, &d.usage) > 0)
+        return status;
+    if (d.usage.kind != ERR_NONE && isatty(STDIN_FILENO))
+        return stream_refuse(&d.usage, NEXT_FIX_USAGE);
+    struct stream_in in = {.rows_unchecked = true};
+    struct stream_out out;
+    bool whole = stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d);
+    if (d.usage.kind != ERR_NONE && out.status != OWED_REFUSED)
+        stream_put_stop(&out, &d.usage, NEXT_FIX_USAGE);
+    else if (whole)
+        decide(&d, &out);
+    status = stream_end(&out);
+    diff_free(&d);
+    stream_in_free(&in);
+    stream_out_free(&out);
+    return status;
+}
