@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chread: reading a ClickHouse table read-only: the server's and the table's
+ * identity and form, the keys to ask for, and rows as canonical cells.
+ *
+ * A function that fails fills a struct chread_why: what the check
+ * reconcile.destination says about it, and whether the run is refused. Nothing
+ * here holds or prints the password.
+ */
+#ifndef OWED_CHREAD_H
+#define OWED_CHREAD_H
+
+#include "cells/cells.h"
+#include "http/http.h"
+#include "stream/names.h"
+#include "types/types.h"
+
+/* Why a destination was not read, or not to be judged by. */
+struct chread_why {
+    bool refused; /* another server or table than the evidence's: exit 2 */
+    enum status status; /* STATUS_UNAVAILABLE or STATUS_UNSUPPORTED */
+    enum next_action next;
+    char reason[1000];
+};
+
+/* Fill *why and return -1. */
+int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- decoding ---- */
+
+enum chread_format { CHREAD_NATIVE, CHREAD_ROWBINARY };
+const char *chread_format_name(enum chread_format f); /* as ClickHouse's FORMAT clause has it */
+
+/* Gets one row as `[cell,…]`, valid until it returns. Not 0: give up. */
+typedef int chread_row_fn(void *ctx, const char *cells, size_t n);
+
+/* A result as it comes, in pieces of any size, into rows. Takes no input on trust: a row is at most max_bytes and a block
+ * sixteen times that, and every length is checked before it is used. cols must outlive the decoder; its types must
+ * be supported. */
+struct chread_decoder;
+struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes, chread_row_fn *fn,
+                                          void *ctx);
+/* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
+ * max_bytes, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
+int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err);
+/* The result is through: -1 (ERR_TROUBLE) in the middle of a row or block. */
+int chread_decode_end(struct chread_decoder *d, struct err *err);
+uint64_t chread_decoded(const struct chread_decoder *d); /* rows so far */
+void chread_decoder_reset(struct chread_decoder *d);     /* for the next result; memory kept */
+void chread_decoder_free(struct chread_decoder *d);
+
+/* ---- keys ---- */
+
+/* Keys of rows, collected in any order and number, then sorted and unique. */
+struct chread_keys;
+struct chread_keys *chread_keys_new(const struct columns *cols);
+/* Add the key of the row of cells p with the cells' ends as cells_scan_row gives them. 1 added, 0 left out because a cell of
+ * it is unfit, -1 with *err (ERR_REFUSED) where a cell is none of its column. */
+int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, struct err *err);
+/* Sort in the order of the table's sorting key (its text; columns that it does not name follow) and drop repeated keys. */
+void chread_keys_sort(struct chread_keys *k, const char *sorting_key);
+uint64_t chread_keys_count(const struct chread_keys *k);
+void chread_keys_free(struct chread_keys *k);
+
+/* How much one query's text may hold. */
+struct chread_limits {
+    uint64_t keys;     /* keys a query */
+    uint64_t bytes;    /* of text, the whole statement */
+    uint64_t elements; /* of the server's syntax tree */
+};
+/* Append the statement's condition for the keys from number `from` on, as many as the limits allow after what stands in
+ * sql already: `key IN (…)`. Returns the number of the next key; equal to `from` where not one fits. */
+uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits, struct buf *sql);
+
+/* ---- the server ---- */
+
+struct chread_options {
+    struct http_options http;
+    enum chread_format format;
+    uint64_t max_rows;       /* a query */
+    uint64_t keys_per_query;
+    uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
+    size_t max_bytes;        /* of one row's cells */
+};
+
+struct chread_setting {
+    char *name, *value;
+};
+
+struct chread {
+    struct http *http;
+    const struct chread_options *o;
+    struct chread_setting *settings; /* sent with every statement */
+    size_t n_settings;
+    struct chread_limits limits;
+    uint64_t bytes, queries;         /* of answers, statements that read the table */
+    int code;                        /* ClickHouse's code of the last answer, 0 for none */
+};
+
+/* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and the
+ * neutral value of each setting that changes what a SELECT returns. A setting that the server does not know cannot change
+ * its answers and is not sent. -1 with *why: server down, wrong password, a user who may not send settings, an old line. */
+int chread_open(struct chread *c, const struct chread_options *o, struct chread_why *why);
+void chread_close(struct chread *c);
+
+struct chread_column {
+    char *name, *type, *kind; /* kind: "" or ALIAS, MATERIALIZED, … */
+};
+
+struct chread_mutation {
+    char *id, *command;
+    int64_t created_ms;
+    bool done;
+};
+
+/* The destination as found. All texts are malloc'd and never NULL after chread_look. */
+struct chread_table {
+    char *server_uuid, *server_version, *server_host, *timezone;
+    char *table_uuid, *engine, *engine_full, *create_table_query, *partition_key, *sorting_key, *dedup_window;
+    struct chread_column *columns;
+    size_t n_columns;
+    struct chread_mutation *mutations;
+    size_t n_mutations;
+    int64_t client_ms, server_ms; /* both clocks when the look began */
+};
+#define CHREAD_TABLE_INIT {0}
+
+/* What the evidence names. */
+struct chread_expect {
+    const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
+};
+
+/* Look at the server and the table: who they are, the definition, columns and mutations. Held against expect: another server
+ * or table uuid sets why->refused. */
+int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why);
+void chread_table_free(struct chread_table *t);
+/* 0 where the table has a supported form (a plain MergeTree without TTL) and every column of cols is there with its type. */
+int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
+/* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
+bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
+/* True where the text of a definition sets a TTL, of the table or of a column; strings, quoted names and the word as an
+ * operand do not count. */
+bool chread_has_ttl(const char *definition);
+/* True for a line that this program reads: 24.3 and later. *tested: one that it was run against. */
+bool chread_line_supported(const char *version, bool *tested);
+
+/* Look again over the connection that the last answer came over, and hold what is found against t: -1 (unavailable) where
+ * that connection is gone or anything differs. */
+int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_why *why);
+
+/* Read all rows of the keys, in order, to fn. Whenever the connection is a new one, the look is taken again over that very
+ * connection and held against t. *rows counts the rows. Ends: every query's end is proven. */
+int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
+                const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
+
+/* ---- what was observed ---- */
+
+/* The reads so far: n of them, by which (from 0). */
+struct chread_reads {
+    unsigned n;
+    uint64_t rows[2], queries[2], bytes[2];
+    uint64_t keys, unfit; /* unfit: owed rows whose key no column can hold, which were not asked for */
+};
+
+struct chread_unstable {
+    struct buf list;   /* JSON strings with commas between */
+    struct buf reason; /* the same for a person; "" where the table stood still */
+    enum next_action next;
+};
+#define CHREAD_UNSTABLE_INIT {BUF_INIT, BUF_INIT, NEXT_NONE}
+
+/* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u, whose
+ * buffers are the caller's to free. */
+void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u);
+/* Append the observation as a JSON object. last NULL: the read did not come to its end. */
+void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *first,
+                    const struct chread_table *last, const struct chread_reads *reads, const struct chread_unstable *u, bool stable);
+
+#endif

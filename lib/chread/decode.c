@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A binary result into rows of cells: what Native and RowBinary have in common. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/decode.h"
+
+const char *chread_format_name(enum chread_format f)
+{
+    return f == CHREAD_NATIVE ? "Native" : "RowBinary";
+}
+
+int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used)
+{
+    *v = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 9 && p[i] > 1)
+            return -1;
+        *v |= (uint64_t)(p[i] & 0x7f) << (7 * i);
+        if ((p[i] & 0x80) == 0) {
+            *used = i + 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void decode_put(struct buf *row, const struct plan *pl, const unsigned char *p, size_t n)
+{
+    if (pl->width == 0)
+        cells_put_bytes(row, (const char *)p, n);
+    else
+        cells_put_fixed(row, pl->type, p);
+}
+
+int decode_row(struct chread_decoder *d, struct err *err)
+{
+    buf_addc(&d->row, ']');
+    if (d->row.len > d->max_bytes)
+        return err_set(err, ERR_BOUND, "row %llu is longer than %zu bytes", (unsigned long long)d->rows + 1, d->max_bytes);
+    d->rows++;
+    if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
+        if (err != NULL)
+            *err = (struct err)ERR_INIT;
+        return -1;
+    }
+    return 0;
+}
+
+static size_t width_of(const struct type *t)
+{
+    switch (t->kind) {
+    case TYPE_STRING:
+        return 0;
+    case TYPE_BOOL:
+        return 1;
+    default:
+        return t->bits / 8;
+    }
+}
+
+struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes, chread_row_fn *fn,
+                                          void *ctx)
+{
+    struct chread_decoder *d = xcalloc(1, sizeof *d);
+    d->format = f;
+    d->cols = cols;
+    d->fn = fn;
+    d->ctx = ctx;
+    d->max_bytes = max_bytes;
+    d->plan = xcalloc(cols->n, sizeof *d->plan);
+    d->native = xcalloc(cols->n, sizeof *d->native);
+    for (size_t i = 0; i < cols->n; i++) {
+        const struct type *t = &cols->at[i].type;
+        d->plan[i] = (struct plan){width_of(t), t->nullable, t};
+    }
+    return d;
+}
+
+int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err)
+{
+    return d->format == CHREAD_NATIVE ? native_decode(d, p, n, err) : rowbinary_decode(d, p, n, err);
+}
+
+int chread_decode_end(struct chread_decoder *d, struct err *err)
+{
+    if (d->in.len > 0 || (d->format == CHREAD_ROWBINARY && d->column > 0))
+        return err_set(err, ERR_TROUBLE, "the answer ends in the middle of a %s, after %llu rows",
+                       d->format == CHREAD_NATIVE ? "block" : "row", (unsigned long long)d->rows);
+    return 0;
+}
+
+uint64_t chread_decoded(const struct chread_decoder *d)
+{
+    return d->rows;
+}
+
+void chread_decoder_reset(struct chread_decoder *d)
+{
+    buf_reset(&d->in);
+    d->rows = 0;
+    d->at = AT_HEAD;
+    d->base = d->pos = d->column = 0;
+}
+
+void chread_decoder_free(struct chread_decoder *d)
+{
+    if (d == NULL)
+        return;
+    for (size_t i = 0; i < d->cols->n; i++)
+        free(d->native[i].texts);
+    free(d->native);
+    free(d->plan);
+    buf_free(&d->in);
+    buf_free(&d->row);
+    free(d);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys: collected, sorted as the table sorts them, each once, and cut into
+ * conditions. A key of one integer of at most 64 bits is a number and no more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/keys.h"
+
+struct entry {
+    uint64_t prefix; /* the first eight bytes of the encoding, big-endian; a narrow key whole */
+    uint64_t at;     /* of the encoding in bytes */
+};
+
+struct chread_keys {
+    const struct columns *cols;
+    size_t *columns, n_columns; /* the key's columns, as indices, in the order of the encoding */
+    bool narrow;
+    uint64_t *numbers;     /* narrow */
+    struct entry *entries; /* else */
+    uint64_t n, cap;
+    struct buf bytes, scratch, text;
+};
+
+struct chread_keys *chread_keys_new(const struct columns *cols)
+{
+    struct chread_keys *k = xcalloc(1, sizeof *k);
+    k->cols = cols;
+    k->columns = xcalloc(cols->n, sizeof *k->columns);
+    for (size_t i = 0; i < cols->n; i++)
+        if (cols->at[i].key)
+            k->columns[k->n_columns++] = i;
+    if (k->n_columns == 1) {
+        const struct type *t = &cols->at[k->columns[0]].type;
+        k->narrow = t->kind != TYPE_STRING && t->bits <= 64;
+    }
+    return k;
+}
+
+void chread_keys_free(struct chread_keys *k)
+{
+    if (k == NULL)
+        return;
+    free(k->columns);
+    free(k->numbers);
+    free(k->entries);
+    buf_free(&k->bytes);
+    buf_free(&k->scratch);
+    buf_free(&k->text);
+    free(k);
+}
+
+uint64_t chread_keys_count(const struct chread_keys *k)
+{
+    return k->n;
+}
+
+static uint64_t prefix_of(const unsigned char *p, size_t n)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < 8; i++)
+        v = v << 8 | (i < n ? p[i] : 0);
+    return v;
+}
+
+static void grow(struct chread_keys *k)
+{
+    if (k->n < k->cap)
+        return;
+    k->cap = k->cap == 0 ? 1024 : 2 * k->cap;
+    if (k->narrow)
+        k->numbers = xrealloc(k->numbers, k->cap * sizeof *k->numbers);
+    else
+        k->entries = xrealloc(k->entries, k->cap * sizeof *k->entries);
+}
+
+int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, struct err *err)
+{
+    size_t had = k->bytes.len;
+    for (size_t i = 0; i < k->n_columns; i++) {
+        size_t c = k->columns[i];
+        size_t from = c == 0 ? 1 : ends[c - 1] + 1U; /* past the bracket, or the comma */
+        const char *cell = p + from;
+        size_t n = ends[c] - from;
+        if (cells_is_unfit(cell, n)) {
+            k->bytes.len = had;
+            return 0;
+        }
+        if (key_encode(&k->cols->at[c], cell, n, &k->text, &k->bytes, err) != 0)
+            return -1;
+    }
+    grow(k);
+    const unsigned char *e = (const unsigned char *)k->bytes.p + had;
+    size_t n = k->bytes.len - had;
+    if (k->narrow) {
+        k->numbers[k->n++] = prefix_of(e, n) >> (64 - 8 * n);
+        k->bytes.len = had;
+    } else {
+        k->entries[k->n++] = (struct entry){prefix_of(e, n), had};
+    }
+    return 1;
+}
+
+/* ---- order ---- */
+
+/* The place of a column in the text of a sorting key, an expression a comma; past every place where it is none of them. */
+static size_t place(const struct column *c, const char *sorting_key)
+{
+    struct buf quoted = BUF_INIT;
+    size_t at = 0, found = SIZE_MAX;
+    http_quote_ident(&quoted, c->name, c->name_len);
+    for (const char *p = sorting_key; *p != '\0' && found == SIZE_MAX; at++) {
+        size_t n = strcspn(p, ",");
+        const char *word = p + strspn(p, " (");
+        size_t len = (size_t)(p + n - word);
+        while (len > 0 && (word[len - 1] == ' ' || word[len - 1] == ')'))
+            len--;
+        if ((len == c->name_len && memcmp(word, c->name, len) == 0) || buf_is(&quoted, word, len))
+            found = at;
+        p += n + (p[n] == ',');
+    }
+    buf_free(&quoted);
+    return found;
+}
+
+/* Put the key's columns in the table's order and encode again what was encoded in the other. */
+static void reorder(struct chread_keys *k, const char *sorting_key)
+{
+    size_t n = k->n_columns, *from = xcalloc(n, sizeof *from), *old = xcalloc(n, sizeof *old);
+    bool moved = false;
+    memcpy(old, k->columns, n * sizeof *old);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && place(&k->cols->at[old[from[at - 1]]], sorting_key) > place(&k->cols->at[old[i]], sorting_key); at--)
+            from[at] = from[at - 1];
+        from[at] = i;
+        moved = moved || at != i;
+    }
+    if (moved) {
+        struct buf now = BUF_INIT;
+        const unsigned char **values = xcalloc(n, sizeof *values);
+        size_t *lengths = xcalloc(n, sizeof *lengths);
+        for (size_t i = 0; i < n; i++)
+            k->columns[i] = old[from[i]];
+        for (uint64_t e = 0; e < k->n; e++) {
+            const unsigned char *p = (const unsigned char *)k->bytes.p + k->entries[e].at;
+            size_t begin = now.len;
+            for (size_t i = 0; i < n; p += lengths[i++]) {
+                values[i] = p;
+                lengths[i] = key_length(&k->cols->at[old[i]].type, p);
+            }
+            for (size_t i = 0; i < n; i++)
+                buf_add(&now, values[from[i]], lengths[from[i]]);
+            k->entries[e] = (struct entry){prefix_of((const unsigned char *)now.p + begin, now.len - begin), begin};
+        }
+        free(values);
+        free(lengths);
+        buf_free(&k->bytes);
+        k->bytes = now;
+    }
+    free(from);
+    free(old);
+}
+
+static size_t length_of(const struct chread_keys *k, uint64_t at)
+{
+    const unsigned char *p = (const unsigned char *)k->bytes.p + at;
+    size_t n = 0;
+    for (size_t i = 0; i < k->n_columns; i++)
+        n += key_length(&k->cols->at[k->columns[i]].type, p + n);
+    return n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* No encoding is the beginning of another, so the shorter one's length decides. */
+static int by_bytes(const void *a, const void *b, void *ctx)
+{
+    const struct entry *x = a, *y = b;
+    const struct chread_keys *k = ctx;
+    if (x->prefix != y->prefix)
+        return x->prefix < y->prefix ? -1 : 1;
+    size_t nx = length_of(k, x->at), ny = length_of(k, y->at);
+    return memcmp(k->bytes.p + x->at, k->bytes.p + y->at, nx < ny ? nx : ny);
+}
+
+void chread_keys_sort(struct chread_keys *k, const char *sorting_key)
+{
+    uint64_t kept = 0;
+    if (k->n == 0)
+        return;
+    if (k->narrow) {
+        qsort(k->numbers, k->n, sizeof *k->numbers, by_number);
+        for (uint64_t i = 0; i < k->n; i++)
+            if (i == 0 || k->numbers[i] != k->numbers[kept - 1])
+                k->numbers[kept++] = k->numbers[i];
+    } else {
+        reorder(k, sorting_key);
+        qsort_r(k->entries, k->n, sizeof *k->entries, by_bytes, k);
+        for (uint64_t i = 0; i < k->n; i++)
+            if (i == 0 || by_bytes(&k->entries[i], &k->entries[kept - 1], k) != 0)
+                k->entries[kept++] = k->entries[i];
+    }
+    k->n = kept;
+}
+
+/* ---- conditions ---- */
+
+static void add_key(const struct chread_keys *k, uint64_t i, struct buf *scratch, struct buf *sql)
+{
+    unsigned char be[8];
+    const unsigned char *p = be;
+    if (k->narrow) {
+        size_t width = k->cols->at[k->columns[0]].type.bits / 8;
+        for (size_t b = 0; b < width; b++)
+            be[b] = (unsigned char)(k->numbers[i] >> (8 * (width - 1 - b)));
+    } else {
+        p = (const unsigned char *)k->bytes.p + k->entries[i].at;
+    }
+    if (k->n_columns > 1)
+        buf_addc(sql, '(');
+    for (size_t c = 0; c < k->n_columns; c++) {
+        const struct type *t = &k->cols->at[k->columns[c]].type;
+        if (c > 0)
+            buf_addc(sql, ',');
+        key_literal(t, p, scratch, sql);
+        p += k->narrow ? 0 : key_length(t, p);
+    }
+    if (k->n_columns > 1)
+        buf_addc(sql, ')');
+}
+
+static uint64_t elements_of(const struct chread_keys *k)
+{
+    uint64_t n = k->n_columns > 1 ? 2 : 0;
+    for (size_t c = 0; c < k->n_columns; c++)
+        n += key_elements(&k->cols->at[k->columns[c]].type);
+    return n;
+}
+
+uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits, struct buf *sql)
+{
+    struct buf scratch = BUF_INIT;
+    uint64_t i = from, each = elements_of(k), most = limits->elements / each;
+    if (most > limits->keys)
+        most = limits->keys;
+    if (k->n_columns > 1)
+        buf_addc(sql, '(');
+    for (size_t c = 0; c < k->n_columns; c++) {
+        const struct column *col = &k->cols->at[k->columns[c]];
+        if (c > 0)
+            buf_addc(sql, ',');
+        http_quote_ident(sql, col->name, col->name_len);
+    }
+    buf_adds(sql, k->n_columns > 1 ? ") IN (" : " IN (");
+    for (; i < k->n && i - from < most; i++) {
+        size_t had = sql->len;
+        if (i > from)
+            buf_addc(sql, ',');
+        add_key(k, i, &scratch, sql);
+        if (sql->len + 1 > limits->bytes) {
+            sql->len = had;
+            break;
+        }
+    }
+    buf_addc(sql, ')');
+    buf_free(&scratch);
+    return i;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One whole read of the keys' rows: query by query over one kept connection,
+ * every end proven, every new connection held against the look.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/session.h"
+
+#define FORMAT_ROOM 64 /* for what follows the condition */
+
+struct reading {
+    struct chread *c;
+    struct chread_decoder *d;
+    struct err err;
+    bool bad, given_up;
+    uint64_t max_rows;
+    chread_row_fn *fn;
+    void *ctx;
+};
+
+static int on_row(void *ctx, const char *cells, size_t n)
+{
+    struct reading *r = ctx;
+    r->given_up = r->fn(r->ctx, cells, n) != 0;
+    return r->given_up ? -1 : 0;
+}
+
+static int on_body(void *ctx, const char *p, size_t n)
+{
+    struct reading *r = ctx;
+    r->c->bytes += n;
+    if (chread_decode(r->d, p, n, &r->err) != 0) {
+        r->bad = true;
+        return -1;
+    }
+    return 0;
+}
+
+static void start_query(struct buf *sql, const struct chread_expect *e, const struct columns *cols)
+{
+    buf_reset(sql);
+    buf_adds(sql, "SELECT ");
+    for (size_t i = 0; i < cols->n; i++) {
+        if (i > 0)
+            buf_adds(sql, ", ");
+        http_quote_ident(sql, cols->at[i].name, cols->at[i].name_len);
+    }
+    buf_adds(sql, " FROM ");
+    http_quote_ident(sql, e->database, strlen(e->database));
+    buf_addc(sql, '.');
+    http_quote_ident(sql, e->table, strlen(e->table));
+    buf_adds(sql, " WHERE ");
+}
+
+static int ended(struct reading *r, const struct http_answer *a, struct chread_why *why)
+{
+    if (r->given_up)
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_NONE, "the rows had nowhere to go");
+    if (r->bad)
+        return chread_say(why, STATUS_UNAVAILABLE, r->err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "reading the rows: %s",
+                          r->err.text);
+    if (a->outcome != HTTP_DONE)
+        return session_why(a, "reading the rows", why);
+    if (chread_decode_end(r->d, &r->err) != 0)
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading the rows: %s", r->err.text);
+    if (!a->has_summary)
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+                          "reading the rows: the server gave no count of the rows, so that the answer's end is not proven");
+    if (a->result_rows != chread_decoded(r->d))
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading the rows: the server counted %llu rows and %llu came",
+                          (unsigned long long)a->result_rows, (unsigned long long)chread_decoded(r->d));
+    return 0;
+}
+
+static int one_query(struct reading *r, struct buf *sql, bool *new_connection, struct chread_why *why)
+{
+    struct http_answer a;
+    struct http_setting *keep;
+    char number[24];
+    buf_printf(sql, " FORMAT %s", chread_format_name(r->c->o->format));
+    chread_decoder_reset(r->d);
+    const struct http_setting *settings = session_settings(r->c, r->max_rows, &keep, number);
+    http_select(r->c->http, sql->p, sql->len, settings, on_body, r, &a);
+    free(keep);
+    r->c->queries++;
+    *new_connection = a.new_connection;
+    return ended(r, &a, why);
+}
+
+int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
+                const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
+{
+    struct reading r = {.c = c, .max_rows = c->o->max_rows, .fn = fn, .ctx = ctx};
+    struct chread_limits limits = c->limits;
+    struct buf sql = BUF_INIT;
+    int status = 0;
+    limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
+    r.d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, on_row, &r);
+    *rows = 0;
+    for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
+        bool new_connection = false;
+        start_query(&sql, expect, cols);
+        next = chread_keys_condition(keys, from, &limits, &sql);
+        if (next == from) {
+            status = chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+                                "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
+                                (unsigned long long)from + 1, (unsigned long long)c->limits.bytes);
+            break;
+        }
+        status = one_query(&r, &sql, &new_connection, why);
+        *rows += chread_decoded(r.d);
+        if (status == 0 && new_connection)
+            status = chread_look_again(c, expect, t, why);
+    }
+    chread_decoder_free(r.d);
+    buf_free(&sql);
+    return status;
+}

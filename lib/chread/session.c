@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The session: which settings go with every statement, statements that answer
+ * with texts, and what an error means for the check.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/decode.h"
+#include "chread/session.h"
+
+#define SYSTEM_ROWS 100000             /* rows of a system table that are still taken for an answer */
+#define SYSTEM_BYTES ((size_t)64 << 20)
+
+/* Known to every line that is read, so that even the first statement is not cut or widened by a profile. */
+static const struct http_setting always[] = {
+    {"readonly", "2"},
+    {"wait_end_of_query", "1"},
+    {"limit", "0"},
+    {"offset", "0"},
+    {"result_overflow_mode", "throw"},
+    {"read_overflow_mode", "throw"},
+    {"read_overflow_mode_leaf", "throw"},
+    {"timeout_overflow_mode", "throw"},
+    {"set_overflow_mode", "throw"},
+    {"additional_table_filters", "{}"},
+    {"additional_result_filter", ""},
+    {"use_query_cache", "0"},
+    {"apply_deleted_mask", "1"},
+    {"apply_mutations_on_fly", "0"},
+    {"final", "0"},
+    {"extremes", "0"},
+};
+
+/* Sent where the server lists them; any further %overflow_mode% goes with them, as throw. */
+static const struct http_setting where_known[] = {
+    {"apply_patch_parts", "1"},
+    {"allow_experimental_query_deduplication", "0"},
+    {"use_query_condition_cache", "0"},
+    {"enable_parallel_replicas", "0"},
+    {"parallel_replicas_count", "0"},
+    {"parallel_replica_offset", "0"},
+    {"do_not_merge_across_partitions_select_final", "0"},
+    {"low_cardinality_allow_in_native_format", "0"},
+    {"output_format_native_encode_types_in_binary_format", "0"},
+    {"http_write_exception_in_output_format", "0"},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+{
+    struct buf b = BUF_INIT, shown = BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    /* A server's own words may be any bytes, and a reason is cut between characters. */
+    msg_mask(&shown, b.p, b.len);
+    size_t n = shown.len;
+    if (n >= sizeof why->reason)
+        for (n = sizeof why->reason - 1; n > 0 && ((unsigned char)shown.p[n] & 0xc0) == 0x80; n--)
+            continue;
+    *why = (struct chread_why){.status = status, .next = next};
+    memcpy(why->reason, shown.p, n);
+    buf_free(&b);
+    buf_free(&shown);
+    return -1;
+}
+
+static enum next_action next_of(int code)
+{
+    static const struct {
+        int code;
+        enum next_action next;
+    } known[] = {
+        {497, NEXT_GRANT_SELECT},   {60, NEXT_RIGHT_SERVER}, {81, NEXT_RIGHT_SERVER}, {164, NEXT_ALLOW_SETTINGS},
+        {452, NEXT_ALLOW_SETTINGS}, {396, NEXT_RAISE_BOUND}, {159, NEXT_RAISE_BOUND}, {160, NEXT_RAISE_BOUND},
+        {241, NEXT_RAISE_BOUND},    {158, NEXT_RAISE_BOUND}, {307, NEXT_RAISE_BOUND}, {62, NEXT_RAISE_BOUND},
+        {168, NEXT_RAISE_BOUND},    {191, NEXT_RAISE_BOUND}, {115, NEXT_UNSUPPORTED_SERVER},
+    };
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (known[i].code == code)
+            return known[i].next;
+    return NEXT_CHECK_CONNECTION;
+}
+
+int session_why(const struct http_answer *a, const char *what, struct chread_why *why)
+{
+    if (a->outcome != HTTP_ANSWERED)
+        return chread_say(why, STATUS_UNAVAILABLE,
+                          a->timed_out && a->outcome != HTTP_NOT_SENT ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "%s: %s", what, a->text);
+    if (a->code == 164 || a->code == 452)
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_ALLOW_SETTINGS, "%s: the user may not send settings: %s", what, a->text);
+    return chread_say(why, STATUS_UNAVAILABLE, next_of(a->code), "%s: %s", what, a->text);
+}
+
+const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep, char number[24])
+{
+    struct http_setting *s = xcalloc(c->n_settings + 2, sizeof *s);
+    for (size_t i = 0; i < c->n_settings; i++)
+        s[i] = (struct http_setting){c->settings[i].name, c->settings[i].value};
+    snprintf(number, 24, "%llu", (unsigned long long)max_rows);
+    s[c->n_settings] = (struct http_setting){"max_result_rows", number};
+    return *keep = s;
+}
+
+/* ---- answers of texts ---- */
+
+static int split(const struct buf *b, size_t columns, struct texts *t)
+{
+    const unsigned char *p = (const unsigned char *)b->p;
+    size_t left = b->len;
+    while (left > 0) {
+        char **row = arena_alloc(&t->arena, columns * sizeof *row);
+        for (size_t i = 0; i < columns; i++) {
+            uint64_t len = 0;
+            size_t k = 0;
+            if (decode_varint(p, left, &len, &k) != 1 || len > left - k)
+                return -1;
+            row[i] = arena_strndup(&t->arena, (const char *)p + k, (size_t)len);
+            p += k + (size_t)len;
+            left -= k + (size_t)len;
+        }
+        if (t->n == t->cap) {
+            t->cap = t->cap == 0 ? 16 : 2 * t->cap;
+            t->rows = xrealloc(t->rows, t->cap * sizeof *t->rows);
+        }
+        t->rows[t->n++] = row;
+    }
+    return 0;
+}
+
+void texts_free(struct texts *t)
+{
+    free(t->rows);
+    arena_free(&t->arena);
+    *t = (struct texts)TEXTS_INIT;
+}
+
+int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what, struct chread_why *why)
+{
+    struct buf b = BUF_INIT, text = BUF_INIT;
+    struct http_answer a;
+    struct http_setting *keep;
+    char number[24];
+    buf_printf(&text, "%s FORMAT RowBinary", sql);
+    const struct http_setting *settings = session_settings(c, SYSTEM_ROWS, &keep, number);
+    enum http_outcome got = http_text(c->http, buf_str(&text), settings, SYSTEM_BYTES, &b, &a);
+    free(keep);
+    c->code = a.code;
+    int status = 0;
+    if (got == HTTP_ABORTED)
+        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "%s: the answer is larger than %zu bytes", what, SYSTEM_BYTES);
+    else if (got != HTTP_DONE)
+        status = session_why(&a, what, why);
+    else if (split(&b, columns, t) != 0 || !a.has_summary || a.result_rows != t->n)
+        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+                            "%s: the answer's end is not proven: the server counted %s rows and %zu came", what,
+                            a.has_summary ? "other" : "no", t->n);
+    t->new_connection = a.new_connection;
+    buf_free(&b);
+    buf_free(&text);
+    return status;
+}
+
+/* ---- settings ---- */
+
+static void add_setting(struct chread *c, const char *name, const char *value)
+{
+    for (size_t i = 0; i < c->n_settings; i++)
+        if (strcmp(c->settings[i].name, name) == 0)
+            return;
+    c->settings = xrealloc(c->settings, (c->n_settings + 1) * sizeof *c->settings);
+    c->settings[c->n_settings++] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+}
+
+static void add_always(struct chread *c)
+{
+    char seconds[24];
+    uint64_t ms = c->o->http.timeout_ms != 0 ? c->o->http.timeout_ms : HTTP_TIMEOUT_MS;
+    for (size_t i = 0; i < COUNT(always); i++)
+        add_setting(c, always[i].name, always[i].value);
+    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(ms / 1000 + (ms % 1000 != 0)));
+    add_setting(c, "max_execution_time", seconds);
+}
+
+static void take_limit(const char *name, const char *value, struct chread_limits *l)
+{
+    uint64_t v;
+    if (!scan_u64(value, strlen(value), &v) || v == 0)
+        return;
+    if (strcmp(name, "max_query_size") == 0)
+        l->bytes = v;
+    else if (strcmp(name, "max_ast_elements") == 0 && v < l->elements)
+        l->elements = v;
+    else if (strcmp(name, "max_expanded_ast_elements") == 0 && v < l->elements)
+        l->elements = v;
+}
+
+/* Read which of the settings this server knows, and how long a statement may be for this user. */
+static int read_settings(struct chread *c, struct chread_why *why)
+{
+    struct buf sql = BUF_INIT;
+    struct texts t = TEXTS_INIT;
+    buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name LIKE '%overflow\\\\_mode%'"
+                   " OR name IN ('max_query_size', 'max_ast_elements', 'max_expanded_ast_elements'");
+    for (size_t i = 0; i < COUNT(where_known); i++)
+        buf_printf(&sql, ", '%s'", where_known[i].name);
+    buf_adds(&sql, ") ORDER BY name");
+    int status = session_texts(c, buf_str(&sql), 2, &t, "reading system.settings", why);
+    c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
+    for (size_t i = 0; status == 0 && i < t.n; i++) {
+        const char *name = t.rows[i][0], *value = NULL;
+        for (size_t k = 0; k < COUNT(where_known); k++)
+            if (strcmp(where_known[k].name, name) == 0)
+                value = where_known[k].value;
+        if (value == NULL && strstr(name, "overflow_mode") != NULL)
+            value = "throw";
+        if (value != NULL)
+            add_setting(c, name, value);
+        else
+            take_limit(name, t.rows[i][1], &c->limits);
+    }
+    /* The server's own count of elements is not ours to the last one. */
+    c->limits.elements -= c->limits.elements / 8;
+    texts_free(&t);
+    buf_free(&sql);
+    return status;
+}
+
+/* ---- the line ---- */
+
+bool chread_line_supported(const char *version, bool *tested)
+{
+    char *end;
+    unsigned long major = strtoul(version, &end, 10);
+    unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    *tested = major == 26 && (minor == 5 || minor == 7);
+    return major > 24 || (major == 24 && minor >= 3);
+}
+
+static int old_line(struct chread_why *why, const char *version)
+{
+    return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER,
+                      "the server is ClickHouse %s; lines before 24.3 are not supported", version);
+}
+
+/* A server that does not know one of the settings is asked for its version alone, to be named. */
+static int name_old_line(struct chread *c, struct chread_why *why)
+{
+    static const struct http_setting bare[] = {{"readonly", "2"}, {NULL, NULL}};
+    struct buf b = BUF_INIT;
+    struct http_answer a;
+    struct texts t = TEXTS_INIT;
+    bool tested;
+    int status = -1;
+    if (http_text(c->http, "SELECT version() FORMAT RowBinary", bare, 4096, &b, &a) == HTTP_DONE && split(&b, 1, &t) == 0 && t.n == 1 &&
+        !chread_line_supported(t.rows[0][0], &tested)) {
+        struct buf shown = BUF_INIT;
+        msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
+        status = old_line(why, buf_str(&shown));
+        buf_free(&shown);
+    }
+    texts_free(&t);
+    buf_free(&b);
+    return status;
+}
+
+int chread_open(struct chread *c, const struct chread_options *o, struct chread_why *why)
+{
+    struct err err = ERR_INIT;
+    struct texts t = TEXTS_INIT;
+    bool tested;
+    *c = (struct chread){.o = o};
+    c->http = http_open(&o->http, &err);
+    if (c->http == NULL) {
+        chread_say(why, STATUS_UNAVAILABLE, NEXT_FIX_USAGE, "%s", err.text);
+        why->refused = err.kind == ERR_REFUSED;
+        return -1;
+    }
+    add_always(c);
+    int status = session_texts(c, "SELECT version()", 1, &t, "connecting", why);
+    if (status != 0 && c->code == 115)
+        status = name_old_line(c, why);
+    else if (status == 0 && t.n != 1)
+        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "connecting: the server gave no version");
+    else if (status == 0 && !chread_line_supported(t.rows[0][0], &tested))
+        status = old_line(why, t.rows[0][0]);
+    texts_free(&t);
+    return status == 0 ? read_settings(c, why) : status;
+}
+
+void chread_close(struct chread *c)
+{
+    for (size_t i = 0; i < c->n_settings; i++) {
+        free(c->settings[i].name);
+        free(c->settings[i].value);
+    }
+    free(c->settings);
+    http_close(c->http);
+    *c = (struct chread){0};
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The look at the destination: who the server and the table are, how the table
+ * is defined, and which mutations it has. One look is over one connection.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/session.h"
+
+#define LOOKS 3 /* a connection may be closed between two statements; this often is not chance */
+
+static int64_t number(const char *s)
+{
+    int64_t v = 0;
+    return scan_i64(s, strlen(s), &v) ? v : 0;
+}
+
+/* Statements of one look share this: whether a later one came over another connection than the one before. */
+struct look {
+    struct chread *c;
+    const struct chread_expect *expect;
+    struct chread_why *why;
+    unsigned statements;
+    bool first_new, moved;
+};
+
+static int ask(struct look *l, const char *sql, size_t columns, struct texts *t, const char *what)
+{
+    int status = session_texts(l->c, sql, columns, t, what, l->why);
+    if (l->statements++ == 0)
+        l->first_new = t->new_connection;
+    else if (t->new_connection)
+        l->moved = true;
+    return status;
+}
+
+static int read_server(struct look *l, struct chread_table *t)
+{
+    struct texts x = TEXTS_INIT;
+    t->client_ms = time_now_ms();
+    int status = ask(l, "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))", 5,
+                     &x, "reading the server's identity");
+    if (status == 0 && x.n != 1)
+        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "the server gave no identity");
+    if (status == 0) {
+        t->server_uuid = xstrdup(x.rows[0][0]);
+        t->server_version = xstrdup(x.rows[0][1]);
+        t->server_host = xstrdup(x.rows[0][2]);
+        t->timezone = xstrdup(x.rows[0][3]);
+        t->server_ms = number(x.rows[0][4]);
+    }
+    texts_free(&x);
+    return status;
+}
+
+/* ` WHERE <database> = 'd' AND <table> = 't'`, as each system table calls them. */
+static void where_table(struct buf *sql, const struct chread_expect *e, const char *table_column)
+{
+    buf_adds(sql, " WHERE database = ");
+    http_quote_string(sql, e->database, strlen(e->database));
+    buf_printf(sql, " AND %s = ", table_column);
+    http_quote_string(sql, e->table, strlen(e->table));
+}
+
+static int read_table(struct look *l, struct chread_table *t)
+{
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    buf_adds(&sql, "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
+    where_table(&sql, l->expect, "name");
+    int status = ask(l, buf_str(&sql), 6, &x, "reading system.tables");
+    if (status == 0 && x.n != 1) {
+        struct buf name = BUF_INIT;
+        http_quote_ident(&name, l->expect->database, strlen(l->expect->database));
+        buf_addc(&name, '.');
+        http_quote_ident(&name, l->expect->table, strlen(l->expect->table));
+        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER,
+                            "the server shows this user no table %s: it is not there, or may not be seen", buf_str(&name));
+        buf_free(&name);
+    }
+    if (status == 0) {
+        char **const to[] = {&t->table_uuid, &t->engine, &t->engine_full, &t->create_table_query, &t->partition_key, &t->sorting_key};
+        for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+            *to[i] = xstrdup(x.rows[0][i]);
+    }
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+static int read_columns(struct look *l, struct chread_table *t)
+{
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    buf_adds(&sql, "SELECT name, type, toString(default_kind) FROM system.columns");
+    where_table(&sql, l->expect, "table");
+    buf_adds(&sql, " ORDER BY position");
+    int status = ask(l, buf_str(&sql), 3, &x, "reading system.columns");
+    if (status == 0) {
+        t->columns = xcalloc(x.n, sizeof *t->columns);
+        t->n_columns = x.n;
+        for (size_t i = 0; i < x.n; i++)
+            t->columns[i] = (struct chread_column){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]), xstrdup(x.rows[i][2])};
+    }
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+static int read_mutations(struct look *l, struct chread_table *t)
+{
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    buf_adds(&sql, "SELECT mutation_id, command, toString(toUnixTimestamp(create_time)), toString(is_done) FROM system.mutations");
+    where_table(&sql, l->expect, "table");
+    buf_adds(&sql, " ORDER BY create_time, mutation_id");
+    int status = ask(l, buf_str(&sql), 4, &x, "reading system.mutations");
+    if (status == 0) {
+        t->mutations = xcalloc(x.n, sizeof *t->mutations);
+        t->n_mutations = x.n;
+        for (size_t i = 0; i < x.n; i++)
+            t->mutations[i] = (struct chread_mutation){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]), 1000 * number(x.rows[i][2]),
+                                                       strcmp(x.rows[i][3], "0") != 0};
+    }
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+/* Of no weight for the check: what the table keeps against repeated INSERTs, "" where it cannot be told. */
+static void read_window(struct look *l, struct chread_table *t)
+{
+    static const char name[] = "non_replicated_deduplication_window";
+    const char *in = strstr(t->engine_full, name);
+    if (in != NULL) {
+        in += sizeof name - 1;
+        in += strspn(in, " =");
+        t->dedup_window = xstrndup(in, strspn(in, "0123456789"));
+        return;
+    }
+    struct texts x = TEXTS_INIT;
+    struct chread_why ignored;
+    struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
+    struct buf sql = BUF_INIT;
+    buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", name);
+    bool got = ask(&aside, buf_str(&sql), 1, &x, "reading system.merge_tree_settings") == 0 && x.n == 1;
+    t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
+    l->moved = l->moved || aside.moved;
+    texts_free(&x);
+    buf_free(&sql);
+}
+
+static void fill_texts(struct chread_table *t)
+{
+    char **const all[] = {&t->server_uuid, &t->server_version, &t->server_host, &t->timezone, &t->table_uuid, &t->engine,
+                          &t->engine_full, &t->create_table_query, &t->partition_key, &t->sorting_key, &t->dedup_window};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (*all[i] == NULL)
+            *all[i] = xstrdup("");
+}
+
+static int refuse(struct chread_why *why, const char *what, const char *found, const char *expected)
+{
+    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the evidence's is %s", what, found, expected);
+    why->refused = true;
+    return -1;
+}
+
+/* A look over one connection. The server is held against the evidence before anything is said about the table. */
+static int look_once(struct look *l, struct chread_table *t, bool hold)
+{
+    const struct chread_expect *e = l->expect;
+    l->statements = 0;
+    l->moved = false;
+    if (read_server(l, t) != 0)
+        return -1;
+    if (hold && e->server_uuid != NULL && strcmp(t->server_uuid, e->server_uuid) != 0)
+        return refuse(l->why, "server's UUID", t->server_uuid, e->server_uuid);
+    if (read_table(l, t) != 0)
+        return -1;
+    if (hold && e->table_uuid != NULL && strcmp(t->table_uuid, e->table_uuid) != 0)
+        return refuse(l->why, "table's UUID", t->table_uuid, e->table_uuid);
+    if (read_columns(l, t) != 0 || read_mutations(l, t) != 0)
+        return -1;
+    read_window(l, t);
+    return 0;
+}
+
+static int not_kept(struct chread_why *why)
+{
+    return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+                      "the server, or a proxy before it, keeps no connection, so that it cannot be told whose answers they are");
+}
+
+int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why)
+{
+    struct look l = {.c = c, .expect = expect, .why = why};
+    for (int i = 0; i < LOOKS; i++) {
+        *t = (struct chread_table)CHREAD_TABLE_INIT;
+        int status = look_once(&l, t, true);
+        if (status == 0 && l.moved) {
+            chread_table_free(t);
+            continue;
+        }
+        fill_texts(t);
+        return status;
+    }
+    fill_texts(t);
+    return not_kept(why);
+}
+
+int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_why *why)
+{
+    struct look l = {.c = c, .expect = expect, .why = why};
+    struct chread_table now = CHREAD_TABLE_INIT;
+    struct buf differs = BUF_INIT;
+    int status = look_once(&l, &now, false);
+    fill_texts(&now);
+    if (status == 0 && (l.moved || l.first_new))
+        status = not_kept(why);
+    else if (status == 0 && !chread_same(t, &now, &differs))
+        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "over a new connection: %s", buf_str(&differs));
+    buf_free(&differs);
+    chread_table_free(&now);
+    return status;
+}
+
+void chread_table_free(struct chread_table *t)
+{
+    char *const all[] = {t->server_uuid, t->server_version, t->server_host, t->timezone, t->table_uuid, t->engine,
+                         t->engine_full, t->create_table_query, t->partition_key, t->sorting_key, t->dedup_window};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        free(t->columns[i].name);
+        free(t->columns[i].type);
+        free(t->columns[i].kind);
+    }
+    for (size_t i = 0; i < t->n_mutations; i++) {
+        free(t->mutations[i].id);
+        free(t->mutations[i].command);
+    }
+    free(t->columns);
+    free(t->mutations);
+    *t = (struct chread_table)CHREAD_TABLE_INIT;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ch-read: reads the rows of the owed keys from the table that the scope names,
+ * twice, over one read-only connection, and says whether the table is the one
+ * of the evidence and stood still.
+ *
+ * Input: a stream with a scope, columns and owed rows; all of it passes. Output:
+ * the destination's rows of both reads, their sides, an observation and the
+ * check reconcile.destination. Nothing is connected to before the input has
+ * ended whole, no bundle.* check failed and reconcile.scope passed.
+ * Exit: 0 read and judged fit, 2 refused, 3 not read or not to be judged by.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chread/chread.h"
+#include "stream/stream.h"
+
+static const char help[] =
+    "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
+    "Read the destination rows of the owed keys, twice, over one read-only connection.\n"
+    "  --url=URL                 http://host[:port] or https://host[:port]; no user part\n"
+    "  --user=NAME               ClickHouse user\n"
+    "  --password-env=VAR        the password is in the environment variable VAR\n"
+    "  --password-file=FILE      the password is the first line of FILE\n"
+    "  --cacert=FILE             PEM file of the authorities to trust, in place of the system's\n"
+    "  --query-timeout-ms=N      a statement's time, on the server and here (30000)\n"
+    "  --connect-timeout-ms=N    (10000)\n"
+    "  --max-rows-per-query=N    (1000000)\n"
+    "  --keys-per-query=N        (10000)\n"
+    "  --settle-ms=N             between the two reads (1000)\n"
+    "  --format=native|rowbinary (native)\n"
+    "  --max-line=SIZE           longest line accepted or written (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by\n";
+
+enum {
+    OPT_URL = 256, OPT_USER, OPT_PASSWORD_ENV, OPT_PASSWORD_FILE, OPT_CACERT, OPT_QUERY_TIMEOUT, OPT_CONNECT_TIMEOUT, OPT_MAX_ROWS,
+    OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_LINE
+};
+
+static const struct option longopts[] = {
+    {"url", required_argument, NULL, OPT_URL},
+    {"user", required_argument, NULL, OPT_USER},
+    {"password-env", required_argument, NULL, OPT_PASSWORD_ENV},
+    {"password-file", required_argument, NULL, OPT_PASSWORD_FILE},
+    {"cacert", required_argument, NULL, OPT_CACERT},
+    {"query-timeout-ms", required_argument, NULL, OPT_QUERY_TIMEOUT},
+    {"connect-timeout-ms", required_argument, NULL, OPT_CONNECT_TIMEOUT},
+    {"max-rows-per-query", required_argument, NULL, OPT_MAX_ROWS},
+    {"keys-per-query", required_argument, NULL, OPT_KEYS},
+    {"settle-ms", required_argument, NULL, OPT_SETTLE},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    struct chread_options read;
+    const char *password_env, *password_file;
+    char *password;
+    uint64_t max_line;
+};
+
+#define ROW_ROOM 256 /* a row line's members around its cells */
+#define DAY_MS 86400000
+
+static int parse_format(const char *s, enum chread_format *out, struct err *err)
+{
+    if (strcmp(s, "native") != 0 && strcmp(s, "rowbinary") != 0)
+        return err_set(err, ERR_REFUSED, "--format is native or rowbinary");
+    *out = *s == 'n' ? CHREAD_NATIVE : CHREAD_ROWBINARY;
+    return 0;
+}
+
+static int parse_option(int c, struct options *o, struct err *err)
+{
+    struct chread_options *r = &o->read;
+    switch (c) {
+    case OPT_URL: r->http.url = optarg; return 0;
+    case OPT_USER: r->http.user = optarg; return 0;
+    case OPT_PASSWORD_ENV: o->password_env = optarg; return 0;
+    case OPT_PASSWORD_FILE: o->password_file = optarg; return 0;
+    case OPT_CACERT: r->http.cacert = optarg; return 0;
+    case OPT_QUERY_TIMEOUT: return parse_u64(optarg, 1, DAY_MS, &r->http.timeout_ms, "--query-timeout-ms", err);
+    case OPT_CONNECT_TIMEOUT: return parse_u64(optarg, 1, DAY_MS, &r->http.connect_timeout_ms, "--connect-timeout-ms", err);
+    case OPT_MAX_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_rows, "--max-rows-per-query", err);
+    case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
+    case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
+    case OPT_FORMAT: return parse_format(optarg, &r->format, err);
+    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
+    }
+}
+
+/* The options hold together, and the connection can be prepared: said before a line is read. */
+static int settle_options(struct options *o, struct err *err)
+{
+    if (o->read.http.url == NULL)
+        return err_set(err, ERR_REFUSED, "--url is missing");
+    if (o->password_env != NULL && o->password_file != NULL)
+        return err_set(err, ERR_REFUSED, "--password-env and --password-file exclude each other");
+    if (secret_read(o->password_env, o->password_file, &o->password, err) != 0) {
+        err->kind = ERR_REFUSED;
+        return -1;
+    }
+    o->read.http.password = o->password;
+    o->read.max_bytes = (size_t)o->max_line - ROW_ROOM;
+    struct http *h = http_open(&o->read.http, err);
+    http_close(h);
+    return h != NULL ? 0 : -1;
+}
+
+/* 0 to go on, 1 where *status is the exit status already, -1 with *err. */
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    for (int c; (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1;) {
+        if (c == 'h' || c == 'V') {
+            *status = c == 'h' ? msg_help(help) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (parse_option(c, o, err) != 0)
+            return -1;
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    return settle_options(o, err);
+}
+
+/* ---- what came in ---- */
+
+struct run {
+    struct options *o;
+    struct err *usage; /* not NULL: the arguments are bad, and the input only passes */
+    struct stream_in in;
+    struct stream_out out;
+    struct arena arena; /* for the run */
+    struct arena line;  /* for one line */
+    struct columns cols;
+    struct chread_expect expect;
+    struct chread_keys *keys;
+    uint32_t *ends;
+    bool scope_passed, scope_made;
+    struct chread_why blocked; /* reason "" where nothing stands in the way of reading */
+    /* the reads */
+    struct chread ch;
+    struct chread_table first, last;
+    struct chread_reads reads;
+};
+
+static const char *text_of(struct run *r, const struct json *obj, const char *name)
+{
+    const char *s = NULL;
+    return json_opt_str(obj, name, &r->arena, &s, "scope.destination", NULL) == 0 ? s : NULL;
+}
+
+static int on_scope(struct run *r, const struct json *line, struct err *err)
+{
+    struct json *doc, *dest;
+    if (r->expect.table != NULL)
+        return err_set(err, ERR_REFUSED, "stdin: a second scope");
+    if (json_need(line, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
+        json_need(doc, "destination", JSON_OBJECT, &dest, "scope.document", err) != 0 ||
+        json_need_str(dest, "database", &r->arena, &r->expect.database, "scope.destination", err) != 0 ||
+        json_need_str(dest, "table", &r->arena, &r->expect.table, "scope.destination", err) != 0)
+        return -1;
+    r->expect.server_uuid = text_of(r, dest, "server_uuid");
+    r->expect.table_uuid = text_of(r, dest, "table_uuid");
+    return 0;
+}
+
+static int on_columns(struct run *r, const struct json *line, struct err *err)
+{
+    struct json *arr;
+    bool key = false;
+    if (r->keys != NULL)
+        return err_set(err, ERR_REFUSED, "stdin: a second columns line");
+    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 || columns_parse(arr, false, &r->cols, err) != 0)
+        return -1;
+    const char *cells = NULL;
+    if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
+        return -1;
+    if (strcmp(cells, CELLS_VERSION) != 0)
+        return err_set(err, ERR_REFUSED, "columns.cells is not %s", CELLS_VERSION);
+    for (size_t i = 0; i < r->cols.n; i++) {
+        const struct column *c = &r->cols.at[i];
+        key = key || c->key;
+        if (!type_supported(&c->type))
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, a type without cells", c->name,
+                       c->type.name);
+        else if (c->key && !type_is_key(&c->type))
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s, which cannot be a key", c->name,
+                       c->type.name);
+    }
+    if (!key)
+        return err_set(err, ERR_REFUSED, "columns: no column is a key");
+    r->keys = chread_keys_new(&r->cols);
+    r->ends = xcalloc(r->cols.n, sizeof *r->ends);
+    return 0;
+}
+
+static void on_check(struct run *r, const struct json *line)
+{
+    const struct json *name = json_get(line, "name"), *status = json_get(line, "status");
+    bool passed = json_is(status, "passed");
+    if (json_is(name, check_name_text(CHECK_RECONCILE_SCOPE))) {
+        r->scope_passed = passed && (!r->scope_made || r->scope_passed);
+        r->scope_made = true;
+    } else if (name != NULL && name->len > 7 && memcmp(name->str, "bundle.", 7) == 0 && json_is(status, "failed")) {
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_DO_NOT_TRUST_BUNDLE, "not read: %.*s failed", (int)name->len, name->str);
+    }
+}
+
+static bool is_side(const struct stream_row *row, const char *side)
+{
+    return row->side_len == strlen(side) && memcmp(row->side, side, row->side_len) == 0;
+}
+
+static int on_row(struct run *r, const struct stream_line *line, struct err *err)
+{
+    struct stream_row row;
+    const char *why = NULL;
+    size_t len = 0;
+    if (stream_row(line, &row, err) != 0)
+        return -1;
+    if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here", (unsigned long long)line->line_no);
+    if (r->keys == NULL)
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns", (unsigned long long)line->line_no);
+    if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
+                       why != NULL ? why : "more than the row");
+    if (r->blocked.reason[0] != '\0')
+        return 0;
+    int got = chread_keys_add(r->keys, row.cells, r->ends, err);
+    if (got < 0)
+        return err_prefix(err, "stdin: line %llu", (unsigned long long)line->line_no);
+    r->reads.unfit += got == 0;
+    return 0;
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct run *r = ctx;
+    if (r->usage != NULL) {
+        *err = *r->usage;
+        return -1;
+    }
+    if (line->type == LINE_ROW)
+        return on_row(r, line, err);
+    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK && line->type != LINE_OBSERVATION)
+        return 0;
+    if (line->type == LINE_OBSERVATION)
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
+    arena_reset(&r->line);
+    struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
+    if (v == NULL)
+        return -1;
+    if (line->type == LINE_CHECK)
+        on_check(r, v);
+    return line->type == LINE_SCOPE ? on_scope(r, v, err) : line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+}
+
+/* ---- reading ---- */
+
+static int put_row(void *ctx, const char *cells, size_t n)
+{
+    struct run *r = ctx;
+    stream_put_row(&r->out, SIDE_DESTINATION, r->reads.n, cells, n, NULL, 0, NULL);
+    r->reads.rows[r->reads.n - 1]++;
+    return r->out.broken ? -1 : 0;
+}
+
+static int read_once(struct run *r, unsigned which, struct chread_why *why)
+{
+    uint64_t rows, queries = r->ch.queries, bytes = r->ch.bytes;
+    r->reads.n = which;
+    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->keys, put_row, r, &rows, why);
+    r->reads.queries[which - 1] = r->ch.queries - queries;
+    r->reads.bytes[which - 1] = r->ch.bytes - bytes;
+    return status;
+}
+
+/* Both reads, with a look before, between on every new connection, and after. -1 with *why where they cannot be judged by. */
+static int read_all(struct run *r, struct chread_why *why)
+{
+    struct chread_expect after = r->expect;
+    if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
+        chread_form(&r->first, &r->cols, why) != 0)
+        return -1;
+    chread_keys_sort(r->keys, r->first.sorting_key);
+    if (read_once(r, 1, why) != 0)
+        return -1;
+    stream_flush(&r->out);
+    sleep_ms((int64_t)r->o->read.settle_ms);
+    if (read_once(r, 2, why) != 0)
+        return -1;
+    after.server_uuid = after.table_uuid = NULL; /* another one now is a change, not a wrong address */
+    return chread_look(&r->ch, &after, &r->last, why);
+}
+
+/* ---- what was found ---- */
+
+static void put_observation(struct run *r, const struct chread_unstable *u, bool whole)
+{
+    struct buf text = BUF_INIT;
+    r->reads.keys = chread_keys_count(r->keys);
+    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid != NULL ? &r->last : NULL, &r->reads, u,
+                   whole && u->list.len == 0);
+    struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
+    buf_addc(line, ',');
+    buf_add(line, text.p + 1, text.len - 2); /* the object's members */
+    stream_put_built(&r->out, LINE_OBSERVATION);
+    buf_free(&text);
+}
+
+static void put_check(struct run *r, const struct chread_why *why)
+{
+    struct buf table = BUF_INIT, reads = BUF_INIT, counts = BUF_INIT;
+    const char *evidence[3] = {NULL};
+    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0') {
+        buf_printf(&table, "%s, table UUID %s", http_endpoint(r->ch.http), r->first.table_uuid);
+        buf_printf(&reads, "read 1: %llu rows, read 2: %llu rows, of %llu keys", (unsigned long long)r->reads.rows[0],
+                   (unsigned long long)r->reads.rows[1], (unsigned long long)chread_keys_count(r->keys));
+        evidence[0] = buf_str(&table);
+        evidence[1] = buf_str(&reads);
+    }
+    buf_printf(&counts, "{\"keys\":%llu,\"unfit_keys\":%llu,\"rows\":%llu}",
+               (unsigned long long)(r->keys != NULL ? chread_keys_count(r->keys) : 0), (unsigned long long)r->reads.unfit,
+               (unsigned long long)r->reads.rows[0]);
+    if (why != NULL)
+        msg_error("%s", why->reason);
+    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED, why != NULL ? why->reason : "",
+                     evidence, why != NULL ? why->next : NEXT_NONE, buf_str(&counts));
+    buf_free(&table);
+    buf_free(&reads);
+    buf_free(&counts);
+}
+
+/* Close both sides and make the check; why NULL where the destination may be judged by what was read. */
+static void conclude(struct run *r, const struct chread_why *why)
+{
+    for (unsigned i = 0; i < 2; i++)
+        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], why == NULL, why != NULL ? why->reason : NULL);
+    put_check(r, why);
+}
+
+static void stop(struct run *r, const char *reason, enum next_action next)
+{
+    struct err err = ERR_INIT;
+    err_set(&err, ERR_REFUSED, "%s", reason);
+    stream_put_stop(&r->out, &err, next);
+}
+
+static void read_destination(struct run *r)
+{
+    struct chread_why why = {0};
+    struct chread_unstable u = CHREAD_UNSTABLE_INIT;
+    int status = read_all(r, &why);
+    if (status != 0 && why.refused) {
+        stop(r, why.reason, why.next);
+        return;
+    }
+    if (status == 0) {
+        chread_find_unstable(&r->first, &r->last, &u);
+        if (u.list.len > 0)
+            status = chread_say(&why, STATUS_UNAVAILABLE, u.next, "%s", buf_str(&u.reason));
+    }
+    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
+        put_observation(r, &u, status == 0);
+    conclude(r, status == 0 ? NULL : &why);
+    buf_free(&u.list);
+    buf_free(&u.reason);
+}
+
+/* The input is whole: what it says decides whether anything is connected to. */
+static void after_input(struct run *r)
+{
+    if (r->expect.table == NULL || r->keys == NULL) {
+        stop(r, r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
+                                : "stdin: no scope line: run this stage after one that writes the scope", NEXT_RERUN_UPSTREAM);
+        return;
+    }
+    if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
+                   r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
+    if (r->blocked.reason[0] != '\0')
+        conclude(r, &r->blocked);
+    else
+        read_destination(r);
+}
+
+static void refuse_usage(struct run *r)
+{
+    if (!r->out.stopped)
+        stream_put_stop(&r->out, r->usage, NEXT_FIX_USAGE);
+    stream_status(&r->out, OWED_REFUSED);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct options o = {.read = {.http = {.timeout_ms = HTTP_TIMEOUT_MS, .connect_timeout_ms = HTTP_CONNECT_TIMEOUT_MS},
+                                 .format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+                        .max_line = STREAM_MAX_LINE};
+    struct run r = {.o = &o};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0 && isatty(STDIN_FILENO))
+        return stream_refuse(&err, NEXT_FIX_USAGE);
+    r.usage = rc < 0 ? &err : NULL;
+    r.in.rows_unchecked = true; /* on_row checks them */
+    bool whole = stream_filter(&r.in, &r.out, o.max_line, on_line, &r);
+    if (r.usage != NULL)
+        refuse_usage(&r);
+    else if (whole)
+        after_input(&r);
+    status = stream_end(&r.out);
+    chread_table_free(&r.first);
+    chread_table_free(&r.last);
+    chread_close(&r.ch);
+    chread_keys_free(r.keys);
+    columns_free(&r.cols);
+    stream_in_free(&r.in);
+    stream_out_free(&r.out);
+    arena_free(&r.arena);
+    arena_free(&r.line);
+    free(r.ends);
+    free(o.password);
+    return status;
+}
