@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base: numbers, base64, UTF-8, paths, publishing, opening beneath, secrets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+static char dir[] = "/tmp/owed-base-XXXXXX";
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    uint64_t u = 7;
+    int64_t i = 7;
+    static const char *const bad[] = {"", "+1", "-1", "01", " 1", "1 ", "1x", "0x1", "18446744073709551616", "99999999999999999999999"};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        assert_false(scan_u64(bad[k], strlen(bad[k]), &u));
+    assert_int_equal(u, 7);
+    assert_true(scan_u64("18446744073709551615", 20, &u));
+    assert_true(u == UINT64_MAX);
+    assert_true(scan_i64("-9223372036854775808", 20, &i));
+    assert_true(i == INT64_MIN);
+    assert_false(scan_i64("9223372036854775808", 19, &i));
+    assert_false(scan_i64("-0", 2, &i));
+    struct err err = ERR_INIT;
+    assert_int_equal(parse_size("3G", 0, UINT64_MAX, &u, "x", &err), 0);
+    assert_true(u == (uint64_t)3 << 30);
+    assert_int_equal(parse_size("17179869184G", 0, UINT64_MAX, &u, "x", &err), -1);
+    assert_int_equal(parse_size("G", 0, UINT64_MAX, &u, "x", &err), -1);
+    assert_int_equal(parse_u64("11", 0, 10, &u, "--keys", &err), -1);
+    assert_int_equal(err.kind, ERR_REFUSED);
+    assert_string_equal(err.text, "--keys: '11' is not a whole number from 0 to 10");
+}
+
+static void test_base64(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT, text = BUF_INIT;
+    for (size_t n = 0; n < 40; n++) {
+        char bytes[40];
+        for (size_t k = 0; k < n; k++)
+            bytes[k] = (char)(k * 37 + n);
+        buf_reset(&out);
+        buf_reset(&text);
+        base64_add(&text, bytes, n);
+        assert_true(base64_decode(&out, text.p, text.len));
+        assert_true(buf_is(&out, bytes, n));
+    }
+    static const char *const bad[] = {"A", "AA", "AAA", "AA==AA==", "AB==", "AAB=", "=AAA", "A===", "AA=A", "AA\n=", "A-A="};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        buf_reset(&out);
+        if (base64_decode(&out, bad[k], strlen(bad[k])))
+            fail_msg("accepted %s", bad[k]);
+        assert_int_equal(out.len, 0);
+    }
+    buf_free(&out);
+    buf_free(&text);
+}
+
+static void test_utf8(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"", "a", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80", "\xc1\xbf", "\xc2", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "abcdefgh\xff", "\xe2\x82"};
+    for (size_t k = 0; k < sizeof good / sizeof good[0]; k++)
+        assert_true(utf8_valid(good[k], strlen(good[k])));
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        assert_false(utf8_valid(bad[k], strlen(bad[k])));
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    assert_true(path_is_plain("a/b.c/d", 7));
+    static const char *const bad[] = {"", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a/.", "a\\b"};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        assert_false(path_is_plain(bad[k], strlen(bad[k])));
+    assert_false(path_is_plain("a\0b", 3));
+    assert_true(path_is_plain("...", 3));
+}
+
+static void test_publish(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct buf path = BUF_INIT, text = BUF_INIT;
+    path_join(&path, dir, "f");
+    assert_int_equal(file_publish(path.p, "one", 3, &err), 0);
+    assert_int_equal(file_publish(path.p, "two", 3, &err), 0);
+    assert_int_equal(file_publish_new(path.p, "new", 3, &err), -1);
+    assert_int_equal(file_read(path.p, 10, &text, &err), 0);
+    assert_true(buf_is(&text, "two", 3));
+    buf_reset(&text);
+    assert_int_equal(file_read(path.p, 2, &text, &err), -1);
+    assert_int_equal(err.kind, ERR_BOUND);
+    assert_int_equal(file_read(dir, 2, &text, &err), -1);
+    assert_int_equal(err.kind, ERR_REFUSED);
+    assert_int_equal(file_publish("/tmp/no-such-dir-for-owed/f", "x", 1, &err), -1);
+    assert_int_equal(err.kind, ERR_MISSING);
+    buf_free(&path);
+    buf_free(&text);
+}
+
+static void test_beneath(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct buf path = BUF_INIT;
+    assert_int_equal(dir_make(path_join(&path, dir, "in/side"), &err), 0);
+    assert_int_equal(file_publish(path_join(&path, dir, "in/side/f"), "x", 1, &err), 0);
+    assert_int_equal(symlink("side", path_join(&path, dir, "in/link")), 0);
+    assert_int_equal(symlink("/etc/passwd", path_join(&path, dir, "in/out")), 0);
+    int root = open(path_join(&path, dir, "in"), O_RDONLY | O_DIRECTORY);
+    int fd = open_beneath(root, "side/f", O_RDONLY, &err);
+    assert_true(fd >= 0);
+    close(fd);
+    static const char *const refused[] = {"link/f", "out", "../f", "/etc/passwd", "side/../side/f", "side/f/"};
+    for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
+        assert_int_equal(open_beneath(root, refused[k], O_RDONLY, &err), -1);
+        assert_int_equal(err.kind, ERR_REFUSED);
+    }
+    assert_int_equal(open_beneath(root, "side/none", O_RDONLY, &err), -1);
+    assert_int_equal(err.kind, ERR_MISSING);
+    close(root);
+    buf_free(&path);
+}
+
+static void test_secret(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct buf path = BUF_INIT;
+    char *secret;
+    setenv("OWED_TEST_SECRET", "hunter2", 1);
+    assert_int_equal(secret_read("OWED_TEST_SECRET", NULL, &secret, &err), 0);
+    assert_string_equal(secret, "hunter2");
+    free(secret);
+    assert_int_equal(secret_read("OWED_TEST_NONE", NULL, &secret, &err), -1);
+    path_join(&path, dir, "pw");
+    assert_int_equal(file_publish(path.p, "s3cret\r\nrest", 12, &err), 0);
+    assert_int_equal(secret_read(NULL, path.p, &secret, &err), 0);
+    assert_string_equal(secret, "s3cret");
+    free(secret);
+    assert_int_equal(file_publish(path.p, "a\0b", 3, &err), 0);
+    assert_int_equal(secret_read(NULL, path.p, &secret, &err), -1);
+    buf_free(&path);
+}
+
+static void test_masks(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    msg_mask(&out, "a\x1b[31m\n\xc3\xa9\xc2\x9b", 11);
+    assert_string_equal(buf_str(&out), "a\\x1b[31m\\x0a\xc3\xa9\\xc2\\x9b");
+    buf_reset(&out);
+    msg_mask(&out, "\xff\xc3\xa9", 3);
+    assert_string_equal(buf_str(&out), "\\xff\\xc3\\xa9");
+    buf_free(&out);
+    char argv0[] = "p", secret[] = "--password=hunter2";
+    char *argv[] = {argv0, secret, NULL};
+    struct err err = ERR_INIT;
+    assert_int_equal(opt_refused(argv, 1, &err), -1);
+    assert_null(strstr(err.text, "hunter2"));
+    assert_non_null(strstr(err.text, "--password"));
+}
+
+static void test_arena(void **state)
+{
+    (void)state;
+    struct arena a = ARENA_INIT;
+    for (int round = 0; round < 3; round++) {
+        for (size_t n = 1; n < 200000; n = n * 3 + 1) {
+            char *p = arena_alloc(&a, n);
+            assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+            memset(p, round, n);
+        }
+        arena_reset(&a);
+    }
+    arena_free(&a);
+}
+
+static void test_time(void **state)
+{
+    (void)state;
+    char text[32];
+    time_iso_ms(-1, text);
+    assert_string_equal(text, "1969-12-31T23:59:59.999Z");
+    time_iso_ms(1758000000123, text);
+    assert_string_equal(text, "2025-09-16T05:20:00.123Z");
+}
+
+int main(void)
+{
+    if (!mkdtemp(dir))
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),  cmocka_unit_test(test_utf8),  cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_publish), cmocka_unit_test(test_beneath), cmocka_unit_test(test_secret), cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_arena),   cmocka_unit_test(test_time),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command) != 0 || failed != 0;
+}
