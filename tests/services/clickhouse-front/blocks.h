@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 enum blocks_header {
-	BLOCKS_WHOLE,        /* cannot be joined: send one whole result */
-	BLOCKS_BARE,         /* no header */
-	BLOCKS_ONE_LINE,     /* names */
-	BLOCKS_TWO_LINES,    /* names and types */
-	BLOCKS_CSV_ONE_LINE, /* the same, where a name may hold a line end in quotes */
-	BLOCKS_CSV_TWO_LINES,
-	BLOCKS_BINARY_NAMES, /* RowBinaryWithNames */
-	BLOCKS_BINARY_TYPES, /* RowBinaryWithNamesAndTypes */
+    BLOCKS_WHOLE,        /* cannot be joined: send one whole result */
+    BLOCKS_BARE,         /* no header */
+    BLOCKS_ONE_LINE,     /* names */
+    BLOCKS_TWO_LINES,    /* names and types */
+    BLOCKS_CSV_ONE_LINE, /* the same, where a name may hold a line end in quotes */
+    BLOCKS_CSV_TWO_LINES,
+    BLOCKS_BINARY_NAMES, /* RowBinaryWithNames */
+    BLOCKS_BINARY_TYPES, /* RowBinaryWithNamesAndTypes */
 };
 
 /* The kind of header of a format, whatever its case. */

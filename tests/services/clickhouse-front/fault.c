@@ -11,56 +11,56 @@ static size_t fault_count;
 
 enum fault_when fault_when_named(const char *name)
 {
-	static const char *const names[] = { "", "before", "after", "error", "refuse", "delay", "stall",
-		"during" };
+    static const char *const names[] = { "", "before", "after", "error", "refuse", "delay", "stall",
+        "during" };
 
-	for (size_t i = 1; i < sizeof names / sizeof *names; i++)
-		if (name != NULL && strcmp(name, names[i]) == 0)
-			return (enum fault_when)i;
-	return FAULT_NONE;
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++)
+        if (name != NULL && strcmp(name, names[i]) == 0)
+            return (enum fault_when)i;
+    return FAULT_NONE;
 }
 
 bool fault_add(const struct fault *f)
 {
-	bool fits;
+    bool fits;
 
-	pthread_mutex_lock(&lock);
-	fits = fault_count < sizeof faults / sizeof *faults;
-	if (fits)
-		faults[fault_count++] = *f;
-	pthread_mutex_unlock(&lock);
-	return fits;
+    pthread_mutex_lock(&lock);
+    fits = fault_count < sizeof faults / sizeof *faults;
+    if (fits)
+        faults[fault_count++] = *f;
+    pthread_mutex_unlock(&lock);
+    return fits;
 }
 
 void fault_clear(void)
 {
-	pthread_mutex_lock(&lock);
-	fault_count = 0;
-	pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    fault_count = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool applies(const struct fault *f, const char *sql, size_t len, bool is_insert)
 {
-	if (f->match[0] == '\0')
-		return is_insert;
-	return memmem(sql, len, f->match, strlen(f->match)) != NULL;
+    if (f->match[0] == '\0')
+        return is_insert;
+    return memmem(sql, len, f->match, strlen(f->match)) != NULL;
 }
 
 struct fault fault_take(const char *sql, size_t len, bool is_insert)
 {
-	struct fault taken = { 0 };
+    struct fault taken = { 0 };
 
-	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < fault_count; i++) {
-		if (!applies(&faults[i], sql, len, is_insert))
-			continue;
-		taken = faults[i];
-		if (--faults[i].n == 0) {
-			fault_count--;
-			memmove(&faults[i], &faults[i + 1], (fault_count - i) * sizeof faults[i]);
-		}
-		break;
-	}
-	pthread_mutex_unlock(&lock);
-	return taken;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < fault_count; i++) {
+        if (!applies(&faults[i], sql, len, is_insert))
+            continue;
+        taken = faults[i];
+        if (--faults[i].n == 0) {
+            fault_count--;
+            memmove(&faults[i], &faults[i + 1], (fault_count - i) * sizeof faults[i]);
+        }
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    return taken;
 }

@@ -17,12 +17,12 @@
 #include <stddef.h>
 
 enum fault_when { FAULT_NONE, FAULT_BEFORE, FAULT_AFTER, FAULT_ERROR, FAULT_REFUSE, FAULT_DELAY,
-	FAULT_STALL, FAULT_DURING };
+    FAULT_STALL, FAULT_DURING };
 
 struct fault {
-	enum fault_when when;
-	unsigned long n, ms, bytes, status;
-	char match[256]; /* empty: any INSERT */
+    enum fault_when when;
+    unsigned long n, ms, bytes, status;
+    char match[256]; /* empty: any INSERT */
 };
 
 /* The kind of that name, or FAULT_NONE. */

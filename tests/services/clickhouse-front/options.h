@@ -10,20 +10,20 @@
 #include <microhttpd.h>
 
 struct options {
-	const char *query, *default_format; /* the connection's memory */
-	char query_id[64];
-	bool wait_end;
-	const char *unsupported; /* a parameter that a server has and this front has not */
-	const char *bad_name;    /* no setting can have this name */
-	char *use;               /* USE …, or NULL */
-	char *set;               /* SET … of all settings but readonly, or NULL */
-	char *set_readonly;      /* SET readonly = …, or NULL */
-	const char *readonly;    /* its value */
-	struct options_setting {
-		const char *name, *value;
-	} *settings;
-	size_t setting_count;
-	struct engine_params params;
+    const char *query, *default_format; /* the connection's memory */
+    char query_id[64];
+    bool wait_end;
+    const char *unsupported; /* a parameter that a server has and this front has not */
+    const char *bad_name;    /* no setting can have this name */
+    char *use;               /* USE …, or NULL */
+    char *set;               /* SET … of all settings but readonly, or NULL */
+    char *set_readonly;      /* SET readonly = …, or NULL */
+    const char *readonly;    /* its value */
+    struct options_setting {
+        const char *name, *value;
+    } *settings;
+    size_t setting_count;
+    struct engine_params params;
 };
 
 /* 0, or -1 when memory is out. Free it either way. */

@@ -8,10 +8,10 @@
 #include <microhttpd.h>
 
 struct query_request {
-	struct MHD_Connection *conn;
-	const char *method;
-	int body_fd; /* a memfd holding the body */
-	size_t body_len;
+    struct MHD_Connection *conn;
+    const char *method;
+    int body_fd; /* a memfd holding the body */
+    size_t body_len;
 };
 
 /* What serverUUID() answers; set once at start. */

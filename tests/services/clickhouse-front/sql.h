@@ -9,21 +9,21 @@
 #include <stddef.h>
 
 enum sql_kind {
-	SQL_NONE,        /* no statement */
-	SQL_SELECT,      /* SELECT or WITH: the engine can stream it */
-	SQL_LOOK,        /* SHOW, DESCRIBE, EXISTS, EXPLAIN, USE, SET: changes nothing stored */
-	SQL_INSERT_DATA, /* an INSERT whose data follows it */
-	SQL_WRITE,       /* anything else */
+    SQL_NONE,        /* no statement */
+    SQL_SELECT,      /* SELECT or WITH: the engine can stream it */
+    SQL_LOOK,        /* SHOW, DESCRIBE, EXISTS, EXPLAIN, USE, SET: changes nothing stored */
+    SQL_INSERT_DATA, /* an INSERT whose data follows it */
+    SQL_WRITE,       /* anything else */
 };
 
 struct sql_statement {
-	enum sql_kind kind;
-	bool several;     /* more than one statement */
-	bool outfile;     /* INTO OUTFILE or FROM INFILE: a server refuses these */
-	size_t data_at;   /* SQL_INSERT_DATA: where the data begins */
-	size_t infile_at; /* SQL_INSERT_DATA: where FROM INFILE belongs */
-	size_t format_at; /* SQL_INSERT_DATA: where FORMAT or VALUES stands */
-	char format[64];  /* the FORMAT clause's name, or empty */
+    enum sql_kind kind;
+    bool several;     /* more than one statement */
+    bool outfile;     /* INTO OUTFILE or FROM INFILE: a server refuses these */
+    size_t data_at;   /* SQL_INSERT_DATA: where the data begins */
+    size_t infile_at; /* SQL_INSERT_DATA: where FROM INFILE belongs */
+    size_t format_at; /* SQL_INSERT_DATA: where FORMAT or VALUES stands */
+    char format[64];  /* the FORMAT clause's name, or empty */
 };
 
 void sql_scan(const char *text, size_t len, struct sql_statement *out);

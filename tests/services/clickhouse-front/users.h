@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 struct user_setting {
-	char *name, *value;
-	bool fixed; /* the user may not change it (code 452) */
+    char *name, *value;
+    bool fixed; /* the user may not change it (code 452) */
 };
 
 struct user {
-	char *name, *password;
-	bool select_only; /* anything that writes is refused with code 497 */
-	struct user_setting *settings;
-	size_t setting_count;
+    char *name, *password;
+    bool select_only; /* anything that writes is refused with code 497 */
+    struct user_setting *settings;
+    size_t setting_count;
 };
 
 /* Reads a file of lines `NAME full|select PASSWORD_FILE [SETTING=VALUE | SETTING==VALUE]…`; two equal
