@@ -88,12 +88,16 @@ static void strip(struct decimal *d, const char *whole, uint64_t nw, const char 
 
 bool decimal_parse(struct decimal *d, const char *p, size_t n)
 {
-    const char *end = p + n, *whole, *whole_end, *frac = NULL;
+    const char *end, *whole, *whole_end, *frac = NULL;
     uint64_t nf = 0;
     int64_t exp = 0;
 
     memset(d, 0, sizeof *d);
-    if (p < end && (*p == '-' || *p == '+')) {
+    if (n == 0) {
+        return false;
+    }
+    end = p + n;
+    if (*p == '-' || *p == '+') {
         d->neg = *p++ == '-';
     }
     whole = p;

@@ -179,9 +179,13 @@ static bool take_zone(struct cursor *c, int64_t *offset)
 
 bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char **why)
 {
-    struct cursor c = {p, p + n};
+    struct cursor c;
     int64_t day, secs, offset;
 
+    if (n == 0) {
+        p = ""; /* no bytes may come as no pointer */
+    }
+    c = (struct cursor){p, p + n};
     t->frac = t->own;
     t->nfrac = 0;
     *why = "not a date or time in ISO form";

@@ -23,9 +23,25 @@ static char *room(struct buf *out, size_t n)
     return out->p + out->len;
 }
 
+/* Eight digits, leading zeros kept: four independent pairs, which a chain of divisions by 100 is not. */
+static void eight_digits(char *to, uint32_t v)
+{
+    uint32_t high = v / 10000, low = v % 10000;
+
+    memcpy(to, pairs + 2 * (high / 100), 2);
+    memcpy(to + 2, pairs + 2 * (high % 100), 2);
+    memcpy(to + 4, pairs + 2 * (low / 100), 2);
+    memcpy(to + 6, pairs + 2 * (low % 100), 2);
+}
+
 /* Write v so that it ends just before end; returns its first digit. */
 static char *digits_before(char *end, uint64_t v)
 {
+    while (v >= 100000000) {
+        end -= 8;
+        eight_digits(end, (uint32_t)(v % 100000000));
+        v /= 100000000;
+    }
     while (v >= 100) {
         end -= 2;
         memcpy(end, pairs + 2 * (v % 100), 2);
@@ -264,10 +280,14 @@ static char *put_escape(char *to, unsigned char c)
 
 bool put_string(struct buf *out, const char *p, size_t n)
 {
-    const char *end = p + n;
+    const char *end;
     size_t start = out->len;
     char *to = room(out, n + 2);
 
+    if (n == 0) {
+        p = ""; /* no bytes may come as no pointer */
+    }
+    end = p + n;
     *to++ = '"';
     while (p < end) {
         const char *q = bytes_plain(p, end);

@@ -157,7 +157,7 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
 
 bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends, const char **why)
 {
-    const char *at = p, *end = p + n, *in;
+    const char *at = p, *end, *in;
     enum cell_form form;
     size_t in_len;
 
@@ -169,14 +169,19 @@ bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint3
         return false;
     }
     at++;
+    end = p + n;
     for (size_t i = 0; i < want; i++) {
-        if (at < end && *at == '"') {
+        if (at == end) {
+            *why = cut_short;
+            return false;
+        }
+        if (*at == '"') {
             at = scan_string(at + 1, end, why);
             if (at != NULL) {
                 at++;
             }
         } else {
-            at = scan_cell(at, end, &form, &in, &in_len, why);
+            at = scan_rare(at, end, &form, &in, &in_len, why);
         }
         if (at == NULL) {
             return false;

@@ -393,8 +393,9 @@ static bool unwrap(struct type *t, struct form *f)
     return true;
 }
 
-/* The name as written, where it fits and is text; else a name that still reads as the same family. */
-static void set_name(struct type *t, const struct form *f, const char *p, size_t n)
+/* The name as written, where it fits and is text; else a name that still reads as the same family. f is what stands
+ * inside the wrappers. */
+static void set_name(struct type *t, const struct type *wraps, const struct form *f, const char *p, size_t n)
 {
     struct buf b = BUF_INIT;
 
@@ -405,8 +406,8 @@ static void set_name(struct type *t, const struct form *f, const char *p, size_t
     }
     if (t->kind == TYPE_OTHER) {
         size_t keep = f->words_len < 200 ? f->words_len : 200;
-        buf_add(&b, f->words, keep);
-        buf_adds(&b, "(...)");
+        buf_printf(&b, "%s%s%.*s(...)%s%s", wraps->low_cardinality ? "LowCardinality(" : "", wraps->nullable ? "Nullable(" : "",
+                   (int)keep, f->words, wraps->nullable ? ")" : "", wraps->low_cardinality ? ")" : "");
     } else {
         type_spell(t, &b);
     }
@@ -426,18 +427,16 @@ static int refuse(const char *p, size_t n, const char *why, struct err *err)
 
 int type_parse(const char *p, size_t n, struct type *out, struct err *err)
 {
-    struct form outer, f;
-    const struct family *fam = NULL;
+    struct form f;
+    struct type wraps;
+    const struct family *fam;
 
     memset(out, 0, sizeof *out);
     trim(&p, &n);
-    if (!read_form(p, n, &outer)) {
+    if (!read_form(p, n, &f) || !unwrap(out, &f)) {
         return refuse(p, n, "not a type name", err);
     }
-    f = outer;
-    if (!unwrap(out, &f)) {
-        return refuse(p, n, "not a type name", err);
-    }
+    wraps = *out;
     fam = find_family(&f);
     if (fam != NULL) {
         if (!set_family(out, fam, &f)) {
@@ -451,6 +450,6 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
         memset(out, 0, sizeof *out);
         out->kind = TYPE_OTHER;
     }
-    set_name(out, &outer, p, n);
+    set_name(out, &wraps, &f, p, n);
     return 0;
 }

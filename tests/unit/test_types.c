@@ -190,6 +190,10 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
 
     assert_int_equal(type_parse("Enum8('\xff' = 1)", 14, &t, &err), 0);
     assert_string_equal(t.name, "Enum8(...)");
+    assert_int_equal(type_parse("Nullable(Enum8('\xff' = 1))", 24, &t, &err), 0);
+    assert_string_equal(t.name, "Nullable(Enum8(...))");
+    u = parse(t.name);
+    assert_int_equal(u.kind, TYPE_OTHER);
 
     buf_reset(&b);
     buf_adds(&b, "Nullable(Int64");
