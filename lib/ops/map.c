@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The map operator: a record line in, event lines out, a compiled jq program between. */
+#include "ops/parts.h"
+
+#include <inttypes.h>
+#include <jq.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { AT_MAX = 320 }; /* a topic's name has at most 249 bytes */
+
+struct ops_map {
+    jq_state *jq;
+    enum ops_numbers numbers;
+    bool with_record; /* the program may use $record */
+    char at[AT_MAX];
+    jv asked;         /* by the program's last `debug`, for its next `input` */
+    struct err lost;
+    struct err compile;
+    struct arena arena;
+    struct buf ts, events; /* events: one a line */
+};
+
+/* What of a record line the operator works with. */
+struct record {
+    const struct json *line, *payload;
+};
+
+int ops_numbers_parse(const char *s, enum ops_numbers *out, struct err *err)
+{
+    if (strcmp(s, "double") != 0 && strcmp(s, "text") != 0)
+        return err_set(err, ERR_REFUSED, "numbers: '%s' is neither double nor text", s);
+    *out = strcmp(s, "text") == 0 ? OPS_TEXT : OPS_DOUBLE;
+    return 0;
+}
+
+/* ---- compiling ---- */
+
+static void on_message(void *ctx, jv message)
+{
+    struct ops_map *m = ctx;
+    message = jq_format_error(message);
+    if (m->compile.kind == ERR_NONE && jv_get_kind(message) == JV_KIND_STRING)
+        program_error(jv_string_value(message), &m->compile);
+    jv_free(message);
+}
+
+static void on_question(void *ctx, jv question)
+{
+    struct ops_map *m = ctx;
+    jv_free(m->asked);
+    m->asked = question;
+}
+
+static jv on_answer(jq_state *jq, void *ctx)
+{
+    (void)jq;
+    struct ops_map *m = ctx;
+    jv question = m->asked;
+    m->asked = jv_null();
+    return program_answer(question, m->numbers, &m->lost);
+}
+
+/* libjq looks for a library in ~/.jq and reads it before any program, so it is given no home while it compiles. */
+static bool compile_homeless(jq_state *jq, const char *text)
+{
+    const char *home = getenv("HOME");
+    char *saved = home ? xstrdup(home) : NULL;
+    setenv("HOME", "/dev/null", 1);
+    bool ok = jq_compile(jq, text);
+    if (saved)
+        setenv("HOME", saved, 1);
+    else
+        unsetenv("HOME");
+    free(saved);
+    return ok;
+}
+
+int ops_map_new(struct ops_map **out, const char *program, size_t n, enum ops_numbers numbers, struct err *err)
+{
+    if (program_check(program, n, err) < 0)
+        return -1;
+    setenv("TZ", "UTC0", 1);
+    tzset();
+    struct ops_map *m = xcalloc(1, sizeof *m);
+    m->numbers = numbers;
+    m->with_record = memmem(program, n, "record", 6) != NULL;
+    m->asked = jv_null();
+    m->jq = jq_init();
+    if (!m->jq) {
+        free(m);
+        return err_set(err, ERR_TROUBLE, "libjq does not start");
+    }
+    jq_set_error_cb(m->jq, on_message, m);
+    jq_set_debug_cb(m->jq, on_question, m);
+    jq_set_input_cb(m->jq, on_answer, m);
+    /* without it, libjq aborts on an import */
+    jq_set_attr(m->jq, jv_string("JQ_LIBRARY_PATH"), jv_array());
+    struct buf text = BUF_INIT;
+    program_wrap(&text, program, n, m->with_record);
+    bool ok = compile_homeless(m->jq, buf_str(&text));
+    buf_free(&text);
+    if (ok) {
+        *out = m;
+        return 0;
+    }
+    err_set(err, ERR_REFUSED, "%s", m->compile.kind ? m->compile.text : "program: jq refuses it");
+    ops_map_free(m);
+    return -1;
+}
+
+void ops_map_free(struct ops_map *m)
+{
+    if (!m)
+        return;
+    jq_teardown(&m->jq);
+    jv_free(m->asked);
+    arena_free(&m->arena);
+    buf_free(&m->ts);
+    buf_free(&m->events);
+    free(m);
+}
+
+const char *ops_map_at(const struct ops_map *m)
+{
+    return m->at;
+}
+
+/* ---- one record ---- */
+
+static int record_place(struct ops_map *m, const struct json *line, struct err *err)
+{
+    struct json *topic;
+    uint64_t partition, offset;
+    if (json_need(line, "topic", JSON_STRING, &topic, "record", err) < 0 ||
+        json_need_u64(line, "partition", &partition, "record", err) < 0 || json_need_u64(line, "offset", &offset, "record", err) < 0)
+        return -1;
+    if (topic->len == 0 || topic->len > 249 || memchr(topic->str, '\0', topic->len))
+        return err_set(err, ERR_REFUSED, "record.topic: not a topic's name");
+    snprintf(m->at, sizeof m->at, "%.*s/%" PRIu64 "/%" PRIu64, (int)topic->len, topic->str, partition, offset);
+    return 0;
+}
+
+/* The event's time: the record's own where the source declares one, else Kafka's. */
+static int record_time(struct ops_map *m, const struct json *line, struct err *err)
+{
+    const struct json *declared = json_get(line, "event_time");
+    const struct json *ts = declared ? declared : json_get(line, "ts");
+    int64_t ms;
+    buf_reset(&m->ts);
+    if (!ts || ts->type == JSON_NULL)
+        buf_adds(&m->ts, "null");
+    else if (json_i64(ts, &ms))
+        json_put_i64(&m->ts, ms);
+    else
+        return err_set(err, ERR_REFUSED, "record.%s: not a whole number of milliseconds", declared ? "event_time" : "ts");
+    return 0;
+}
+
+/* The payload as a tree; *payload stays NULL for a null value. */
+static int record_payload(struct ops_map *m, const struct json *line, const struct json **payload, struct err *err)
+{
+    const struct json *text = json_get(line, "payload");
+    if (!text && json_get(line, "payload_b64"))
+        return err_set(err, ERR_REFUSED, "payload: not UTF-8, so not JSON");
+    if (!text || (text->type != JSON_STRING && text->type != JSON_NULL))
+        return err_set(err, ERR_REFUSED, "record.payload: %s", text ? "not a string" : "missing");
+    if (text->type == JSON_STRING) {
+        *payload = json_parse_named(text->str, text->len, &m->arena, "payload", err);
+        return *payload ? 0 : -1;
+    }
+    return 0;
+}
+
+/* The program's $record: the line's members, without its type and its payload. */
+static int record_value(struct ops_map *m, const struct json *line, jv *out, struct err *err)
+{
+    struct json bare = *line;
+    bare.len = 0;
+    bare.u.members = arena_alloc(&m->arena, (line->len ? line->len : 1) * sizeof *bare.u.members);
+    for (size_t i = 0; i < line->len; i++) {
+        const struct json_member *member = &line->u.members[i];
+        bool left_out = (member->name_len == 4 && memcmp(member->name, "type", 4) == 0) ||
+                        (member->name_len == 7 && memcmp(member->name, "payload", 7) == 0);
+        if (!left_out)
+            bare.u.members[bare.len++] = *member;
+    }
+    if (value_from_json(&bare, m->numbers, out, err) < 0)
+        return err_prefix(err, "record");
+    return 0;
+}
+
+static int program_input(struct ops_map *m, const struct json *line, const struct json *payload, jv *out, struct err *err)
+{
+    jv record, value = jv_null();
+    if (payload && value_from_json(payload, m->numbers, &value, err) < 0)
+        return err_prefix(err, "payload");
+    if (m->with_record) {
+        if (record_value(m, line, &record, err) < 0) {
+            jv_free(value);
+            return -1;
+        }
+        value = JV_ARRAY(record, value);
+    }
+    *out = value;
+    return 0;
+}
+
+/* One output of the program, the nth of its record, counted from 0. */
+static int add_event(struct ops_map *m, jv output, size_t nth, struct err *err)
+{
+    static const char *const kinds[] = {[JV_KIND_NULL] = "null",       [JV_KIND_FALSE] = "false",     [JV_KIND_TRUE] = "true",
+                                        [JV_KIND_NUMBER] = "a number", [JV_KIND_STRING] = "a string", [JV_KIND_ARRAY] = "an array"};
+    struct buf *b = &m->events;
+    jv_kind kind = jv_get_kind(output);
+    if (kind != JV_KIND_OBJECT)
+        return err_set(err, ERR_REFUSED, "the program gave %s; each output must be an object of values by column name", kinds[kind]);
+    if (nth)
+        buf_addc(b, '\n');
+    buf_adds(b, "{\"type\":\"event\",\"at\":");
+    json_put_s(b, m->at);
+    if (nth) {
+        b->len--;
+        buf_printf(b, "#%zu\"", nth);
+    }
+    buf_adds(b, ",\"ts\":");
+    buf_add(b, m->ts.p, m->ts.len);
+    buf_adds(b, ",\"values\":");
+    if (value_put(b, output, JSON_DEPTH - 1, err) < 0)
+        return -1;
+    buf_addc(b, '}');
+    if (b->len > OPS_MAX_OUTPUT)
+        return err_set(err, ERR_BOUND, "the program gave more than %zu bytes for one record", OPS_MAX_OUTPUT);
+    return 0;
+}
+
+/* The message of a jq error, consumed. It may quote the record, so it is masked and cut. */
+static int program_failed(jv end, struct err *err)
+{
+    jv message = jv_invalid_get_msg(end);
+    jv text = jv_get_kind(message) == JV_KIND_STRING ? message : jv_dump_string(message, 0);
+    struct buf shown = BUF_INIT;
+    size_t n = (size_t)jv_string_length_bytes(jv_copy(text));
+    msg_mask(&shown, jv_string_value(text), n < 400 ? n : 400);
+    err_set(err, ERR_REFUSED, "the program failed: %s", buf_str(&shown));
+    buf_free(&shown);
+    jv_free(text);
+    return -1;
+}
+
+/* Run the program, consuming input; the record's events are in m->events. */
+static int run(struct ops_map *m, jv input, struct err *err)
+{
+    int rc = 0;
+    m->lost.kind = ERR_NONE;
+    jq_start(m->jq, input, 0);
+    jv output = jq_next(m->jq);
+    for (size_t nth = 0; rc == 0 && jv_is_valid(output); nth++) {
+        rc = add_event(m, output, nth, err);
+        jv_free(output);
+        output = rc == 0 ? jq_next(m->jq) : jv_invalid();
+    }
+    if (rc == 0 && jv_invalid_has_msg(jv_copy(output)))
+        rc = program_failed(output, err);
+    else
+        jv_free(output);
+    if (m->lost.kind != ERR_NONE) {
+        *err = m->lost;
+        rc = -1;
+    }
+    return rc;
+}
+
+static int map_line(struct ops_map *m, const struct json *line, struct err *err)
+{
+    const struct json *payload = NULL;
+    jv input;
+    if (record_time(m, line, err) < 0 || record_payload(m, line, &payload, err) < 0 ||
+        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0)
+        return err_prefix(err, "%s", m->at);
+    return 0;
+}
+
+int ops_map_record(struct ops_map *m, const char *line, size_t n, ops_event_fn *emit, void *ctx, struct err *err)
+{
+    arena_reset(&m->arena);
+    buf_reset(&m->events);
+    if (n > INT_MAX / 2) /* libjq counts bytes in an int */
+        return err_set(err, ERR_BOUND, "record: %zu bytes are more than libjq takes", n);
+    const struct json *v = json_parse_named(line, n, &m->arena, "record", err);
+    if (!v || record_place(m, v, err) < 0 || map_line(m, v, err) < 0)
+        return -1;
+    for (size_t at = 0; at < m->events.len;) {
+        const char *p = m->events.p + at, *nl = memchr(p, '\n', m->events.len - at);
+        size_t len = nl ? (size_t)(nl - p) : m->events.len - at;
+        emit(ctx, p, len);
+        at += len + 1;
+    }
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ops (private): what map.c asks of program.c (the program's text) and value.c (values in and out of libjq). */
+#ifndef OWED_OPS_PARTS_H
+#define OWED_OPS_PARTS_H
+
+#include "ops/ops.h"
+
+#include <jv.h>
+
+/* ---- numbers ---- */
+
+/* The double that p[0..n), a number, is written for. False where the double's shortest text has another value. */
+bool number_to_double(const char *p, size_t n, double *out);
+/* Append the shortest text that reads back as d. */
+void number_put(struct buf *out, double d);
+
+/* ---- values ---- */
+
+/* A jq value of v. -1 where a number is no double: the text names its field and its byte in the document. */
+int value_from_json(const struct json *v, enum ops_numbers numbers, jv *out, struct err *err);
+/* Append v as JSON. Numbers past 2^53 and those that JSON has no number for (nan, inf, -inf) are written as text.
+ * v is not consumed. -1 past `depth` levels. */
+int value_put(struct buf *out, jv v, unsigned depth, struct err *err);
+
+/* ---- programs ---- */
+
+/* Look at the program's tokens before jq does: $ENV, which no definition can take away, and numbers that are no
+ * double. */
+int program_check(const char *p, size_t n, struct err *err);
+/* The text to compile: definitions that take away what reaches outside, then the program. Its first line is ours. */
+void program_wrap(struct buf *out, const char *p, size_t n, bool with_record);
+/* Turn the first message of jq's compiler into an error about the program. */
+int program_error(const char *message, struct err *err);
+/* Answer what the definitions of program_wrap ask: question is [name, value], consumed. Where jq's own answer would
+ * have lost something in silence, *lost says so. */
+jv program_answer(jv question, enum ops_numbers numbers, struct err *lost);
+
+#endif
