@@ -13,7 +13,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "chread/chread.h"
 #include "stream/stream.h"
@@ -136,7 +135,6 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
 
 struct run {
     struct options *o;
-    struct err *usage; /* not NULL: the arguments are bad, and the input only passes */
     struct stream_in in;
     struct stream_out out;
     struct arena arena; /* for the run */
@@ -247,10 +245,6 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
-    if (r->usage != NULL) {
-        *err = *r->usage;
-        return -1;
-    }
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
     if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK && line->type != LINE_OBSERVATION)
@@ -395,13 +389,6 @@ static void after_input(struct run *r)
         read_destination(r);
 }
 
-static void refuse_usage(struct run *r)
-{
-    if (!r->out.stopped)
-        stream_put_stop(&r->out, r->usage, NEXT_FIX_USAGE);
-    stream_status(&r->out, OWED_REFUSED);
-}
-
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
@@ -413,14 +400,10 @@ int main(int argc, char **argv)
     int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
-    if (rc < 0 && isatty(STDIN_FILENO))
+    if (rc < 0)
         return stream_refuse(&err, NEXT_FIX_USAGE);
-    r.usage = rc < 0 ? &err : NULL;
     r.in.rows_unchecked = true; /* on_row checks them */
-    bool whole = stream_filter(&r.in, &r.out, o.max_line, on_line, &r);
-    if (r.usage != NULL)
-        refuse_usage(&r);
-    else if (whole)
+    if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);
     status = stream_end(&r.out);
     chread_table_free(&r.first);

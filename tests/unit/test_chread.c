@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chread without a server: both decoders on known bytes cut at every place and
+ * on hostile ones, keys and their conditions, definitions, lines; and against a
+ * scripted server what a real one cannot be made to answer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "chread/chread.h"
+#include "mock_server.h"
+
+static void parse(const char *json, struct columns *cols)
+{
+    static struct arena arena = ARENA_INIT;
+    struct err err = ERR_INIT;
+    struct json *v = json_parse_named(json, strlen(json), &arena, "columns", &err);
+    if (v == NULL || columns_parse(v, false, cols, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static int collect(void *ctx, const char *cells, size_t n)
+{
+    struct buf *b = ctx;
+    buf_add(b, cells, n);
+    buf_addc(b, '\n');
+    return 0;
+}
+
+/* ---- decoders ---- */
+
+#define THREE "[{\"name\":\"k\",\"type\":\"Int32\",\"key\":true},{\"name\":\"s\",\"type\":\"Nullable(String)\"},{\"name\":\"u\",\"type\":\"UInt8\"}]"
+#define THREE_CELLS "[\"-2\",\"ab\",\"7\"]\n[\"1\",null,\"255\"]\n[\"0\",{\"b64\":\"/0E=\"},\"0\"]\n"
+
+static const unsigned char rowbinary[] = {
+    0xfe, 0xff, 0xff, 0xff, 0, 2, 'a', 'b', 7, 1, 0, 0, 0, 1, 255, 0, 0, 0, 0, 0, 2, 0xff, 0x41, 0,
+};
+static const unsigned char native[] = {
+    3, 0, 1, 'k', 5, 'I', 'n', 't', '3', '2', 1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')',
+    1, 'u', 5, 'U', 'I', 'n', 't', '8', /* no rows */
+    3, 2, 1, 'k', 5, 'I', 'n', 't', '3', '2', 0xfe, 0xff, 0xff, 0xff, 1, 0, 0, 0,
+    1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')', 0, 1, 2, 'a', 'b', 0,
+    1, 'u', 5, 'U', 'I', 'n', 't', '8', 7, 255,
+    3, 1, 1, 'k', 5, 'I', 'n', 't', '3', '2', 0, 0, 0, 0,
+    1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')', 0, 2, 0xff, 0x41,
+    1, 'u', 5, 'U', 'I', 'n', 't', '8', 0,
+};
+
+static void expect_decoded(enum chread_format f, const unsigned char *p, size_t n, const char *columns, const char *want)
+{
+    struct columns cols = COLUMNS_INIT;
+    struct buf got = BUF_INIT;
+    parse(columns, &cols);
+    struct chread_decoder *d = chread_decoder_new(f, &cols, 1 << 20, collect, &got);
+    for (size_t piece = 1; piece <= n; piece++) {
+        struct err err = ERR_INIT;
+        buf_reset(&got);
+        chread_decoder_reset(d);
+        for (size_t at = 0; at < n; at += piece)
+            if (chread_decode(d, (const char *)p + at, n - at < piece ? n - at : piece, &err) != 0)
+                fail_msg("pieces of %zu: %s", piece, err.text);
+        assert_int_equal(chread_decode_end(d, &err), 0);
+        if (strcmp(buf_str(&got), want) != 0)
+            fail_msg("pieces of %zu: %s", piece, buf_str(&got));
+    }
+    chread_decoder_free(d);
+    columns_free(&cols);
+    buf_free(&got);
+}
+
+static void test_every_cut(void **state)
+{
+    (void)state;
+    expect_decoded(CHREAD_ROWBINARY, rowbinary, sizeof rowbinary, THREE, THREE_CELLS);
+    expect_decoded(CHREAD_NATIVE, native, sizeof native, THREE, THREE_CELLS);
+}
+
+/* A result that stops early is never taken for a shorter one, but at the end of a row or block, which the count settles. */
+static void test_every_end(void **state)
+{
+    (void)state;
+    struct columns cols = COLUMNS_INIT;
+    struct buf got = BUF_INIT;
+    parse(THREE, &cols);
+    for (int f = 0; f < 2; f++) {
+        const unsigned char *p = f == 0 ? native : rowbinary;
+        size_t n = f == 0 ? sizeof native : sizeof rowbinary, whole = 0;
+        struct chread_decoder *d = chread_decoder_new(f == 0 ? CHREAD_NATIVE : CHREAD_ROWBINARY, &cols, 1 << 20, collect, &got);
+        for (size_t end = 0; end < n; end++) {
+            struct err err = ERR_INIT;
+            chread_decoder_reset(d);
+            assert_int_equal(chread_decode(d, (const char *)p, end, &err), 0);
+            whole += chread_decode_end(d, &err) == 0;
+        }
+        assert_int_equal(whole, 3); /* nothing; and after two of the three blocks, or rows */
+        chread_decoder_free(d);
+    }
+    columns_free(&cols);
+    buf_free(&got);
+}
+
+static void expect_bad(enum chread_format f, const char *columns, size_t max, const char *bytes, size_t n, enum err_kind kind,
+                       const char *text)
+{
+    struct columns cols = COLUMNS_INIT;
+    struct buf got = BUF_INIT;
+    struct err err = ERR_INIT;
+    parse(columns, &cols);
+    struct chread_decoder *d = chread_decoder_new(f, &cols, max, collect, &got);
+    int rc = chread_decode(d, bytes, n, &err);
+    if (rc == 0)
+        rc = chread_decode_end(d, &err);
+    if (rc == 0 || err.kind != kind || strstr(err.text, text) == NULL)
+        fail_msg("gave %d, kind %d: %s", rc, (int)err.kind, err.text);
+    chread_decoder_free(d);
+    columns_free(&cols);
+    buf_free(&got);
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char one[] = "[{\"name\":\"s\",\"type\":\"String\",\"key\":true}]";
+    static const char null_one[] = "[{\"name\":\"n\",\"type\":\"Nullable(UInt8)\"}]";
+    static const char wide[] = "[{\"name\":\"w\",\"type\":\"Int256\"}]";
+    static const char big[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", past[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
+    expect_bad(CHREAD_ROWBINARY, one, 4096, big, 10, ERR_BOUND, "row 1: column 's'");
+    expect_bad(CHREAD_ROWBINARY, one, 4096, past, 10, ERR_TROUBLE, "past 64 bits");
+    expect_bad(CHREAD_ROWBINARY, null_one, 4096, "\0\1\2\1", 4, ERR_TROUBLE, "row 2: column 'n'");
+    expect_bad(CHREAD_ROWBINARY, one, 16, "\x10" "0123456789abcdef", 17, ERR_BOUND, "longer than 16 bytes");
+    expect_bad(CHREAD_ROWBINARY, one, 4096, "Code: 395. DB::Exception", 24, ERR_TROUBLE, "in the middle of a row");
+    expect_bad(CHREAD_NATIVE, one, 4096, past, 10, ERR_TROUBLE, "past 64 bits");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\2\1", 2, ERR_TROUBLE, "another number of columns");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\0\1", 2, ERR_TROUBLE, "another number of columns");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, ERR_BOUND, "larger than 65536 bytes");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1t\6String\0", 12, ERR_TROUBLE, "another column's name");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\5Int64\0", 11, ERR_TROUBLE, "another column type");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\x16LowCardinality(String)\0", 28, ERR_TROUBLE, "another column type");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\6String\xff\xff\xff\xff\x0f", 16, ERR_BOUND, "larger than");
+    expect_bad(CHREAD_NATIVE, null_one, 4096, "\1\2\1n\x0fNullable(UInt8)\0\2\0\0", 25, ERR_TROUBLE, "whether a value is NULL");
+    expect_bad(CHREAD_NATIVE, wide, 4096, "\1\xff\xff\3\1w\6Int256", 13, ERR_BOUND, "larger than");
+}
+
+/* ---- keys ---- */
+
+static void add(struct chread_keys *k, size_t columns, const char *cells, int want)
+{
+    uint32_t ends[8];
+    const char *why = NULL;
+    size_t len;
+    struct err err = ERR_INIT;
+    assert_true(cells_scan_row(cells, strlen(cells), columns, &len, ends, 8, &why));
+    int got = chread_keys_add(k, cells, ends, &err);
+    if (got != want)
+        fail_msg("%s: %d %s", cells, got, err.text);
+}
+
+static void expect_conditions(struct chread_keys *k, struct chread_limits limits, const char *want)
+{
+    struct buf all = BUF_INIT;
+    for (uint64_t at = 0, next; at < chread_keys_count(k); at = next) {
+        struct buf sql = BUF_INIT;
+        next = chread_keys_condition(k, at, &limits, &sql);
+        assert_true(next > at && sql.len <= limits.bytes);
+        buf_printf(&all, "%s\n", buf_str(&sql));
+        buf_free(&sql);
+    }
+    assert_string_equal(buf_str(&all), want);
+    buf_free(&all);
+}
+
+static const struct chread_limits wide_limits = {10000, 262144, 43750};
+
+static void test_number_keys(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"Int8", "Int64", "Int128", "Int256"};
+    static const char *const wants[] = {
+        "`k` IN (-128,-2,0,9,127)\n", "`k` IN (-128,-2,0,9,127)\n",
+        "`k` IN (toInt128('-128'),toInt128('-2'),toInt128('0'),toInt128('9'),toInt128('127'))\n",
+        "`k` IN (toInt256('-128'),toInt256('-2'),toInt256('0'),toInt256('9'),toInt256('127'))\n"};
+    for (int i = 0; i < 4; i++) {
+        struct columns cols = COLUMNS_INIT;
+        char json[128];
+        snprintf(json, sizeof json, "[{\"name\":\"v\",\"type\":\"String\"},{\"name\":\"k\",\"type\":\"%s\",\"key\":true}]", types[i]);
+        parse(json, &cols);
+        struct chread_keys *k = chread_keys_new(&cols);
+        static const char *const cells[] = {"[\"\",\"9\"]", "[\"\",\"-2\"]", "[\"a,b\",\"127\"]", "[null,\"-128\"]", "[\"\",\"0\"]", "[\"\",\"-2\"]"};
+        for (size_t r = 0; r < 6; r++)
+            add(k, 2, cells[r], 1);
+        add(k, 2, "[\"\",{\"unfit\":\"1.5\"}]", 0);
+        add(k, 2, "[\"\",\"1.5\"]", -1);
+        add(k, 2, "[\"\",null]", -1);
+        chread_keys_sort(k, "k");
+        assert_int_equal(chread_keys_count(k), 5);
+        expect_conditions(k, wide_limits, wants[i]);
+        chread_keys_free(k);
+        columns_free(&cols);
+    }
+}
+
+static void test_extreme_keys(void **state)
+{
+    (void)state;
+    struct columns cols = COLUMNS_INIT;
+    parse("[{\"name\":\"a\",\"type\":\"UInt64\",\"key\":true},{\"name\":\"b\",\"type\":\"UInt256\",\"key\":true}]", &cols);
+    struct chread_keys *k = chread_keys_new(&cols);
+    add(k, 2, "[\"18446744073709551615\",\"115792089237316195423570985008687907853269984665640564039457584007913129639935\"]", 1);
+    add(k, 2, "[\"18446744073709551616\",\"0\"]", -1);
+    chread_keys_sort(k, "");
+    expect_conditions(k, wide_limits,
+                      "(`a`,`b`) IN ((18446744073709551615,toUInt256('115792089237316195423570985008687907853269984665640564039457584"
+                      "007913129639935')))\n");
+    chread_keys_free(k);
+    columns_free(&cols);
+}
+
+static void test_text_keys(void **state)
+{
+    (void)state;
+    struct columns cols = COLUMNS_INIT;
+    parse("[{\"name\":\"k`1\",\"type\":\"LowCardinality(String)\",\"key\":true}]", &cols);
+    struct chread_keys *k = chread_keys_new(&cols);
+    add(k, 1, "[\"it's\"]", 1);
+    add(k, 1, "[\"\"]", 1);
+    add(k, 1, "[\"a\\u0000b\"]", 1);
+    add(k, 1, "[\"a\"]", 1);
+    add(k, 1, "[{\"b64\":\"/0E=\"}]", 1);
+    add(k, 1, "[\"a\\u0000\"]", 1);
+    add(k, 1, "[\"a\"]", 1);
+    add(k, 1, "[\"abcdefghij\"]", 1);
+    add(k, 1, "[\"abcdefghii\"]", 1);
+    chread_keys_sort(k, "k");
+    expect_conditions(k, wide_limits, "`k\\`1` IN ('','a','a\\x00','a\\x00b','abcdefghii','abcdefghij','it\\'s','\\xFFA')\n");
+    chread_keys_free(k);
+    columns_free(&cols);
+}
+
+/* (1,23) is not (12,3), and the table's order is that of its sorting key. */
+static void test_composite_keys(void **state)
+{
+    (void)state;
+    struct columns cols = COLUMNS_INIT;
+    parse("[{\"name\":\"a\",\"type\":\"String\",\"key\":true},{\"name\":\"v\",\"type\":\"Int8\"},{\"name\":\"b\",\"type\":\"Int32\",\"key\":true}]", &cols);
+    struct chread_keys *k = chread_keys_new(&cols);
+    add(k, 3, "[\"1\",\"0\",\"23\"]", 1);
+    add(k, 3, "[\"12\",\"0\",\"3\"]", 1);
+    add(k, 3, "[\"1\",\"5\",\"23\"]", 1);
+    add(k, 3, "[\"0\",\"0\",\"30\"]", 1);
+    chread_keys_sort(k, "toDate(x), `b`, a");
+    expect_conditions(k, wide_limits, "(`b`,`a`) IN ((3,'12'),(23,'1'),(30,'0'))\n");
+    chread_keys_free(k);
+    columns_free(&cols);
+}
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    struct columns cols = COLUMNS_INIT;
+    parse("[{\"name\":\"k\",\"type\":\"Int64\",\"key\":true}]", &cols);
+    struct chread_keys *k = chread_keys_new(&cols);
+    for (int i = 0; i < 5; i++) {
+        char cell[16];
+        snprintf(cell, sizeof cell, "[\"%d\"]", 1000 + i);
+        add(k, 1, cell, 1);
+    }
+    chread_keys_sort(k, "k");
+    expect_conditions(k, (struct chread_limits){2, 4096, 100}, "`k` IN (1000,1001)\n`k` IN (1002,1003)\n`k` IN (1004)\n");
+    expect_conditions(k, (struct chread_limits){9, 23, 100}, "`k` IN (1000,1001,1002)\n`k` IN (1003,1004)\n");
+    expect_conditions(k, (struct chread_limits){9, 4096, 4}, "`k` IN (1000,1001,1002,1003)\n`k` IN (1004)\n");
+    struct buf sql = BUF_INIT;
+    assert_int_equal(chread_keys_condition(k, 0, &(struct chread_limits){9, 12, 100}, &sql), 0);
+    buf_free(&sql);
+    chread_keys_free(k);
+    columns_free(&cols);
+}
+
+/* ---- definitions and lines ---- */
+
+static void test_ttl(void **state)
+{
+    (void)state;
+    static const char *const with[] = {
+        "CREATE TABLE d.t (`a` Int64, `ts` DateTime) ENGINE = MergeTree ORDER BY a TTL ts + toIntervalDay(1) SETTINGS x = 1",
+        "CREATE TABLE d.t (`a` Int64, `s` String TTL ts + toIntervalDay(1)) ENGINE = MergeTree ORDER BY a",
+        "CREATE TABLE d.t (`a` Int64, `s` String DEFAULT 'x' TTL ts) ENGINE = MergeTree ORDER BY a",
+        "CREATE TABLE d.t (`a` Int64, `s` String CODEC(ZSTD(1)) TTL ts) ENGINE = MergeTree ORDER BY a",
+        "MergeTree PARTITION BY toYYYYMM(ts) ORDER BY (a, b) TTL ts + toIntervalDay(1) WHERE a > 1",
+    };
+    static const char *const without[] = {
+        "CREATE TABLE d.t (`a` Int64) ENGINE = MergeTree ORDER BY a SETTINGS merge_with_ttl_timeout = 1",
+        "CREATE TABLE d.TTL (`TTL` Int64 COMMENT ' TTL x', `b` Int64 DEFAULT TTL + 1) ENGINE = MergeTree PARTITION BY TTL ORDER BY (TTL, b)",
+        "CREATE TABLE d.t (`a` String DEFAULT 'it\\'s TTL x') ENGINE = MergeTree ORDER BY a COMMENT 'no '' TTL x'",
+        "MergeTree ORDER BY TTL SETTINGS index_granularity = 8192",
+        "MergeTree ORDER BY 'unclosed TTL x",
+    };
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        if (!chread_has_ttl(with[i]))
+            fail_msg("no TTL seen: %s", with[i]);
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (chread_has_ttl(without[i]))
+            fail_msg("TTL seen: %s", without[i]);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    bool tested;
+    assert_false(chread_line_supported("18.16.1", &tested));
+    assert_false(chread_line_supported("24.2.9.1", &tested));
+    assert_false(chread_line_supported("", &tested));
+    assert_true(chread_line_supported("24.3.1.1", &tested) && !tested);
+    assert_true(chread_line_supported("26.5.1.1", &tested) && tested);
+    assert_true(chread_line_supported("26.7.3.1", &tested) && tested);
+    assert_true(chread_line_supported("126.5", &tested) && !tested);
+}
+
+/* ---- a scripted server ---- */
+
+static void text(struct buf *b, const char *s)
+{
+    buf_addc(b, (char)strlen(s)); /* shorter than 128 bytes */
+    buf_adds(b, s);
+}
+
+static void answer_texts(struct mock *m, enum mock_do what, size_t rows, size_t n, const char *const *texts)
+{
+    struct buf b = BUF_INIT;
+    char head[128];
+    for (size_t i = 0; i < n; i++)
+        text(&b, texts[i]);
+    snprintf(head, sizeof head, "X-ClickHouse-Summary: {\"result_rows\":\"%zu\"}\r\n", rows);
+    mock_answer(m, what, 200, head, b.p, b.len);
+    buf_free(&b);
+}
+
+static void script_open(struct mock *m)
+{
+    answer_texts(m, MOCK_ANSWER, 1, 1, (const char *[]){"26.5.1.1"});
+    answer_texts(m, MOCK_ANSWER, 3, 6, (const char *[]){"apply_patch_parts", "0", "max_query_size", "262144", "new_overflow_mode", "break"});
+}
+
+static void script_look(struct mock *m, const char *server, const char *table, enum mock_do last)
+{
+    answer_texts(m, MOCK_ANSWER, 1, 5, (const char *[]){server, "26.5.1.1", "host", "UTC", "1758000000000"});
+    answer_texts(m, MOCK_ANSWER, 1, 6, (const char *[]){table, "MergeTree", "MergeTree ORDER BY k", "CREATE TABLE t", "", "k"});
+    answer_texts(m, MOCK_ANSWER, 1, 3, (const char *[]){"k", "UInt8", ""});
+    answer_texts(m, MOCK_ANSWER, 0, 0, NULL);
+    answer_texts(m, last, 1, 1, (const char *[]){"0"});
+}
+
+struct served {
+    struct columns cols;
+    struct chread ch;
+    struct chread_options o;
+    struct chread_table t;
+    struct chread_keys *keys;
+    struct buf rows;
+    struct chread_why why;
+};
+
+static const struct chread_expect evidence = {"u1", "d", "t", "t1"};
+
+static int begin(struct served *s, struct mock *m)
+{
+    *s = (struct served){.o = {.format = CHREAD_ROWBINARY, .max_rows = 100, .keys_per_query = 100, .max_bytes = 4096}};
+    s->o.http.url = m->url;
+    parse("[{\"name\":\"k\",\"type\":\"UInt8\",\"key\":true}]", &s->cols);
+    s->keys = chread_keys_new(&s->cols);
+    add(s->keys, 1, "[\"7\"]", 1);
+    chread_keys_sort(s->keys, "k");
+    mock_start(m);
+    if (chread_open(&s->ch, &s->o, &s->why) != 0)
+        return -1;
+    return chread_look(&s->ch, &evidence, &s->t, &s->why);
+}
+
+static int rows_of(struct served *s)
+{
+    uint64_t n;
+    buf_reset(&s->rows);
+    return chread_rows(&s->ch, &evidence, &s->t, &s->cols, s->keys, collect, &s->rows, &n, &s->why);
+}
+
+static void end(struct served *s, struct mock *m)
+{
+    chread_close(&s->ch);
+    chread_table_free(&s->t);
+    chread_keys_free(s->keys);
+    columns_free(&s->cols);
+    buf_free(&s->rows);
+    mock_stop(m);
+    mock_free(m);
+}
+
+static void expect_why(const struct served *s, enum status status, bool refused, const char *text_part)
+{
+    if (s->why.status != status || s->why.refused != refused || strstr(s->why.reason, text_part) == NULL)
+        fail_msg("status %d refused %d: %s", (int)s->why.status, s->why.refused, s->why.reason);
+}
+
+/* The text of an error behind the rows decodes as rows of one byte: only the count tells (the old servers' fault). */
+static void test_phantom_rows(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct served s;
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t1", MOCK_ANSWER);
+    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7", 1);
+    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7Code: 395", 10);
+    mock_answer(&m, MOCK_ANSWER, 200, "", "\7", 1);
+    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"2\"}\r\n", "\7", 1);
+    mock_raw(&m, MOCK_CLOSE, "HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\7\r\n", 95);
+    assert_int_equal(begin(&s, &m), 0);
+    assert_int_equal(rows_of(&s), 0);
+    assert_string_equal(buf_str(&s.rows), "[\"7\"]\n");
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "the server counted 1 rows and 10 came");
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "not proven");
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "the server counted 2 rows and 1 came");
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "broke off");
+    end(&s, &m);
+}
+
+/* What the server knows is sent neutral, whatever the user's profile says, and nothing that it does not know. */
+static void test_settings_sent(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct served s;
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t1", MOCK_ANSWER);
+    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"0\"}\r\n", "", 0);
+    assert_int_equal(begin(&s, &m), 0);
+    assert_int_equal(rows_of(&s), 0);
+    chread_close(&s.ch);
+    mock_stop(&m);
+    for (size_t i = 0; i < m.done; i++) {
+        const char *head = buf_str(&m.heads[i]);
+        static const char *const always[] = {"readonly=2", "wait_end_of_query=1", "limit=0", "offset=0", "additional_table_filters=%7B%7D",
+                                             "result_overflow_mode=throw", "max_execution_time=30", "apply_deleted_mask=1", "final=0"};
+        for (size_t k = 0; k < sizeof always / sizeof *always; k++)
+            if (strstr(head, always[k]) == NULL)
+                fail_msg("statement %zu: no %s", i, always[k]);
+        bool known = i >= 2;
+        assert_true((strstr(head, "new_overflow_mode=throw") != NULL) == known);
+        assert_true((strstr(head, "apply_patch_parts=1") != NULL) == known);
+        assert_null(strstr(head, "use_query_condition_cache"));
+    }
+    assert_non_null(strstr(buf_str(&m.heads[7]), "max_result_rows=100 "));
+    assert_string_equal(buf_str(&m.bodies[7]), "SELECT `k` FROM `d`.`t` WHERE `k` IN (7) FORMAT RowBinary");
+    chread_table_free(&s.t);
+    chread_keys_free(s.keys);
+    columns_free(&s.cols);
+    buf_free(&s.rows);
+    mock_free(&m);
+}
+
+static void test_identity(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct served s;
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u2", "t1", MOCK_ANSWER);
+    assert_int_equal(begin(&s, &m), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, true, "server's UUID is u2, and the evidence's is u1");
+    end(&s, &m);
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t2", MOCK_ANSWER);
+    assert_int_equal(begin(&s, &m), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, true, "table's UUID is t2, and the evidence's is t1");
+    end(&s, &m);
+}
+
+/* The kept connection goes away under the read: what answers at the address now is looked at before its rows count. */
+static void moved(const char *server, const char *table, enum mock_do rows, int want, const char *why)
+{
+    struct mock m;
+    struct served s;
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t1", MOCK_CLOSE);
+    mock_answer(&m, rows, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7", 1);
+    script_look(&m, server, table, MOCK_ANSWER);
+    assert_int_equal(begin(&s, &m), 0);
+    int got = rows_of(&s);
+    if (got != want)
+        fail_msg("%s/%s: %d %s", server, table, got, s.why.reason);
+    if (want != 0)
+        expect_why(&s, STATUS_UNAVAILABLE, false, why);
+    end(&s, &m);
+}
+
+static void test_new_connection(void **state)
+{
+    (void)state;
+    moved("u1", "t1", MOCK_ANSWER, 0, "");
+    moved("u2", "t1", MOCK_ANSWER, -1, "server's UUID changed from 'u1' to 'u2'");
+    moved("u1", "t2", MOCK_ANSWER, -1, "table's UUID changed from 't1' to 't2'");
+    moved("u1", "t1", MOCK_CLOSE, -1, "keeps no connection");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_cut),     cmocka_unit_test(test_every_end),    cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_number_keys),   cmocka_unit_test(test_extreme_keys), cmocka_unit_test(test_text_keys),
+        cmocka_unit_test(test_composite_keys), cmocka_unit_test(test_cuts),        cmocka_unit_test(test_ttl),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_phantom_rows), cmocka_unit_test(test_settings_sent),
+        cmocka_unit_test(test_identity),      cmocka_unit_test(test_new_connection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
