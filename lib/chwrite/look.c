@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chwrite: a look at the destination. Its identity, its form and its columns,
+ * and whether the settings that an INSERT is sent with take effect.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chwrite/sink.h"
+
+#define ANSWER_MAX ((size_t)16 << 20)
+
+/* Run a query in JSONEachRow and give each line of the answer as a tree. */
+static int rows_of(struct http *http, const char *sql, const struct http_setting *settings, struct arena *a, struct json ***rows,
+                   size_t *n, const char *what, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct http_answer answer;
+    const char *copy;
+    size_t len, lines = 0;
+
+    if (http_text(http, sql, settings, ANSWER_MAX, &text, &answer) != HTTP_DONE) {
+        buf_free(&text);
+        http_err(&answer, what, err);
+        if (answer.code == 452) { /* a setting that the profile does not let change */
+            err->kind = ERR_REFUSED;
+        }
+        return -1;
+    }
+    len = text.len;
+    copy = arena_strndup(a, text.p != NULL ? text.p : "", len);
+    buf_free(&text);
+    for (size_t i = 0; i < len; i++) {
+        lines += copy[i] == '\n';
+    }
+    *rows = arena_alloc(a, (lines + 1) * sizeof **rows);
+    *n = 0;
+    for (const char *nl; (nl = memchr(copy, '\n', len)) != NULL; (*n)++) {
+        (*rows)[*n] = json_parse_named(copy, (size_t)(nl - copy), a, what, err);
+        if ((*rows)[*n] == NULL) {
+            err->kind = ERR_TROUBLE;
+            return -1;
+        }
+        len -= (size_t)(nl + 1 - copy);
+        copy = nl + 1;
+    }
+    return 0;
+}
+
+static void where_table(struct buf *sql, const struct chwrite_options *o, const char *table_column)
+{
+    buf_adds(sql, " WHERE database = ");
+    http_quote_string(sql, o->database, strlen(o->database));
+    buf_printf(sql, " AND %s = ", table_column);
+    http_quote_string(sql, o->table, strlen(o->table));
+}
+
+static int read_identity(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
+{
+    struct destination *d = &l->destination;
+    struct buf sql = BUF_INIT;
+    struct json **rows;
+    size_t n;
+    int rc;
+    const struct {
+        const char *name, **to;
+    } f[] = {{"server_uuid", &d->server_uuid}, {"server_version", &d->server_version}, {"server_host", &d->server_host},
+             {"table_uuid", &d->table_uuid}, {"engine", &d->engine}, {"engine_full", &d->engine_full},
+             {"create_table_query", &d->create_table_query}, {"partition_key", &d->partition_key}};
+
+    buf_adds(&sql, "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
+                   "toString(uuid) AS table_uuid, engine, engine_full, create_table_query, partition_key FROM system.tables");
+    where_table(&sql, o, "name");
+    buf_adds(&sql, " FORMAT JSONEachRow");
+    rc = rows_of(http, buf_str(&sql), NULL, &l->arena, &rows, &n, "the table's identity", err);
+    buf_free(&sql);
+    if (rc == 0 && n != 1) {
+        return err_set(err, ERR_REFUSED, "no table %s.%s that this user may see", o->database, o->table);
+    }
+    for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++) {
+        rc = json_need_str(rows[0], f[i].name, &l->arena, f[i].to, "the table's identity", err);
+    }
+    d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
+    d->database = o->database;
+    d->table = o->table;
+    return rc;
+}
+
+static int read_columns(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
+{
+    struct buf sql = BUF_INIT;
+    struct json **rows;
+    int rc;
+
+    buf_adds(&sql, "SELECT name, type, default_kind FROM system.columns");
+    where_table(&sql, o, "table");
+    buf_adds(&sql, " ORDER BY position FORMAT JSONEachRow");
+    rc = rows_of(http, buf_str(&sql), NULL, &l->arena, &rows, &l->n_found, "the table's columns", err);
+    buf_free(&sql);
+    if (rc != 0) {
+        return -1;
+    }
+    l->found = arena_zalloc(&l->arena, (l->n_found + 1) * sizeof *l->found);
+    for (size_t i = 0; i < l->n_found; i++) {
+        struct chwrite_found *f = &l->found[i];
+        if (json_need_str(rows[i], "name", &l->arena, &f->name, "a column", err) != 0 ||
+            json_need_str(rows[i], "type", &l->arena, &f->type, "a column", err) != 0 ||
+            json_need_str(rows[i], "default_kind", &l->arena, &f->kind, "a column", err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* One text from a query of at most one row and the one column `v`; *out stays where there is no row or no right to ask. */
+static int read_text(struct http *http, const char *sql, struct look *l, const char **out, struct err *err)
+{
+    struct json **rows;
+    struct err failure = ERR_INIT;
+    size_t n = 0;
+
+    if (rows_of(http, sql, NULL, &l->arena, &rows, &n, "the server's settings", &failure) != 0) {
+        return failure.kind == ERR_TIMEOUT ? (*err = failure, -1) : 0;
+    }
+    return n == 0 ? 0 : json_need_str(rows[0], "v", &l->arena, out, "the server's settings", err);
+}
+
+/* What the table's own SETTINGS say of the window, or NULL. */
+static const char *window_in(const char *engine_full, struct arena *a)
+{
+    static const char name[] = " non_replicated_deduplication_window = ";
+    const char *at = strstr(engine_full, " SETTINGS ");
+
+    at = at == NULL ? NULL : strstr(at, name);
+    return at == NULL ? NULL : arena_strndup(a, at + sizeof name - 1, strspn(at + sizeof name - 1, "0123456789"));
+}
+
+/* The window and how many of its entries a block takes. Since 26.4 or so a server may keep two hashes of each block, and
+ * then its window holds half as many blocks; which it does is a setting of the server, read and not guessed. */
+static int read_window(struct http *http, struct look *l, struct err *err)
+{
+    static const char by_default[] = "SELECT value AS v FROM system.merge_tree_settings WHERE name = "
+                                     "'non_replicated_deduplication_window' FORMAT JSONEachRow";
+    static const char hashes[] = "SELECT value AS v FROM system.server_settings WHERE name = 'insert_deduplication_version' "
+                                 "FORMAT JSONEachRow";
+    const char *window = window_in(l->destination.engine_full, &l->arena), *kept = "";
+
+    if (window == NULL && read_text(http, by_default, l, &window, err) != 0) {
+        return -1;
+    }
+    l->destination.dedup_window = window != NULL ? window : "0";
+    if (!scan_u64(l->destination.dedup_window, strlen(l->destination.dedup_window), &l->window)) {
+        l->window = 0;
+    }
+    if (l->window > 0 && read_text(http, hashes, l, &kept, err) != 0) {
+        return -1;
+    }
+    l->entries_per_block = strcmp(kept, "old_separate_hashes") == 0 || strcmp(kept, "new_unified_hash") == 0 ? 1 : 2;
+    return 0;
+}
+
+/* Parts are numbered as they are written, whoever writes them: the difference of two readings is how many there were. */
+static int read_block_number(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
+{
+    struct buf sql = BUF_INIT;
+    const char *v = NULL;
+    int rc;
+
+    if (l->window == 0) {
+        return 0; /* nothing is remembered, so nothing has to be counted */
+    }
+    buf_adds(&sql, "SELECT toString(max(max_block_number)) AS v FROM system.parts");
+    where_table(&sql, o, "table");
+    buf_adds(&sql, " FORMAT JSONEachRow");
+    rc = read_text(http, buf_str(&sql), l, &v, err);
+    buf_free(&sql);
+    l->has_block_number = v != NULL && scan_u64(v, strlen(v), &l->block_number);
+    return rc;
+}
+
+int look_read(struct http *http, const struct chwrite_options *o, struct look *out, struct err *err)
+{
+    *out = (struct look){.arena = ARENA_INIT};
+    if (read_identity(http, o, out, err) == 0 && read_columns(http, o, out, err) == 0 && read_window(http, out, err) == 0 &&
+        read_block_number(http, o, out, err) == 0) {
+        return 0;
+    }
+    look_free(out);
+    return -1;
+}
+
+void look_free(struct look *l)
+{
+    arena_free(&l->arena);
+    *l = (struct look){.arena = ARENA_INIT};
+}
+
+const char *look_differs(const struct look *a, const struct look *b)
+{
+    if (strcmp(a->destination.server_uuid, b->destination.server_uuid) != 0) {
+        return "another server answers at this endpoint";
+    }
+    if (strcmp(a->destination.table_uuid, b->destination.table_uuid) != 0) {
+        return "the table was dropped and created again";
+    }
+    return NULL;
+}
+
+/* ---- settings ---- */
+
+static const struct json *row_named(struct json **rows, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (json_is(json_get(rows[i], "name"), name)) {
+            return json_get(rows[i], "value");
+        }
+    }
+    return NULL;
+}
+
+static int read_settings(struct http *http, const struct http_setting *names, const struct http_setting *sent, struct arena *a,
+                         struct json ***rows, size_t *n, struct err *err)
+{
+    struct buf sql = BUF_INIT;
+    int rc;
+
+    buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name IN (");
+    for (size_t i = 0; names[i].name != NULL; i++) {
+        buf_adds(&sql, i == 0 ? "" : ", ");
+        http_quote_string(&sql, names[i].name, strlen(names[i].name));
+    }
+    buf_adds(&sql, ") FORMAT JSONEachRow");
+    rc = rows_of(http, buf_str(&sql), sent, a, rows, n, "the settings of an INSERT", err);
+    buf_free(&sql);
+    return rc;
+}
+
+int look_settings(struct http *http, struct http_setting *settings, size_t *n, struct err *err)
+{
+    struct arena a = ARENA_INIT;
+    struct json **rows;
+    size_t found, kept = 0;
+    int rc = read_settings(http, settings, NULL, &a, &rows, &found, err);
+
+    for (size_t i = 0; rc == 0 && i < *n; i++) {
+        if (row_named(rows, found, settings[i].name) != NULL) {
+            settings[kept++] = settings[i];
+        }
+    }
+    if (rc == 0) {
+        *n = kept;
+        settings[kept] = (struct http_setting){NULL, NULL};
+        rc = read_settings(http, settings, settings, &a, &rows, &found, err);
+    }
+    for (size_t i = 0; rc == 0 && i < kept; i++) {
+        const struct json *v = row_named(rows, found, settings[i].name);
+        if (!json_is(v, settings[i].value)) {
+            rc = err_set(err, ERR_REFUSED, "the server does not take %s=%s from this user", settings[i].name, settings[i].value);
+        }
+    }
+    arena_free(&a);
+    return rc;
+}

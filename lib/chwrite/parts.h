@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of chwrite share: exact decimals in 256 bits and instants. Not for other modules. */
+#ifndef OWED_CHWRITE_PARTS_H
+#define OWED_CHWRITE_PARTS_H
+
+#include "base/base.h"
+#include "json/json.h"
+#include "types/types.h"
+
+/* A magnitude of 256 bits, least limb first, and its sign. Zero is never negative. */
+struct wide {
+    uint64_t limb[4];
+    bool negative;
+};
+
+/* A decimal text taken apart: value = (negative ? -1 : 1) * digits * 10^exp. Leading and trailing zeros of the
+ * significand are gone, so digits_len is 0 exactly for zero. digits points into the text and may hold its point. */
+struct decimal {
+    const char *digits;
+    size_t digits_len; /* digits alone, the point not counted */
+    int64_t exp;       /* bounded: past +-2^40 it stays there */
+    bool negative;     /* as written: also for -0 */
+};
+
+/* Read a number in JSON's grammar, the whole of p[0..n). False for anything else. */
+bool decimal_read(const char *p, size_t n, struct decimal *d);
+
+enum decimal_fit { DECIMAL_FIT, DECIMAL_INEXACT, DECIMAL_RANGE };
+
+/* d * times * 10^shift as a whole number: exact, or why not. times is at least 1 and at most 86400. */
+enum decimal_fit decimal_scale(const struct decimal *d, uint64_t times, int shift, struct wide *out);
+
+/* |w| < 10^digits (digits at most 77). */
+bool wide_below_power(const struct wide *w, unsigned digits);
+/* Within the range of a signed or unsigned integer of that many bits (8..256). */
+bool wide_in_bits(const struct wide *w, unsigned bits, bool is_signed);
+bool wide_i64(const struct wide *w, int64_t *out);
+/* Add a small number that is not negative. The result must fit, which the callers' ranges see to. */
+void wide_add(struct wide *w, uint64_t add);
+/* Append the low bytes in little-endian two's complement. */
+void wide_put(const struct wide *w, unsigned bytes, struct buf *out);
+
+/* An instant, as seconds since the epoch (floor) and the digits of its fraction. */
+struct instant {
+    int64_t seconds;
+    const char *fraction; /* decimal digits, trailing zeros not counted */
+    size_t fraction_len;
+    bool has_time; /* false where only a date was written */
+};
+
+/* RFC 3339 text with `Z` or an offset, or a date alone. NULL, or a static text saying what is wrong. */
+const char *instant_read(const char *p, size_t n, struct instant *out);
+
+/* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */
+int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out, size_t *ends,
+                      struct err *err);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chwrite: a JSON value as RowBinary of a column. RowBinary has no range checks
+ * of its own: whatever is not refused here is stored.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chwrite/chwrite.h"
+#include "chwrite/parts.h"
+
+static const char not_number[] = "not a number";
+static const char out_of_range[] = "out of the column's range";
+static const char fraction_lost[] = "more digits than the column keeps";
+
+static bool is_text_of(const struct json *v, const char *s)
+{
+    return v->type == JSON_STRING && v->len == strlen(s) && memcmp(v->str, s, v->len) == 0;
+}
+
+static bool read_number(const struct json *v, struct decimal *d)
+{
+    return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_read(v->str, v->len, d);
+}
+
+/* v * times * 10^shift, exactly, or the reason why not. */
+static const char *exact(const struct json *v, uint64_t times, int shift, struct wide *w)
+{
+    struct decimal d;
+
+    if (!read_number(v, &d)) {
+        return not_number;
+    }
+    switch (decimal_scale(&d, times, shift, w)) {
+    case DECIMAL_FIT:
+        return NULL;
+    case DECIMAL_INEXACT:
+        return fraction_lost;
+    default:
+        return out_of_range;
+    }
+}
+
+static const char *put_int(const struct type *t, const struct json *v, struct buf *out)
+{
+    struct wide w;
+    const char *why = exact(v, 1, 0, &w);
+
+    if (why != NULL) {
+        return why == fraction_lost ? "not a whole number" : why;
+    }
+    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_INT)) {
+        return out_of_range;
+    }
+    wide_put(&w, t->bits / 8, out);
+    return NULL;
+}
+
+static const char *put_decimal(const struct type *t, const struct json *v, struct buf *out)
+{
+    struct wide w;
+    const char *why = exact(v, 1, (int)t->scale, &w);
+
+    if (why != NULL) {
+        return why;
+    }
+    if (!wide_below_power(&w, t->precision)) {
+        return out_of_range;
+    }
+    wide_put(&w, t->bits / 8, out);
+    return NULL;
+}
+
+static void put_le(uint64_t v, unsigned bytes, struct buf *out)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        buf_addc(out, (char)(unsigned char)(v >> (i * 8)));
+    }
+}
+
+static void put_float_bits(const struct type *t, double v64, float v32, struct buf *out)
+{
+    uint64_t bits = 0;
+
+    if (t->bits == 32) {
+        uint32_t narrow;
+        memcpy(&narrow, &v32, sizeof narrow);
+        bits = narrow;
+    } else {
+        memcpy(&bits, &v64, sizeof bits);
+    }
+    put_le(bits, t->bits / 8, out);
+}
+
+/* strtof and strtod round the decimal text once, to the nearest value of their own width. */
+static const char *put_float(const struct type *t, const struct json *v, struct buf *out)
+{
+    struct decimal d;
+    char small[64], *text = small;
+    double v64 = 0;
+    float v32 = 0;
+    bool none;
+
+    if (is_text_of(v, "nan") || is_text_of(v, "inf") || is_text_of(v, "-inf")) {
+        v64 = is_text_of(v, "nan") ? (double)NAN : v->str[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        put_float_bits(t, v64, (float)v64, out);
+        return NULL;
+    }
+    if (!read_number(v, &d)) {
+        return not_number;
+    }
+    if (v->len >= sizeof small) {
+        text = xstrndup(v->str, v->len);
+    } else {
+        memcpy(small, v->str, v->len);
+        small[v->len] = '\0';
+    }
+    if (t->bits == 32) {
+        v32 = strtof(text, NULL);
+    } else {
+        v64 = strtod(text, NULL);
+    }
+    if (text != small) {
+        free(text);
+    }
+    none = v32 == 0 && v64 == 0;
+    if (none && d.digits_len > 0) {
+        return "too small: it would become zero";
+    }
+    if (isinf(v32) || isinf(v64)) {
+        return out_of_range;
+    }
+    put_float_bits(t, v64, v32, out);
+    return NULL;
+}
+
+/* Ticks of 10^-scale seconds from an instant written as text. */
+static const char *ticks_of_text(const struct json *v, unsigned scale, struct wide *w)
+{
+    struct instant at;
+    const char *why;
+    struct json whole = {.type = JSON_NUMBER};
+    char text[40];
+    uint64_t ticks = 0;
+
+    if (v->type != JSON_STRING) {
+        return "not an ISO 8601 instant";
+    }
+    why = instant_read(v->str, v->len, &at);
+    if (why != NULL) {
+        return why;
+    }
+    if (!at.has_time) {
+        return "a date without a time and a zone";
+    }
+    if (at.fraction_len > scale) {
+        return fraction_lost;
+    }
+    for (unsigned i = 0; i < scale; i++) {
+        ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
+    }
+    snprintf(text, sizeof text, "%lld", (long long)at.seconds);
+    whole.str = text;
+    whole.len = strlen(text);
+    why = exact(&whole, 1, (int)scale, w);
+    if (why == NULL) {
+        wide_add(w, ticks);
+    }
+    return why;
+}
+
+/* An owed time as ticks of 10^-scale seconds. */
+static const char *ticks_of(const struct column *c, const struct json *v, unsigned scale, struct wide *w)
+{
+    switch (c->from) {
+    case FROM_S:
+        return exact(v, 1, (int)scale, w);
+    case FROM_MS:
+        return exact(v, 1, (int)scale - 3, w);
+    case FROM_US:
+        return exact(v, 1, (int)scale - 6, w);
+    case FROM_NS:
+        return exact(v, 1, (int)scale - 9, w);
+    case FROM_TICKS:
+        return exact(v, 1, 0, w);
+    case FROM_DAYS:
+        return exact(v, 86400, (int)scale, w);
+    case FROM_ISO:
+        return ticks_of_text(v, scale, w);
+    default:
+        return "a time without a unit";
+    }
+}
+
+static const char *put_datetime(const struct column *c, const struct json *v, struct buf *out)
+{
+    const struct type *t = &c->type;
+    struct wide w;
+    const char *why = ticks_of(c, v, t->scale, &w);
+
+    if (why != NULL) {
+        return why;
+    }
+    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_DATETIME64)) {
+        return out_of_range;
+    }
+    wide_put(&w, t->bits / 8, out);
+    return NULL;
+}
+
+/* Whole days: a date alone, a number of days, or an instant that is a midnight in UTC. */
+static const char *days_of_value(const struct column *c, const struct json *v, int64_t *days)
+{
+    struct instant at;
+    struct wide w;
+    const char *why;
+    int64_t n;
+
+    if (c->from == FROM_ISO && v->type == JSON_STRING && instant_read(v->str, v->len, &at) == NULL && !at.has_time) {
+        *days = at.seconds / 86400;
+        return NULL;
+    }
+    if (c->from == FROM_DAYS || c->from == FROM_TICKS) {
+        why = exact(v, 1, 0, &w);
+        if (why != NULL) {
+            return why;
+        }
+        return wide_i64(&w, days) ? NULL : out_of_range;
+    }
+    why = ticks_of(c, v, 0, &w);
+    if (why != NULL) {
+        return why;
+    }
+    if (!wide_i64(&w, &n)) {
+        return out_of_range;
+    }
+    *days = n / 86400;
+    return n % 86400 == 0 ? NULL : "not a midnight in UTC";
+}
+
+/* Date32 runs from 1900-01-01 to 2299-12-31. */
+#define DATE32_FIRST (-25567)
+#define DATE32_LAST 120529
+
+static const char *put_date(const struct column *c, const struct json *v, struct buf *out)
+{
+    bool narrow = c->type.kind == TYPE_DATE;
+    int64_t days;
+    const char *why = days_of_value(c, v, &days);
+
+    if (why != NULL) {
+        return why;
+    }
+    if (days < (narrow ? 0 : DATE32_FIRST) || days > (narrow ? UINT16_MAX : DATE32_LAST)) {
+        return out_of_range;
+    }
+    put_le((uint64_t)days, narrow ? 2 : 4, out);
+    return NULL;
+}
+
+static const char *put_string(const struct json *v, struct buf *out)
+{
+    size_t n = v->len;
+
+    if (v->type != JSON_STRING) {
+        return "not a string";
+    }
+    for (; n >= 0x80; n >>= 7) {
+        buf_addc(out, (char)(unsigned char)(n | 0x80));
+    }
+    buf_addc(out, (char)(unsigned char)n);
+    buf_add(out, v->str, v->len);
+    return NULL;
+}
+
+static const char *put_bool(const struct json *v, struct buf *out)
+{
+    if (v->type != JSON_TRUE && v->type != JSON_FALSE) {
+        return "not true or false";
+    }
+    buf_addc(out, v->type == JSON_TRUE ? 1 : 0);
+    return NULL;
+}
+
+static const char *put_plain(const struct column *c, const struct json *v, struct buf *out)
+{
+    switch (c->type.kind) {
+    case TYPE_INT:
+    case TYPE_UINT:
+        return put_int(&c->type, v, out);
+    case TYPE_FLOAT:
+        return put_float(&c->type, v, out);
+    case TYPE_DECIMAL:
+        return put_decimal(&c->type, v, out);
+    case TYPE_DATE:
+    case TYPE_DATE32:
+        return put_date(c, v, out);
+    case TYPE_DATETIME:
+    case TYPE_DATETIME64:
+        return put_datetime(c, v, out);
+    case TYPE_BOOL:
+        return put_bool(v, out);
+    case TYPE_STRING:
+        return put_string(v, out);
+    default:
+        return "no conversion to the column's type";
+    }
+}
+
+int chwrite_value(const struct column *c, const struct json *v, struct buf *out, const char **why)
+{
+    size_t before = out->len;
+
+    if (v == NULL || v->type == JSON_NULL) {
+        *why = "NULL in a column that is not Nullable";
+        if (!c->type.nullable) {
+            return -1;
+        }
+        buf_addc(out, 1);
+        return 0;
+    }
+    if (c->type.nullable) {
+        buf_addc(out, 0);
+    }
+    *why = put_plain(c, v, out);
+    if (*why != NULL) {
+        out->len = before;
+        return -1;
+    }
+    return 0;
+}
+
+/* Where the member of that name stands; rows mostly come with their members in one order, so `hint` is tried first. */
+static const struct json *member(const struct json *values, const struct column *c, size_t hint)
+{
+    for (size_t i = 0; i < values->len; i++) {
+        const struct json_member *m = &values->u.members[(hint + i) % values->len];
+        if (m->name_len == c->name_len && memcmp(m->name, c->name, c->name_len) == 0) {
+            return m->value;
+        }
+    }
+    return NULL;
+}
+
+static int refuse_value(const struct column *c, const struct json *v, const char *at, const char *why, struct err *err)
+{
+    struct buf name = BUF_INIT, shown = BUF_INIT;
+
+    msg_mask(&name, c->name, c->name_len);
+    if (v == NULL) {
+        buf_adds(&shown, "no value");
+    } else {
+        msg_mask(&shown, v->raw, v->raw_len < 120 ? v->raw_len : 120);
+        buf_adds(&shown, v->raw_len > 120 ? "..." : "");
+    }
+    err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name, buf_str(&shown), why);
+    buf_free(&name);
+    buf_free(&shown);
+    return -1;
+}
+
+static int refuse_unknown(const struct columns *cols, const struct json *values, const char *at, struct err *err)
+{
+    for (size_t i = 0; i < values->len; i++) {
+        const struct json_member *m = &values->u.members[i];
+        if (columns_find(cols, m->name, m->name_len, NULL) == NULL) {
+            struct buf shown = BUF_INIT;
+            msg_mask(&shown, m->name, m->name_len < 120 ? m->name_len : 120);
+            err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
+            buf_free(&shown);
+            return -1;
+        }
+    }
+    return err_set(err, ERR_REFUSED, "%s: a value that no column takes", at);
+}
+
+int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out, size_t *ends,
+                      struct err *err)
+{
+    size_t before = out->len, matched = 0;
+
+    for (size_t i = 0; i < cols->n; i++) {
+        const struct column *c = &cols->at[i];
+        const struct json *v = member(values, c, i);
+        const char *why;
+        matched += v != NULL;
+        if (chwrite_value(c, v, out, &why) != 0) {
+            out->len = before;
+            return refuse_value(c, v, at, why, err);
+        }
+        if (ends != NULL) {
+            ends[i] = out->len;
+        }
+    }
+    if (matched != values->len) {
+        out->len = before;
+        return refuse_unknown(cols, values, at, err);
+    }
+    return 0;
+}
+
+int chwrite_row(const struct columns *cols, const struct json *values, const char *at, struct buf *out, struct err *err)
+{
+    return chwrite_row_cells(cols, values, at, out, NULL, err);
+}
