@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# row-map: rows in the records' order, barriers and watermarks where they stood, and no barrier past a record that failed.
+# shellcheck disable=SC2016,SC2154  # jq programs hold their own $; variables of bats and of job-stages
+bats_require_minimum_version 1.5.0
+load job-stages
+
+setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
+
+record() { # offset payload
+    jq -cn --argjson o "$1" --arg p "$2" \
+        '{type: "record", topic: "t", partition: 0, offset: $o, tstype: "create", ts: ($o + 100), headers: [], key: null, payload: $p}'
+}
+
+at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
+
+@test "events stand in the records' order, and everything else where it stood" {
+    { record 1 '{"id":1}'; watermark 5; record 2 '{"id":2}'; barrier 1 0; record 3 '{"id":3}'; idle; barrier 2 1; } | whole lane
+    run -0 --separate-stderr row-map --program='{id}' <lane
+    [ -z "$stderr" ]
+    diff <(sed '1d;$d' <<<"$output") <(
+        echo '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1}}'; watermark 5
+        echo '{"type":"event","at":"t/0/2","ts":102,"values":{"id":2}}'; barrier 1 0
+        echo '{"type":"event","at":"t/0/3","ts":103,"values":{"id":3}}'; idle; barrier 2 1)
+    [ "$(tail -n 1 <<<"$output" | jq -c '.lines == {stream: 1, event: 3, watermark: 2, barrier: 2}')" = true ]
+    [ "$(head -n 1 <<<"$output" | jq -r '.stages[-1].name')" = row-map ]
+}
+
+@test "a record may give no row or several" {
+    { record 1 '{"rows":[]}'; record 2 '{"rows":[{"a":1},{"a":2},{"a":3}]}'; record 3 '{"rows":[{"a":4}]}'; } | whole lane
+    run -0 --separate-stderr row-map --program='.rows[]' <lane
+    [ "$(at | tr '\n' ' ')" = "t/0/2 t/0/2#1 t/0/2#2 t/0/3 " ]
+}
+
+@test "a null value is null, and an annotation passes" {
+    { jq -c '.payload = null' <(record 1 ''); echo '{"type":"note","x":1}'; } | whole lane
+    run -0 --separate-stderr row-map --program='select(. != null)' <lane
+    [ "$(tail -n 1 <<<"$output" | jq -c .lines)" = '{"stream":1,"note":1}' ]
+    run -0 --separate-stderr row-map --program='{gone: (. == null), topic: $record.topic}' <lane
+    [ "$(jq -c 'select(.type == "event") | .values' <<<"$output")" = '{"gone":true,"topic":"t"}' ]
+}
+
+@test "a program from a file, line by line in its messages" {
+    printf '# rows\n{\n  id\n}\n' >good.jq
+    printf '{\n  id: nope\n}\n' >bad.jq
+    { record 1 '{"id":1}'; } | whole lane
+    run -0 --separate-stderr row-map --program-file=good.jq <lane
+    [ "$(at)" = t/0/1 ]
+    run -2 --separate-stderr row-map --program-file=bad.jq <lane
+    [ "$stderr" = "row-map: program, line 2: nope/0 is not defined" ]
+}
+
+@test "a record that fails stops the lane there: no event, no barrier, nothing after it" {
+    for bad in '{"id":' '{"id":1,"id":2}' '{"id":9007199254740993}' '{"id":"\ud800"}' '"x"' ''; do
+        { record 1 '{"id":1}'; barrier 1 0; record 2 "$bad"; watermark 7; record 3 '{"id":3}'; barrier 2 1; } | whole lane
+        run -2 --separate-stderr row-map --program='{id: .id}, {id: .id}' <lane
+        [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream event event barrier stop end " ]
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == "row-map: t/0/2: "* ]]
+    done
+}
+
+@test "a program that fails halfway hands on none of the record's rows" {
+    { record 1 '{"id":1}'; } | whole lane
+    run -2 --separate-stderr row-map --program='{id}, error("late")' <lane
+    [ "$(at)" = "" ]
+    [ "$stderr" = "row-map: t/0/1: the program failed: late" ]
+}
+
+@test "a literal that a double does not hold: named with its field and the remedy, and kept with numbers=text" {
+    { record 8 '{"a":{"b":[0,12345678901234.5678]}}'; } | whole lane
+    run -2 --separate-stderr row-map --program='{c: 1}' <lane
+    [ "$stderr" = "row-map: t/0/8: payload: field .a.b[1] (byte 14): 12345678901234.5678 does not fit a double (the nearest is 12345678901234.568); declare numbers: text" ]
+    run -0 --separate-stderr row-map --numbers=text --program='{c: .a.b[1]}' <lane
+    [ "$(jq -c 'select(.type == "event") | .values' <<<"$output")" = '{"c":"12345678901234.5678"}' ]
+}
+
+@test "what reaches outside the record does not compile" {
+    for p in now env '$ENV.HOME' input 'halt' 'include "m"; .' debug input_filename localtime; do
+        run -2 --separate-stderr env SECRET_IN_ENV=hunter2 row-map --program="{a: 1} | $p" </dev/null
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == "row-map: program"* && $stderr$output != *hunter2* ]]
+        [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream stop end " ]
+    done
+}
+
+@test "a stop that comes in goes on, and nothing after it" {
+    { record 1 '{"id":1}'; echo '{"type":"stop","stage":"t","kind":"unfinished","reason":"x","next":""}'; record 2 '{"id":2}'; barrier 1 0; } | whole lane
+    run -3 --separate-stderr row-map --program='{id}' <lane
+    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream event stop end " ]
+}
+
+@test "a lane cut anywhere is unfinished" {
+    { record 1 '{"id":1}'; barrier 1 0; } | whole lane
+    size=$(wc -c <lane)
+    for ((n = 0; n < size; n += 17)); do
+        run -3 --separate-stderr row-map --program='{id}' < <(head -c "$n" lane)
+        [ "$(jq -r .type <<<"$output" | tail -n 2 | tr '\n' ' ')" = "stop end " ]
+    done
+}
+
+@test "what is held is written before the next read waits" {
+    mkfifo in out
+    row-map --program='{id}' <in >out 3>&- &
+    pid=$!
+    exec 8>in 9<out
+    echo "$head" >&8
+    record 1 '{"id":1}' >&8
+    barrier 1 0 >&8
+    read -r -t 10 line <&9
+    [[ $line == *'"stream"'* ]]
+    read -r -t 10 line <&9
+    [ "$line" = '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1}}' ]
+    read -r -t 10 line <&9
+    [ "$line" = "$(barrier 1 0)" ]
+    exec 8>&- 9<&-
+    wait "$pid" || true
+}
+
+@test "where libjq aborts, the record is named and the lane stays unfinished" {
+    { record 1 '{"id":1}'; record 2 '{"id":[1,2]}'; } | whole lane
+    run -3 --separate-stderr row-map --program='if .id == 1 then {id} else {a: (.id | .[nan:1])} end' <lane
+    [ "${stderr_lines[-1]}" = "row-map: t/0/2: libjq aborted on this record" ]
+    [[ $output != *'"end"'* ]]
+}
+
+@test "bad usage" {
+    run -2 --separate-stderr row-map </dev/null
+    [[ $stderr == *"--program"* ]]
+    run -2 --separate-stderr row-map --program=. --program-file=x </dev/null
+    run -2 --separate-stderr row-map --program=. --numbers=decimal </dev/null
+    [[ $stderr == *"neither double nor text"* ]]
+    run -2 --separate-stderr row-map --program=. stray </dev/null
+    run -2 --separate-stderr row-map --program=. --max-line=64Q </dev/null
+    run -3 --separate-stderr row-map --program-file=none.jq </dev/null
+    [[ $stderr == *none.jq* ]]
+    run -2 --separate-stderr row-map --program-file=. </dev/null
+}
