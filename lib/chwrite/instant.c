@@ -64,32 +64,42 @@ static const char *read_zone(const char *p, size_t n, int64_t *east)
     return NULL;
 }
 
-/* What stands after the date: `Thh:mm:ss[.fraction]zone`. */
+/* What stands after the seconds' point, the zeros at its end not counted. */
+static bool read_fraction(const char *p, size_t n, size_t *at, struct instant *out)
+{
+    size_t start = ++*at;
+
+    out->fraction = p + start;
+    while (*at < n && p[*at] >= '0' && p[*at] <= '9') {
+        ++*at;
+    }
+    out->fraction_len = *at - start;
+    while (out->fraction_len > 0 && out->fraction[out->fraction_len - 1] == '0') {
+        out->fraction_len--;
+    }
+    return *at > start;
+}
+
+/* What stands after the date: `Thh:mm[:ss[.fraction]]zone`. */
 static const char *read_time(const char *p, size_t n, struct instant *out)
 {
     const char *why;
-    size_t at = 9;
+    size_t at = 6;
     int64_t east;
-    int h, m, s;
+    int h, m, s = 0;
+    bool well = n >= 6 && (p[0] == 'T' || p[0] == 't' || p[0] == ' ') && p[3] == ':' && (h = digits(p + 1, 2)) >= 0 && h < 24 &&
+                (m = digits(p + 4, 2)) >= 0 && m < 60;
 
-    if (n < 9 || (p[0] != 'T' && p[0] != 't' && p[0] != ' ') || p[3] != ':' || p[6] != ':' ||
-        (h = digits(p + 1, 2)) < 0 || h > 23 || (m = digits(p + 4, 2)) < 0 || m > 59 || (s = digits(p + 7, 2)) < 0 ||
-        s > 59) {
-        return "not an ISO 8601 instant";
+    if (well && n >= 9 && p[6] == ':') {
+        s = digits(p + 7, 2);
+        at = 9;
+        well = s >= 0 && s < 60;
+        if (well && n > at && p[at] == '.') {
+            well = read_fraction(p, n, &at, out);
+        }
     }
-    if (n > at && p[at] == '.') {
-        at++;
-        out->fraction = p + at;
-        while (at < n && p[at] >= '0' && p[at] <= '9') {
-            at++;
-        }
-        out->fraction_len = (size_t)(p + at - out->fraction);
-        if (out->fraction_len == 0) {
-            return "not an ISO 8601 instant";
-        }
-        while (out->fraction_len > 0 && out->fraction[out->fraction_len - 1] == '0') {
-            out->fraction_len--;
-        }
+    if (!well) {
+        return "not an ISO 8601 instant";
     }
     why = read_zone(p + at, n - at, &east);
     out->has_time = true;

@@ -22,7 +22,7 @@ struct decimal {
     bool negative;     /* as written: also for -0 */
 };
 
-/* Read a number in JSON's grammar, the whole of p[0..n). False for anything else. */
+/* Read [+-]digits[.digits][e[+-]digits], the whole of p[0..n). False for anything else. */
 bool decimal_read(const char *p, size_t n, struct decimal *d);
 
 enum decimal_fit { DECIMAL_FIT, DECIMAL_INEXACT, DECIMAL_RANGE };
@@ -48,7 +48,7 @@ struct instant {
     bool has_time; /* false where only a date was written */
 };
 
-/* RFC 3339 text with `Z` or an offset, or a date alone. NULL, or a static text saying what is wrong. */
+/* YYYY-MM-DDThh:mm[:ss[.fraction]] with `Z` or an offset, or a date alone. NULL, or a static text saying what is wrong. */
 const char *instant_read(const char *p, size_t n, struct instant *out);
 
 /* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */

@@ -41,7 +41,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *out)
     return true;
 }
 
-/* The extent of `digits[.digits]`; false where it is not JSON's. *point is where the point stands, or NULL. */
+/* The extent of `digits[.digits]`; false where there is none. *point is where the point stands, or NULL. */
 static bool scan_significand(const char *p, const char *end, const char **stop, const char **point)
 {
     const char *start = p;
@@ -49,7 +49,7 @@ static bool scan_significand(const char *p, const char *end, const char **stop, 
     while (p < end && is_digit(*p)) {
         p++;
     }
-    if (p == start || (*start == '0' && p - start > 1)) {
+    if (p == start) {
         return false;
     }
     *point = NULL;
@@ -72,7 +72,7 @@ bool decimal_read(const char *p, size_t n, struct decimal *d)
     int64_t exp = 0;
 
     d->negative = n > 0 && *p == '-';
-    first = p + (d->negative ? 1 : 0);
+    first = p + (d->negative || (n > 0 && *p == '+') ? 1 : 0);
     if (!scan_significand(first, end, &last, &point)) {
         return false;
     }

@@ -136,10 +136,12 @@ static const struct {
      NULL, "out of the column's range"},
     {"Int64", NULL, "\"x\"", NULL, "not a number"},
     {"Int64", NULL, "\"\"", NULL, "not a number"},
-    {"Int64", NULL, "\"+1\"", NULL, "not a number"},
+    {"Int64", NULL, "\"+1\"", "0100000000000000", NULL},
+    {"Int64", NULL, "\"+-1\"", NULL, "not a number"},
+    {"Int64", NULL, "\"+\"", NULL, "not a number"},
     {"Int64", NULL, "\" 1\"", NULL, "not a number"},
     {"Int64", NULL, "\"1 \"", NULL, "not a number"},
-    {"Int64", NULL, "\"01\"", NULL, "not a number"},
+    {"Int64", NULL, "\"0017\"", "1100000000000000", NULL},
     {"Int64", NULL, "\".5\"", NULL, "not a number"},
     {"Int64", NULL, "\"1.\"", NULL, "not a number"},
     {"Int64", NULL, "\"1e\"", NULL, "not a number"},
@@ -386,6 +388,13 @@ static const struct {
     {"DateTime64(3)", "iso", "\"\"", NULL, "not an ISO 8601 instant"},
     {"DateTime64(3)", "ms", "\"2026-01-02T00:00:00Z\"", NULL, "not a number"},
     {"DateTime", "s", "true", NULL, "not a number"},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00:01Z\"", "60ea000000000000", NULL},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00:01+00:01\"", "0000000000000000", NULL},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00:01\"", NULL, "a time without a zone"},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00:01:Z\"", NULL, "not an ISO 8601 instant"},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00:1Z\"", NULL, "not an ISO 8601 instant"},
+    {"DateTime64(3)", "iso", "\"1970-01-01T00Z\"", NULL, "not an ISO 8601 instant"},
+    {"Float64", NULL, "\"+1.5\"", "000000000000f83f", NULL},
 };
 
 #endif
