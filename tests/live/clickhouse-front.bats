@@ -398,6 +398,17 @@ b\`, toString(number) AS s FROM numbers(200000) ORDER BY number SETTINGS output_
     "$OWED_ROOT/tests/services/clickhouse" down --dir="$CH_DIR"
 }
 
+@test "a server whose directory is gone ends by itself" {
+    elsewhere gone
+    clickhouse_up
+    rm -r "$CH_DIR"
+    for ((i = 0; i < 100; i++)); do
+        kill -0 "$CH_PID" 2>/dev/null || break
+        sleep 0.1
+    done
+    run ! kill -0 "$CH_PID"
+}
+
 @test "what is missing is said: status 77, or 1 with REQUIRE_LIVE=1" {
     OWED_DEPS=/dev/null/none REQUIRE_LIVE=0 run -77 "$OWED_ROOT/tests/services/clickhouse" up --dir=none
     [[ $output == *'not available here: '*libchdb.so* ]]

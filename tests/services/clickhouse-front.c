@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -51,6 +52,14 @@ static int write_file(const char *dir, const char *name, const char *text)
         return -1;
     bad = fputs(text, f) < 0 || fflush(f) != 0 || fsync(fileno(f)) != 0;
     return fclose(f) != 0 || bad || rename(temp, path) != 0 ? -1 : 0;
+}
+
+static bool has_identity(const char *dir)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/identity", dir);
+    return access(path, F_OK) == 0;
 }
 
 static bool read_identity(const char *dir)
@@ -259,7 +268,6 @@ static int serve(const char *dir, uint16_t port)
     const union MHD_DaemonInfo *info;
     char text[16];
     sigset_t stop;
-    int signal_number;
 
     if (d == NULL && port != 0)
         d = listen_on(0);
@@ -272,7 +280,9 @@ static int serve(const char *dir, uint16_t port)
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
-    sigwait(&stop, &signal_number);
+    /* Whoever removes the directory without stopping the server leaves no orphan. */
+    while (sigtimedwait(&stop, NULL, &(struct timespec){ .tv_sec = 2 }) < 0 && has_identity(dir))
+        ;
     alarm(5); /* a statement that does not end is not waited for: the data survive a kill */
     MHD_stop_daemon(d);
     engine_close();
