@@ -393,6 +393,12 @@ static bool unwrap(struct type *t, struct form *f)
     return true;
 }
 
+/* A name that set_name made: what stood between the parentheses is not known. */
+static bool is_shortened(const struct form *f)
+{
+    return f->args_len == 3 && memcmp(f->args, "...", 3) == 0;
+}
+
 /* The name as written, where it fits and is text; else a name that still reads as the same family. f is what stands
  * inside the wrappers. */
 static void set_name(struct type *t, const struct type *wraps, const struct form *f, const char *p, size_t n)
@@ -437,7 +443,7 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
         return refuse(p, n, "not a type name", err);
     }
     wraps = *out;
-    fam = find_family(&f);
+    fam = is_shortened(&f) ? NULL : find_family(&f);
     if (fam != NULL) {
         if (!set_family(out, fam, &f)) {
             return refuse(p, n, "not valid arguments for this type", err);

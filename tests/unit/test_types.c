@@ -205,6 +205,17 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
     assert_string_equal(t.name, "Nullable(Int64)");
 
     buf_reset(&b);
+    buf_adds(&b, "LowCardinality(Decimal(18, 4)"); /* a family that has cells, where it has none */
+    for (int i = 0; i < 300; i++) {
+        buf_addc(&b, ' ');
+    }
+    buf_addc(&b, ')');
+    t = parse(buf_str(&b));
+    assert_string_equal(t.name, "LowCardinality(Decimal(...))");
+    u = parse(t.name);
+    assert_int_equal(u.kind, TYPE_OTHER);
+
+    buf_reset(&b);
     for (int i = 0; i < 5000; i++) {
         buf_addc(&b, 'x');
     }
