@@ -1,0 +1,281 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The whole job on a real broker and a real engine: to its end, through kills at each step, and what it leaves on disk.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export root work=$BATS_FILE_TMPDIR lack=''
+    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    # shellcheck source=examples/reconcile/stage.bash
+    . "$root/examples/reconcile/stage.bash"
+    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
+    [ -n "$lack" ] || sql 'CREATE DATABASE shop'
+}
+
+setup() {
+    if [ -n "$lack" ]; then
+        [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
+        skip "$lack"
+    fi
+    . "$root/examples/reconcile/stage.bash"
+    services_env
+    PATH=$root/bin:$PATH
+    id=$BATS_TEST_NUMBER
+    runner=''
+}
+
+teardown() {
+    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
+    [ -z "$runner" ] || wait "$runner" 2>/dev/null || true
+    tail -n 20 "$work/job-$id.log" "$work/job-$id"/run/attempt-*/stderr.log 2>/dev/null || true
+}
+
+teardown_file() {
+    . "$root/examples/reconcile/stage.bash"
+    services_down
+}
+
+# A topic, a table and a spec of this test's own.
+prepare() { # settings of the table
+    kafka create-topic "t$id" 2
+    table "t$id" "MergeTree ORDER BY event_id ${1:-}"
+    spec "$id" "t$id" "t$id"
+    jq '.checkpoint.interval_ms = 300' "$work/$id.json" >"$work/$id.new"
+    mv "$work/$id.new" "$work/$id.json"
+}
+
+start() {
+    "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 "$@" 2>"$work/job-$id.log" &
+    runner=$!
+}
+
+# The job is told to end by a second run over the same directory that stops at the topic's end.
+finish() {
+    kill -TERM "$runner"
+    wait "$runner" || true
+    runner=''
+    job "$id" --stop-at-end
+}
+
+pid_of() { # program, subtask (or nothing): of this test's job
+    pgrep -f "^$1 .*--job=$id .*${2:+--subtask=$2 }" | head -n 1
+}
+
+die_now() { # program, subtask
+    local pid tries
+    for ((tries = 0; tries < 100; tries++)); do
+        pid=$(pid_of "$@")
+        [ -z "$pid" ] || break
+        sleep 0.05
+    done
+    kill -KILL "$pid"
+}
+
+# Every record 1..N is in the table, and what stands twice is only what no restored checkpoint covered.
+nothing_lost() { # N
+    [ "$(sql "SELECT count(DISTINCT event_id) FROM shop.t$id")" -eq "$1" ]
+    [ "$(sql "SELECT min(event_id), max(event_id) FROM shop.t$id")" = "1"$'\t'"$1" ]
+}
+
+only_replayed() { # the first record that may stand twice
+    [ "$(sql "SELECT count() FROM (SELECT event_id FROM shop.t$id GROUP BY event_id HAVING count() > 1 AND event_id < $1)")" -eq 0 ]
+}
+
+# No number names the evidence of two attempts.
+numbers_unique() {
+    jq -r '"\(.epoch) \(.subtask)"' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json | sort | uniq -d | wc -l | grep -qx 0
+    jq -r '"\(.epoch) \(.attempt)"' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json | sort -u | cut -d' ' -f1 | uniq -d | wc -l | grep -qx 0
+}
+
+@test "to the topic's end: every row once, markers, and two empty intervals behind" {
+    prepare
+    produce "t$id" 1 500
+    produce_aborted "t$id" 900001 900050
+    produce "t$id" 501 600
+    job "$id" --stop-at-end
+    nothing_lost 600
+    [ "$(rows_in "t$id")" -eq 600 ]
+    last=$(newest "$id")
+    [ "$(interval_rows "$id" "$last")" -eq 0 ]
+    [ "$(interval_rows "$id" $((last - 1)))" -eq 0 ]
+    [ -e "$work/job-$id/ckpt/_jobs/$id/COMPLETED-$((last - 2))" ]
+    [ ! -e "$work/job-$id/ckpt/_jobs/$id/RESTORED" ]
+    [ ! -e "$work/job-$id/ha/job-$id.json" ]
+    [ "$(jq -r .status "$work/job-$id/ha/job-$id.status.json")" = finished ]
+}
+
+@test "the manifest stands while the job runs, with the delivery report and without a credential" {
+    prepare
+    produce "t$id" 1 10
+    start
+    wait_rows "t$id" 10
+    m=$work/job-$id/ha/job-$id.json
+    [ "$(jq -r '.format, .alignment, .delivery.guarantee' "$m" | tr '\n' ' ')" = "owed-job aligned at-least-once " ]
+    finish
+    run -1 grep -rF "$CH_PASSWORD" "$work/job-$id" "$work/job-$id.log"
+}
+
+@test "no password on any process's command line" {
+    prepare
+    produce "t$id" 1 10
+    start
+    wait_rows "t$id" 10
+    run -1 grep -F "$CH_PASSWORD" <(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ')
+    finish
+}
+
+@test "kill -9 of each process: nothing lost, only uncovered records again, no number used twice" {
+    prepare
+    produce "t$id" 1 100
+    start
+    wait_rows "t$id" 100
+    n=100
+    for victim in kafka-tail "cap-tee 0" "row-map 1" "ch-sink 0" lane-join ckpt-mark; do
+        wait_checkpoints "$id" 2
+        covered=$n
+        produce "t$id" $((n + 1)) $((n + 50))
+        n=$((n + 50))
+        sleep 0.1
+        case $victim in
+            row-map*) pkill -KILL -n -f '^row-map .*--program' ;;
+            lane-join) pkill -KILL -f "^lane-join .*job-$id/" ;;
+            # shellcheck disable=SC2086
+            *) die_now $victim ;;
+        esac
+        wait_rows "t$id" "$n"
+        wait_checkpoints "$id" 1
+        nothing_lost "$n"
+    done
+    only_replayed 101
+    finish
+    nothing_lost "$n"
+    numbers_unique
+    [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -ge 6 ]
+    [ "$covered" -gt 100 ]
+}
+
+@test "killed before its INSERT: the rows come once, from the next attempt" {
+    prepare
+    start
+    wait_checkpoints "$id" 1
+    fault "when=delay&ms=3000&match=t$id"
+    produce "t$id" 1 40
+    sleep 0.6
+    die_now ch-sink 0
+    die_now ch-sink 1 || true
+    wait_rows "t$id" 40
+    sleep 3
+    finish
+    nothing_lost 40
+    numbers_unique
+}
+
+@test "killed after its INSERT and before the acknowledgement: replayed, and only that" {
+    prepare
+    produce "t$id" 1 20
+    start
+    wait_rows "t$id" 20
+    wait_checkpoints "$id" 2
+    fault "when=stall&ms=3000&match=t$id"
+    produce "t$id" 21 60
+    wait_rows "t$id" 40
+    die_now ch-sink 0
+    wait_checkpoints "$id" 2
+    finish
+    nothing_lost 60
+    only_replayed 21
+    numbers_unique
+}
+
+@test "killed after the evidence and before the marker: the checkpoint never completes, its number is not used again" {
+    prepare
+    produce "t$id" 1 20
+    start
+    wait_rows "t$id" 20
+    wait_checkpoints "$id" 2
+    mark=$(pid_of ckpt-mark)
+    kill -STOP "$mark"
+    at=$(newest "$id")
+    until [ -e "$work/job-$id/capture/op-3/subtask-0/epoch-$((at + 1)).sink.json" ]; do sleep 0.05; done
+    kill -KILL "$mark"
+    wait_checkpoints "$id" 2
+    [ ! -e "$work/job-$id/ckpt/_jobs/$id/COMPLETED-$((at + 1))" ]
+    [ "$(sed -n 's/^checkpoint=//p' "$work/job-$id/ckpt/_jobs/$id/RESTORED")" -eq "$at" ]
+    finish
+    nothing_lost 20
+    numbers_unique
+}
+
+@test "killed right after the marker, and again during the restore" {
+    prepare
+    produce "t$id" 1 20
+    start
+    wait_rows "t$id" 20
+    wait_checkpoints "$id" 2
+    die_now ckpt-mark
+    until grep -q 'attempt 2:' "$work/job-$id.log"; do sleep 0.02; done
+    die_now kafka-tail
+    produce "t$id" 21 40
+    wait_rows "t$id" 40
+    wait_checkpoints "$id" 2
+    finish
+    nothing_lost 40
+    only_replayed 21
+    numbers_unique
+}
+
+@test "killed before any checkpoint: the next attempt starts from nothing, under new numbers" {
+    prepare
+    jq '.checkpoint.interval_ms = 600000' "$work/$id.json" >"$work/$id.new"
+    mv "$work/$id.new" "$work/$id.json"
+    produce "t$id" 1 20
+    start
+    wait_rows "t$id" 20
+    die_now kafka-tail
+    wait_rows "t$id" 40
+    finish
+    [ "$(sed -n 's/^checkpoint=//p' "$work/job-$id/ckpt/_jobs/$id/RESTORED")" = 0 ]
+    nothing_lost 20
+    numbers_unique
+}
+
+@test "a process that outlives its attempt holds the next one back" {
+    prepare
+    produce "t$id" 1 20
+    mkdir -p "$work/job-$id"
+    flock "$work/job-$id/lock" sleep 2 &
+    sleep 0.2
+    from=$SECONDS
+    job "$id" --stop-at-end
+    [ $((SECONDS - from)) -ge 1 ]
+    [ "$(rows_in "t$id")" -eq 20 ]
+}
+
+@test "an idle lane does not hold checkpoints up" {
+    prepare
+    orders 1 100 | jq -c '.partition = 0' | kafka produce "t$id"
+    start
+    wait_rows "t$id" 100
+    wait_checkpoints "$id" 3
+    finish
+    [ "$(rows_in "t$id")" -eq 100 ]
+}
+
+@test "a value that the column cannot hold stops the job, naming its record" {
+    prepare
+    produce "t$id" 1 10
+    echo '{"partition":0,"key":"x","value":"{\"event_id\":11,\"customer\":\"c\",\"amount\":\"1.23456\",\"seen\":1,\"score\":1,\"note\":null}"}' | kafka produce "t$id"
+    run -2 job "$id" --stop-at-end
+    grep -qE "t$id/0/5.*amount|amount.*t$id/0/5" "$work/job-$id"/run/attempt-*/stderr.log
+    [ "$(grep -c 'attempt 2' "$work/job-$id.log")" -eq 0 ]
+    [ "$(jq -r .status "$work/job-$id/ha/job-$id.status.json")" = refused ]
+}
+
+@test "a spec that does not do is 2 and starts nothing" {
+    echo '{"job":"x"}' >"$work/bad.json"
+    run -2 "$root/pipelines/job" --spec="$work/bad.json" --dir="$work/job-bad"
+    run -2 "$root/pipelines/job" --spec="$work/none.json" --dir="$work/job-bad"
+    run -2 "$root/pipelines/job" --spec="$work/bad.json" --dir="$work/job-bad" --parallelism=2x
+    run -2 "$root/pipelines/job" --password=hunter2
+    [[ $output != *hunter2* ]]
+}
