@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The demonstration's stage: services, a topic, a table, jobs and bundles. Everything lives under $work.
+
+services_up() {
+    "$root/tests/services/clickhouse" up --dir="$work/ch" >"$work/ch.env"
+    "$root/tests/services/kafka" up --dir="$work/kafka" >"$work/kafka.env"
+    services_env
+}
+
+# What the services said of themselves, for this shell and its children.
+services_env() {
+    set -a
+    # shellcheck disable=SC1091
+    . "$work/ch.env"
+    # shellcheck disable=SC1091
+    . "$work/kafka.env"
+    set +a
+    export CH_PASSWORD READER_PASSWORD READONLY1_PASSWORD WRONG_PASSWORD=not-the-password
+    READER_PASSWORD=$(cat "$work/ch/secret/reader")
+    READONLY1_PASSWORD=$(cat "$work/ch/secret/readonly1")
+}
+
+services_down() {
+    local d
+    for d in "$work"/ch "$work"/ch-other "$work"/ch-old; do
+        [ ! -d "$d" ] || "$root/tests/services/clickhouse" down --dir="$d" >/dev/null 2>&1 || true
+    done
+    [ ! -d "$work/kafka" ] || "$root/tests/services/kafka" down --dir="$work/kafka" >/dev/null 2>&1 || true
+}
+
+# One statement as the full user of the server at $1.
+sql_at() { # url, directory of its secrets, statement
+    curl -sS --fail-with-body "$1/" -K <(printf 'user = "default:%s"\n' "$(cat "$2/secret/default")") --data-binary "$3"
+}
+
+sql() {
+    sql_at "$CH_URL" "$work/ch" "$1"
+}
+
+fault() { # parameters
+    curl -sS --fail-with-body -o /dev/null -X POST "$CH_URL/__fault?$1" \
+        -K <(printf 'user = "default:%s"\n' "$(cat "$work/ch/secret/default")")
+}
+
+table() { # name, engine and settings
+    sql "CREATE TABLE shop.$1 (event_id Int64, customer String, amount Decimal(18, 4), seen DateTime64(6), score Float64,
+        note Nullable(String)) ENGINE = $2"
+}
+
+kafka() {
+    "$root/build/tests/kafka-tool" -b "$KAFKA_BOOTSTRAP" "$@"
+}
+
+# Orders first to last: alternately in both partitions, every value a plain function of its number.
+orders() { # first, last
+    awk -v a="$1" -v b="$2" 'BEGIN {
+        for (i = a; i <= b; i++)
+            printf "{\"partition\":%d,\"key\":\"%d\",\"value\":\"{\\\"event_id\\\":%d,\\\"customer\\\":\\\"c%03d\\\",\\\"amount\\\":\\\"%d.%04d\\\",\\\"seen\\\":%.0f,\\\"score\\\":%s,\\\"note\\\":%s}\"}\n",
+                i % 2, i, i, i % 97, i, i % 10000, 1758000000000 + i * 1000, i % 10 == 0 ? "0.0" : i / 8,
+                i % 3 == 0 ? "null" : "\\\"n" i "\\\""
+    }'
+}
+
+produce() { # topic, first, last
+    orders "$2" "$3" | kafka produce "$1"
+}
+
+# The same through a transaction that is aborted: offsets that nobody is owed.
+produce_aborted() { # topic, first, last
+    orders "$2" "$3" | kafka --transactional-id="demo-$2" --abort produce "$1"
+}
+
+spec() { # job, topic, table, more members of the sink
+    jq -n --arg job "$1" --arg topic "$2" --arg table "$3" --arg b "$KAFKA_BOOTSTRAP" --arg url "$CH_URL" --argjson more "${4:-{\}}" '
+        {job: $job, name: "orders", source: {bootstrap: $b, topic: $topic, time_field: "seen"},
+         map: {program: "select(.event_id != null)", numbers: "text"},
+         sink: ({url: $url, user: "default", password_env: "CH_PASSWORD", database: "shop", table: $table, from: {seen: "ms"},
+                 batch_rows: 250, batch_ms: 100} + $more),
+         checkpoint: {interval_ms: 700, retain: 8}}' >"$work/$1.json"
+}
+
+job() { # job, more arguments; runs to its end
+    "$root/pipelines/job" --spec="$work/$1.json" --dir="$work/job-$1" --parallelism=2 "${@:2}" 2>>"$work/job-$1.log"
+}
+
+rows_in() { # table
+    sql "SELECT count() FROM shop.$1"
+}
+
+wait_rows() { # table, at least
+    local n=0 tries
+    for ((tries = 0; tries < 300; tries++)); do
+        n=$(rows_in "$1")
+        [ "$n" -lt "$2" ] || return 0
+        sleep 0.1
+    done
+    echo "demo: shop.$1 holds $n rows, $2 were awaited" >&2
+    return 1
+}
+
+newest() { # job: its newest completed checkpoint, 0 before the first
+    { echo 0; find "$work/job-$1/ckpt/_jobs/$1" -name 'COMPLETED-*' 2>/dev/null | sed 's/.*-//'; } | sort -n | tail -n 1
+}
+
+wait_checkpoints() { # job, how many more
+    local from=$(($(newest "$1") + $2)) tries
+    for ((tries = 0; tries < 300; tries++)); do
+        [ "$(newest "$1")" -lt "$from" ] || return 0
+        sleep 0.1
+    done
+    echo "demo: job $1 stopped completing checkpoints" >&2
+    return 1
+}
+
+# Rows that the sink received in an interval, over its subtasks.
+interval_rows() { # job, epoch
+    cat "$work/job-$1/capture/op-3"/subtask-*/"epoch-$2.sink.json" 2>/dev/null | jq -s 'map(.capture.seen | tonumber) | add // 0'
+}
+
+# A bundle of a job. One that moves on during the copy is refused as changed; it is collected again.
+pack() { # job, bundle, more arguments
+    local tries
+    for ((tries = 0; tries < 20; tries++)); do
+        bundle-pack --checkpoint-dir="$work/job-$1/ckpt" --job="$1" --ha-dir="$work/job-$1/ha" \
+            --capture-dir="$work/job-$1/capture" --out="$work/$2" "${@:3}" >"$work/$2.ndjson" 2>"$work/$2.err" && return 0
+        sleep 0.15
+    done
+    cat "$work/$2.err" >&2
+    return 1
+}
+
+whole=(--include-state --include-captures --commit-confirmation=no)
