@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The manual: a page for every program, and every example on it run. In an EXAMPLES section a line that starts with `$ ` is
+# a command (a backslash at its end continues it), run in a copy of fixtures/. A comment `exit N` before a display says what it
+# exits with (0 where nothing is said), `live` that it needs services and is run among the live tests.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+}
+
+# Print `status<TAB>command` for each example of a page; live ones with the status "live".
+examples() {
+    awk '
+        /^\.Sh / { inside = $2 == "EXAMPLES"; want = 0; next }
+        !inside { next }
+        /^\.\\" exit / { want = $3 }
+        /^\.\\" live/ { want = "live" }
+        /^\.Ed/ { want = 0 }
+        more { sub(/^> /, ""); line = line "\n" $0 }
+        !more && /^\$ / { line = substr($0, 3) }
+        line != "" { gsub(/\\e/, "\\", line); more = line ~ /\\$/; if (!more) { gsub(/\n/, "\001", line); print want "\t" line; line = "" } }
+    ' "$1"
+}
+
+@test "a page for every program, and for the formats" {
+    for s in "$root"/stages/*.c; do
+        page=$root/man/$(basename "$s" .c).1
+        [ -e "$page" ] || { echo "no page: $page" >&2; return 1; }
+        for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES; do
+            grep -q "^\.Sh $section" "$page" || { echo "$page: no $section" >&2; return 1; }
+        done
+        [ -n "$(examples "$page")" ] || { echo "$page: no example" >&2; return 1; }
+    done
+    for page in owed.7 owed-stream.5 owed-bundle.5 owed-evidence.5; do [ -e "$root/man/$page" ]; done
+}
+
+@test "every option that --help names stands on the page, and the other way round" {
+    for s in "$root"/stages/*.c; do
+        p=$(basename "$s" .c)
+        for option in $("$bin/$p" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+            case $option in --help | --version) continue ;; esac
+            mandoc -Tascii "$root/man/$p.1" | col -b | grep -qE -- "$option([^a-z-]|$)" || { echo "$p: $option is not on its page" >&2; return 1; }
+        done
+    done
+}
+
+@test "every example of the manual runs and exits as it says" {
+    ran=0
+    for page in "$root"/man/*.1; do
+        while IFS=$'\t' read -r want command; do
+            [ "$want" != live ] || continue
+            rm -rf "$BATS_TEST_TMPDIR/work"
+            cp -R "$root/fixtures" "$BATS_TEST_TMPDIR/work"
+            got=0
+            (cd "$BATS_TEST_TMPDIR/work" && PATH=$bin:$PATH bash -o pipefail -c "${command//$'\001'/$'\n'}" >out 2>err) || got=$?
+            ran=$((ran + 1))
+            if [ "$got" -ne "$want" ]; then
+                printf '%s: exit %s, not %s: %s\n' "$(basename "$page")" "$got" "$want" "$command" >&2
+                cat "$BATS_TEST_TMPDIR/work/err" >&2
+                return 1
+            fi
+        done < <(examples "$page")
+    done
+    [ "$ran" -ge 10 ]
+}
