@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bundle: a job's evidence in one directory with a manifest
+ * (clink-incident-bundle, version 1): its strict reader, its checks and its
+ * collection. owed-bundle(5) has the format.
+ *
+ * A bundle is taken to be hostile: nothing in it is opened before its whole
+ * manifest is read, and everything is opened beneath its root with no link
+ * followed. Strings and arrays of an opened bundle live in its arena.
+ */
+#ifndef OWED_BUNDLE_H
+#define OWED_BUNDLE_H
+
+#include "base/base.h"
+#include "evidence/evidence.h"
+#include "json/json.h"
+
+#define BUNDLE_FORMAT "clink-incident-bundle"
+#define BUNDLE_MANIFEST_MAX ((size_t)16 << 20)
+#define BUNDLE_ARTIFACTS_MAX 100000
+
+/* ---- the manifest ---- */
+
+#define BUNDLE_ROLE_TABLE(X) \
+    X(JOB_MANIFEST, "job_manifest") X(MARKER, "marker") X(CONFIRMED, "confirmed") X(RESTORED, "restored") X(SIDECAR, "sidecar") \
+    X(SNAPSHOT, "snapshot") X(INTERVAL_STATE, "interval_state") X(RUN_START, "run_start") X(CAPTURE, "capture") \
+    X(OPERATOR, "operator") X(INTERVAL, "interval") X(TRACE, "trace")
+
+enum bundle_role {
+#define X(id, text) ROLE_##id,
+    BUNDLE_ROLE_TABLE(X)
+#undef X
+    ROLE_TYPES
+};
+const char *bundle_role_name(enum bundle_role r);
+enum bundle_role bundle_role_of(const char *s); /* ROLE_TYPES for any other */
+/* True where a file of this role may lie at path, for this job. */
+bool bundle_role_fits(enum bundle_role r, const char *path, const char *job);
+
+struct bundle_artifact {
+    const char *path;
+    enum bundle_role role;
+    uint64_t bytes;
+    const char *sha256;
+};
+
+struct bundle_captured {
+    const char *operator_id;
+    uint64_t subtask, epoch;
+    const char *path;
+};
+
+struct bundle_note { /* of absent: what is not there; of excluded: a path; and why */
+    const char *what, *why;
+};
+
+struct bundle_participant {
+    uint64_t subtask;
+    const char *form; /* "file"; later "changelog", "rocksdb" */
+};
+
+enum bundle_rule { RULE_NONE, RULE_COMPLETED, RULE_CONFIRMED };
+
+struct bundle_manifest {
+    const char *collector_name, *collector_version;
+    const char *job;
+    const char *job_manifest; /* path, or NULL */
+    uint64_t checkpoint, generation;
+    enum bundle_rule rule;
+    bool has_choice;
+    uint64_t choice;          /* the restore rule's own */
+    bool named;               /* the checkpoint was named, not chosen */
+    uint64_t *subtasks;
+    size_t n_subtasks;
+    const char *delivery;     /* JSON text of the delivery report, or NULL */
+    bool has_job, has_state, has_captures, has_traces; /* contains */
+    uint64_t max_bytes, max_files, timeout_s;
+    struct bundle_captured *captured;
+    size_t n_captured;
+    struct bundle_artifact *artifacts; /* ascending by path */
+    size_t n_artifacts;
+    struct bundle_note *absent;
+    size_t n_absent;
+    const char **operators;   /* selection */
+    size_t n_operators;
+    bool has_epochs;
+    uint64_t first_epoch, last_epoch;
+    struct bundle_participant *participants;
+    size_t n_participants;
+    struct bundle_note *excluded;
+    size_t n_excluded;
+};
+
+/* Parse and check every field. Refuses (ERR_REFUSED) another format or version, any field of another type, a path that
+ * is not plain, leaves the evidence directories (checkpoint, capture, traces, job) or holds a byte outside
+ * [A-Za-z0-9._/=@+-], a path listed twice or that differs in case alone, a captured epoch not at its path, and more than
+ * BUNDLE_ARTIFACTS_MAX artifacts. Artifacts come out sorted by path, whatever order they were in. */
+int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err);
+/* The document with its final newline. Artifacts must be sorted (bundle_manifest_sort). */
+void bundle_manifest_put(struct buf *out, const struct bundle_manifest *m);
+void bundle_manifest_sort(struct bundle_manifest *m);
+const struct bundle_artifact *bundle_find(const struct bundle_manifest *m, const char *path);
+
+/* ---- an opened bundle ---- */
+
+struct bundle {
+    int fd;
+    const char *path; /* as given */
+    char sha256[SHA256_HEX + 1]; /* of manifest.json */
+    struct bundle_manifest m;
+    struct buf text;
+    struct arena arena;
+};
+
+/* Open the directory and read its manifest. Refused as bundle_manifest_parse, and for a manifest that is missing, a link, no
+ * regular file, or past BUNDLE_MANIFEST_MAX. bundle_close is needed whatever came of it. */
+int bundle_open(struct bundle *b, const char *path, struct err *err);
+void bundle_close(struct bundle *b);
+
+/* Read a listed file and hold it against the manifest while it is read: size and SHA-256. ERR_MISSING where it is not
+ * listed or not there, ERR_CHANGED where it is not what the manifest says, ERR_REFUSED for a link or another kind of file. */
+int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err);
+/* Open one for a caller that hashes what it reads. */
+int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact, struct err *err);
+
+/* ---- faults and checks ---- */
+
+struct bundle_faults {
+    const char **text; /* one a fault, "missing: …"; at most BUNDLE_FAULTS_KEPT of them are kept */
+    const char **path; /* the file it is about */
+    size_t n;
+    uint64_t total;
+    struct arena arena;
+};
+#define BUNDLE_FAULTS_KEPT 1000
+#define BUNDLE_FAULTS_INIT {NULL, NULL, 0, 0, ARENA_INIT}
+void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* All kept faults as one text, "; " between them, and how many more there were. */
+void bundle_faults_text(const struct bundle_faults *f, struct buf *out);
+void bundle_faults_free(struct bundle_faults *f);
+
+/* bundle.manifest: where the manifest's own statements contradict each other. */
+void bundle_check_manifest(const struct bundle *b, struct bundle_faults *f);
+/* bundle.completeness: what the selected checkpoint and the manifest's claims need and the list does not have. */
+void bundle_check_completeness(const struct bundle *b, struct bundle_faults *f);
+
+struct bundle_verified {
+    uint64_t files, bytes;         /* hashed */
+    struct bundle_faults faults;   /* missing, other kinds, truncated, longer, other digest, unlisted, not listable */
+    struct bundle_faults ignored;  /* .DS_Store and ._* */
+};
+/* bundle.artifacts: hash every listed file once, on every core, and look for files that are not listed. -1 only where
+ * memory for the work itself or threads cannot be had. *stop (may be NULL) ends the work early with ERR_TROUBLE. */
+int bundle_verify(const struct bundle *b, struct bundle_verified *out, const volatile int *stop, struct err *err);
+void bundle_verified_free(struct bundle_verified *v);
+
+/* checkpoint.marker, .restore_rule, .participants and state.decode: faults where they fail; *gap is set, with its reason,
+ * where the evidence for it is not in the bundle. */
+void bundle_check_marker(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
+void bundle_check_restore_rule(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
+void bundle_check_participants(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
+/* states: a list of what was read, one "kind subtask N at checkpoint M" each. */
+void bundle_check_state(const struct bundle *b, struct bundle_faults *f, struct buf *gap, struct bundle_faults *states);
+
+/* ---- collection ---- */
+
+struct bundle_request {
+    const char *checkpoint_dir, *job, *ha_dir, *capture_dir, *trace_dir; /* the last three may be NULL */
+    const char *out;
+    bool include_state, include_captures;
+    bool named;
+    uint64_t checkpoint;       /* where named */
+    int commit_confirmation;   /* -1: from the job's manifest; 0 no; 1 yes */
+    const char **operators;    /* none: all */
+    size_t n_operators;
+    bool has_epochs;
+    uint64_t first_epoch, last_epoch;
+    uint64_t max_bytes, max_files, timeout_s;
+    const char *collector;     /* the collecting program's name */
+    const volatile int *stop;  /* a signal's number once one came, or NULL */
+};
+
+struct bundle_result {
+    char sha256[SHA256_HEX + 1]; /* of the manifest */
+    uint64_t checkpoint, files, bytes;
+};
+
+/* Collect and publish by one rename. Any failure leaves nothing. err->kind says the refusal's: ERR_CHANGED, ERR_MISSING,
+ * ERR_BOUND, ERR_TIMEOUT, and ERR_REFUSED or ERR_TROUBLE for other. */
+int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of a bundle, all found in one run and kept up to a bound. */
+#include "bundle/bundle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...)
+{
+    f->total++;
+    if (f->n == BUNDLE_FAULTS_KEPT)
+        return;
+    if (!f->text) {
+        f->text = arena_alloc(&f->arena, BUNDLE_FAULTS_KEPT * sizeof *f->text);
+        f->path = arena_alloc(&f->arena, (BUNDLE_FAULTS_KEPT + 1) * sizeof *f->path);
+    }
+    struct buf text = BUF_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    f->text[f->n] = arena_strndup(&f->arena, text.p, text.len);
+    f->path[f->n++] = arena_strndup(&f->arena, path, strlen(path));
+    f->path[f->n] = NULL;
+    buf_free(&text);
+}
+
+void bundle_faults_text(const struct bundle_faults *f, struct buf *out)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (i > 0)
+            buf_adds(out, "; ");
+        buf_adds(out, f->text[i]);
+    }
+    if (f->total > f->n)
+        buf_printf(out, "; and %ju more", (uintmax_t)(f->total - f->n));
+    buf_str(out);
+}
+
+void bundle_faults_free(struct bundle_faults *f)
+{
+    arena_free(&f->arena);
+    *f = (struct bundle_faults)BUNDLE_FAULTS_INIT;
+}

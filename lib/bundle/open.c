@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a bundle, and reading listed files beneath its root. */
+#include "bundle/bundle.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int bundle_open(struct bundle *b, const char *path, struct err *err)
+{
+    *b = (struct bundle){.fd = -1};
+    b->path = arena_strndup(&b->arena, path, strlen(path));
+    b->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (b->fd < 0) {
+        err_sys(err, "cannot open the bundle '%s'", path);
+        if (err)
+            err->kind = ERR_REFUSED;
+        return -1;
+    }
+    int fd = open_beneath(b->fd, "manifest.json", O_RDONLY | O_NONBLOCK, err);
+    struct stat st;
+    int rc = -1;
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)))
+        err_set(err, ERR_REFUSED, "'manifest.json' is no regular file");
+    else if (fd >= 0)
+        rc = file_read_fd(fd, "manifest.json", BUNDLE_MANIFEST_MAX, &b->text, err);
+    if (fd >= 0)
+        close(fd);
+    if (rc == 0) {
+        sha256_of(b->text.p, b->text.len, b->sha256);
+        rc = bundle_manifest_parse(b->text.p, b->text.len, &b->arena, &b->m, err);
+    }
+    if (rc != 0) {
+        err_prefix(err, "bundle '%s'", path);
+        /* A bundle that cannot be read as one is outside the contract, whatever stood in the way. */
+        if (err && err->kind != ERR_TROUBLE)
+            err->kind = ERR_REFUSED;
+    }
+    return rc;
+}
+
+void bundle_close(struct bundle *b)
+{
+    if (b->fd >= 0)
+        close(b->fd);
+    b->fd = -1;
+    buf_free(&b->text);
+    arena_free(&b->arena);
+}
+
+int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact, struct err *err)
+{
+    *artifact = bundle_find(&b->m, path);
+    if (!*artifact)
+        return err_set(err, ERR_MISSING, "'%s' is not in the bundle", path);
+    int fd = open_beneath(b->fd, path, O_RDONLY | O_NONBLOCK, err);
+    struct stat st;
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+        return fd;
+    close(fd);
+    return err_set(err, ERR_REFUSED, "'%s' is no regular file", path);
+}
+
+int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err)
+{
+    const struct bundle_artifact *f;
+    int fd = bundle_open_file(b, path, &f, err);
+    if (fd < 0)
+        return -1;
+    size_t start = out->len;
+    int rc = file_read_fd(fd, path, max, out, err);
+    close(fd);
+    if (rc != 0)
+        return -1;
+    size_t n = out->len - start;
+    char sha[SHA256_HEX + 1];
+    if (n != f->bytes)
+        return err_set(err, ERR_CHANGED, "'%s' %s: expected %ju bytes, got %zu", path, n < f->bytes ? "is truncated" : "has grown",
+                       (uintmax_t)f->bytes, n);
+    sha256_of(out->p ? out->p + start : "", n, sha);
+    if (strcmp(sha, f->sha256) != 0)
+        return err_set(err, ERR_CHANGED, "'%s' has another SHA-256 than the manifest lists", path);
+    return 0;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The manifest, read. Every field that a check reads has its type checked here,
+ * so that a malformed one refuses the bundle and never reaches a check.
+ */
+#include "bundle/bundle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char where[] = "manifest.json";
+
+/* ---- paths ---- */
+
+static int path_check(const char *path, const char *place, struct err *err)
+{
+    static const char *const roots[] = {"checkpoint/", "capture/", "traces/", "job/"};
+    size_t n = strlen(path);
+    if (!path_is_plain(path, n))
+        return err_set(err, ERR_REFUSED, "%s: not a plain relative path: '%.200s'", place, path);
+    if (strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/=@+-") != n)
+        return err_set(err, ERR_REFUSED, "%s: a byte outside [A-Za-z0-9._/=@+-] in '%.200s'", place, path);
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (strncmp(path, roots[i], strlen(roots[i])) == 0)
+            return 0;
+    return err_set(err, ERR_REFUSED, "%s: '%.200s' is in no evidence directory", place, path);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct bundle_artifact *)a)->path, ((const struct bundle_artifact *)b)->path);
+}
+
+static int by_folded(const void *a, const void *b)
+{
+    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void bundle_manifest_sort(struct bundle_manifest *m)
+{
+    if (m->n_artifacts > 1)
+        qsort(m->artifacts, m->n_artifacts, sizeof *m->artifacts, by_path);
+}
+
+const struct bundle_artifact *bundle_find(const struct bundle_manifest *m, const char *path)
+{
+    struct bundle_artifact key = {.path = path};
+    return m->n_artifacts ? bsearch(&key, m->artifacts, m->n_artifacts, sizeof key, by_path) : NULL;
+}
+
+/* Two names that a file system may take for one would leave open which digest counts. */
+static int paths_once(const struct bundle_manifest *m, struct err *err)
+{
+    const char **folded = xmalloc((m->n_artifacts + 1) * sizeof *folded);
+    for (size_t i = 0; i < m->n_artifacts; i++)
+        folded[i] = m->artifacts[i].path;
+    qsort(folded, m->n_artifacts, sizeof *folded, by_folded);
+    int rc = 0;
+    for (size_t i = 1; i < m->n_artifacts && rc == 0; i++)
+        if (strcasecmp(folded[i - 1], folded[i]) == 0)
+            rc = err_set(err, ERR_REFUSED, "%s.artifacts: '%.200s' is listed twice%s", where, folded[i],
+                         strcmp(folded[i - 1], folded[i]) ? ", with other letters' case" : "");
+    free(folded);
+    return rc;
+}
+
+/* ---- lists ---- */
+
+static int list_of(const struct json *obj, const char *name, const char *place, size_t max, struct json **out, struct err *err)
+{
+    if (json_need(obj, name, JSON_ARRAY, out, place, err) != 0)
+        return -1;
+    if ((*out)->len > max)
+        return err_set(err, ERR_REFUSED, "%s.%s: %zu entries, the bound is %zu", place, name, (*out)->len, max);
+    return 0;
+}
+
+static int artifacts_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    struct json *list;
+    if (list_of(doc, "artifacts", where, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
+        return -1;
+    out->artifacts = arena_alloc(a, (list->len + 1) * sizeof *out->artifacts);
+    for (size_t i = 0; i < list->len; i++) {
+        struct bundle_artifact *f = &out->artifacts[i];
+        const struct json *v = list->u.items[i];
+        const char *role;
+        char place[64];
+        snprintf(place, sizeof place, "%s.artifacts[%zu]", where, i);
+        if (json_need_str(v, "path", a, &f->path, place, err) != 0 || path_check(f->path, place, err) != 0 ||
+            json_need_str(v, "role", a, &role, place, err) != 0 || json_need_u64(v, "bytes", &f->bytes, place, err) != 0 ||
+            json_need_str(v, "sha256", a, &f->sha256, place, err) != 0)
+            return -1;
+        f->role = bundle_role_of(role);
+        if (f->role == ROLE_TYPES)
+            return err_set(err, ERR_REFUSED, "%s.role: '%.100s' is not known here", place, role);
+        if (!sha256_is_hex(f->sha256, strlen(f->sha256)))
+            return err_set(err, ERR_REFUSED, "%s.sha256: not 64 lower-case hex digits", place);
+    }
+    out->n_artifacts = list->len;
+    bundle_manifest_sort(out);
+    return paths_once(out, err);
+}
+
+static int captured_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    struct json *list;
+    struct buf path = BUF_INIT, rel = BUF_INIT;
+    if (list_of(doc, "captured", where, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
+        return -1;
+    out->captured = arena_alloc(a, (list->len + 1) * sizeof *out->captured);
+    int rc = 0;
+    for (size_t i = 0; i < list->len && rc == 0; i++) {
+        struct bundle_captured *c = &out->captured[i];
+        const struct json *v = list->u.items[i];
+        char place[64];
+        snprintf(place, sizeof place, "%s.captured[%zu]", where, i);
+        if (json_need_str(v, "operator", a, &c->operator_id, place, err) != 0 ||
+            json_need_u64(v, "subtask", &c->subtask, place, err) != 0 || json_need_u64(v, "epoch", &c->epoch, place, err) != 0 ||
+            json_need_str(v, "path", a, &c->path, place, err) != 0)
+            rc = -1;
+        else if (!evidence_operator_ok(c->operator_id))
+            rc = err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", place, c->operator_id);
+        else if (strcmp(path_join(&path, "capture", evidence_path_capture(&rel, c->operator_id, c->subtask, c->epoch)), c->path))
+            rc = err_set(err, ERR_REFUSED, "%s.path: '%.200s' is not where this epoch lies, '%.200s'", place, c->path, path.p);
+    }
+    out->n_captured = list->len;
+    buf_free(&path);
+    buf_free(&rel);
+    return rc;
+}
+
+static int notes_parse(const struct json *obj, const char *name, const char *what, const char *place, struct arena *a,
+                       struct bundle_note **out, size_t *n, struct err *err)
+{
+    struct json *list;
+    if (list_of(obj, name, place, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
+        return -1;
+    *out = arena_alloc(a, (list->len + 1) * sizeof **out);
+    for (size_t i = 0; i < list->len; i++) {
+        char at[100];
+        snprintf(at, sizeof at, "%s.%s[%zu]", place, name, i);
+        if (json_need_str(list->u.items[i], what, a, &(*out)[i].what, at, err) != 0 ||
+            json_need_str(list->u.items[i], "why", a, &(*out)[i].why, at, err) != 0)
+            return -1;
+    }
+    *n = list->len;
+    return 0;
+}
+
+static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out, size_t *n,
+                     struct err *err)
+{
+    struct json *list;
+    if (list_of(obj, name, place, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
+        return -1;
+    *out = arena_alloc(a, (list->len + 1) * sizeof **out);
+    for (size_t i = 0; i < list->len; i++)
+        if (!json_u64(list->u.items[i], &(*out)[i]))
+            return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a whole number", place, name, i);
+    *n = list->len;
+    return 0;
+}
+
+/* ---- objects ---- */
+
+static int checkpoint_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    static const char at[] = "manifest.json.checkpoint";
+    struct json *c;
+    const char *rule = NULL;
+    if (json_need(doc, "checkpoint", JSON_OBJECT, &c, where, err) != 0 || json_need_u64(c, "id", &out->checkpoint, at, err) != 0 ||
+        json_opt_str(c, "rule", a, &rule, at, err) != 0 || json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
+        json_need_bool(c, "named", &out->named, at, err) != 0 || json_need_u64(c, "generation", &out->generation, at, err) != 0 ||
+        ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0)
+        return -1;
+    const struct json *choice = json_get(c, "rule_choice");
+    out->has_choice = choice && choice->type != JSON_NULL;
+    if (rule && strcmp(rule, "completed") != 0 && strcmp(rule, "confirmed") != 0)
+        return err_set(err, ERR_REFUSED, "%s.rule: '%.100s' is not known here", at, rule);
+    out->rule = !rule ? RULE_NONE : strcmp(rule, "completed") == 0 ? RULE_COMPLETED : RULE_CONFIRMED;
+    return 0;
+}
+
+static int job_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    struct json *job, *collector;
+    if (json_need(doc, "collector", JSON_OBJECT, &collector, where, err) != 0 ||
+        json_need_str(collector, "name", a, &out->collector_name, "manifest.json.collector", err) != 0 ||
+        json_need_str(collector, "version", a, &out->collector_version, "manifest.json.collector", err) != 0 ||
+        json_need(doc, "job", JSON_OBJECT, &job, where, err) != 0 ||
+        json_need_str(job, "id", a, &out->job, "manifest.json.job", err) != 0 ||
+        json_opt_str(job, "manifest", a, &out->job_manifest, "manifest.json.job", err) != 0)
+        return -1;
+    if (!evidence_job_ok(out->job))
+        return err_set(err, ERR_REFUSED, "manifest.json.job.id: '%.100s' is no job id", out->job);
+    if (out->job_manifest && strcmp(out->job_manifest, "job/manifest.json") != 0)
+        return err_set(err, ERR_REFUSED, "manifest.json.job.manifest: not job/manifest.json");
+    const struct json *delivery = json_get(doc, "delivery");
+    if (delivery && delivery->type != JSON_OBJECT && delivery->type != JSON_NULL)
+        return err_set(err, ERR_REFUSED, "manifest.json.delivery: not an object");
+    if (delivery && delivery->type == JSON_OBJECT)
+        out->delivery = arena_strndup(a, delivery->raw, delivery->raw_len);
+    return 0;
+}
+
+static int contains_parse(const struct json *doc, struct bundle_manifest *out, struct err *err)
+{
+    static const char at[] = "manifest.json.contains", bounds_at[] = "manifest.json.bounds";
+    struct json *c, *b;
+    if (json_need(doc, "contains", JSON_OBJECT, &c, where, err) != 0 || json_need_bool(c, "job", &out->has_job, at, err) != 0 ||
+        json_need_bool(c, "state", &out->has_state, at, err) != 0 ||
+        json_need_bool(c, "captures", &out->has_captures, at, err) != 0 ||
+        json_need_bool(c, "traces", &out->has_traces, at, err) != 0)
+        return -1;
+    if (json_need(doc, "bounds", JSON_OBJECT, &b, where, err) != 0 ||
+        json_need_u64(b, "max_bytes", &out->max_bytes, bounds_at, err) != 0 ||
+        json_need_u64(b, "max_files", &out->max_files, bounds_at, err) != 0 ||
+        json_need_u64(b, "timeout_s", &out->timeout_s, bounds_at, err) != 0)
+        return -1;
+    return 0;
+}
+
+static int participants_parse(const struct json *sel, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    struct json *list;
+    if (list_of(sel, "participant_state", at, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
+        return -1;
+    out->participants = arena_alloc(a, (list->len + 1) * sizeof *out->participants);
+    for (size_t i = 0; i < list->len; i++) {
+        char place[100];
+        snprintf(place, sizeof place, "%s.participant_state[%zu]", at, i);
+        if (json_need_u64(list->u.items[i], "subtask", &out->participants[i].subtask, place, err) != 0 ||
+            json_need_str(list->u.items[i], "form", a, &out->participants[i].form, place, err) != 0)
+            return -1;
+    }
+    out->n_participants = list->len;
+    return 0;
+}
+
+static int selection_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    static const char at[] = "manifest.json.selection";
+    struct json *sel, *ops;
+    if (json_need(doc, "selection", JSON_OBJECT, &sel, where, err) != 0 ||
+        list_of(sel, "operators", at, BUNDLE_ARTIFACTS_MAX, &ops, err) != 0)
+        return -1;
+    out->operators = arena_alloc(a, (ops->len + 1) * sizeof *out->operators);
+    for (size_t i = 0; i < ops->len; i++) {
+        const struct json *v = ops->u.items[i];
+        if (v->type != JSON_STRING || !evidence_operator_ok(out->operators[i] = arena_strndup(a, v->str, v->len)))
+            return err_set(err, ERR_REFUSED, "%s.operators[%zu]: no operator id", at, i);
+    }
+    out->n_operators = ops->len;
+    const struct json *epochs = json_get(sel, "epochs");
+    if (!epochs || (epochs->type != JSON_NULL && (epochs->type != JSON_ARRAY || epochs->len != 2)))
+        return err_set(err, ERR_REFUSED, "%s.epochs: neither null nor two numbers", at);
+    if (epochs->type == JSON_ARRAY) {
+        if (!json_u64(epochs->u.items[0], &out->first_epoch) || !json_u64(epochs->u.items[1], &out->last_epoch))
+            return err_set(err, ERR_REFUSED, "%s.epochs: neither null nor two numbers", at);
+        out->has_epochs = true;
+    }
+    if (participants_parse(sel, at, a, out, err) != 0)
+        return -1;
+    return notes_parse(sel, "excluded", "path", at, a, &out->excluded, &out->n_excluded, err);
+}
+
+static int format_parse(const struct json *doc, struct arena *a, struct err *err)
+{
+    const char *format;
+    uint64_t version;
+    if (doc->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "%s: not an object", where);
+    if (json_need_str(doc, "format", a, &format, where, err) != 0)
+        return -1;
+    if (strcmp(format, BUNDLE_FORMAT) != 0)
+        return err_set(err, ERR_REFUSED, "%s.format: '%.100s' is not '%s'", where, format, BUNDLE_FORMAT);
+    if (json_need_u64(doc, "version", &version, where, err) != 0)
+        return -1;
+    if (version != 1)
+        return err_set(err, ERR_REFUSED, "%s.version: %ju is not known here, only 1", where, (uintmax_t)version);
+    return 0;
+}
+
+int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    *out = (struct bundle_manifest){0};
+    struct json *doc = json_parse_named(p, n, a, where, err);
+    if (!doc || format_parse(doc, a, err) != 0 || job_parse(doc, a, out, err) != 0 || checkpoint_parse(doc, a, out, err) != 0 ||
+        contains_parse(doc, out, err) != 0 || artifacts_parse(doc, a, out, err) != 0 || captured_parse(doc, a, out, err) != 0 ||
+        notes_parse(doc, "absent", "what", where, a, &out->absent, &out->n_absent, err) != 0)
+        return -1;
+    return selection_parse(doc, a, out, err);
+}

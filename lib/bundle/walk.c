@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walking a directory tree without following links. */
+#include "bundle/walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Deeper than any layout of evidence; a tree made to exhaust descriptors stops here. */
+#define DEPTH_MAX 32
+
+const char *walk_kind(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "directory";
+    case S_IFLNK:
+        return "symbolic link";
+    case S_IFIFO:
+        return "fifo";
+    case S_IFSOCK:
+        return "socket";
+    case S_IFCHR:
+    case S_IFBLK:
+        return "device";
+    case S_IFREG:
+        return "regular file";
+    default:
+        return "of an unknown kind";
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char **names_of(DIR *d, size_t *n)
+{
+    char **names = NULL;
+    size_t cap = 0;
+    struct dirent *e;
+    *n = 0;
+    while (errno = 0, (e = readdir(d))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (*n == cap)
+            names = xrealloc(names, (cap = cap ? cap * 2 : 32) * sizeof *names);
+        names[(*n)++] = xstrdup(e->d_name);
+    }
+    int saved = errno;
+    if (*n > 0)
+        qsort(names, *n, sizeof *names, by_name);
+    errno = saved;
+    return names;
+}
+
+static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry, void *ctx);
+
+static void visit(int dir, const char *path, const char *name, unsigned depth, walk_fn *on_entry, void *ctx)
+{
+    struct buf below = BUF_INIT;
+    struct stat st;
+    if (*path)
+        buf_printf(&below, "%s/", path);
+    buf_adds(&below, name);
+    buf_str(&below);
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        on_entry(ctx, below.p, name, 0, strerror(errno));
+    } else {
+        on_entry(ctx, below.p, name, st.st_mode, NULL);
+        if (S_ISDIR(st.st_mode)) {
+            int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (fd < 0)
+                on_entry(ctx, below.p, name, st.st_mode, strerror(errno));
+            else
+                walk_dir(fd, below.p, depth + 1, on_entry, ctx);
+        }
+    }
+    buf_free(&below);
+}
+
+/* Takes fd over. */
+static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry, void *ctx)
+{
+    const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+    DIR *d = depth < DEPTH_MAX ? fdopendir(fd) : NULL;
+    if (!d) {
+        on_entry(ctx, path, own, S_IFDIR, depth < DEPTH_MAX ? strerror(errno) : "nested too deep");
+        close(fd);
+        return;
+    }
+    size_t n;
+    char **names = names_of(d, &n);
+    if (errno != 0)
+        on_entry(ctx, path, own, S_IFDIR, strerror(errno));
+    for (size_t i = 0; i < n; i++) {
+        visit(dirfd(d), path, names[i], depth, on_entry, ctx);
+        free(names[i]);
+    }
+    free(names);
+    closedir(d);
+}
+
+void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx)
+{
+    struct stat st;
+    const char *at = *rel ? rel : ".";
+    if (fstatat(rootfd, at, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno != ENOENT)
+            on_entry(ctx, rel, rel, 0, strerror(errno));
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        on_entry(ctx, rel, rel, st.st_mode, NULL);
+        return;
+    }
+    int fd = openat(rootfd, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        on_entry(ctx, rel, rel, st.st_mode, strerror(errno));
+    else
+        walk_dir(fd, rel, 0, on_entry, ctx);
+}
