@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cut as a whole: its status, and the order in which evidence is used. */
+#include "cut/inside.h"
+
+#include <string.h>
+
+#define REASONS_MAX 20
+#define READ_MAX ((size_t)64 << 20)
+
+void cut_say(struct cut *c, enum status s, enum next_action next, const char *fmt, ...)
+{
+    if (s > c->status) {
+        c->status = s;
+        c->next = next;
+    }
+    if (c->reasons++ >= REASONS_MAX)
+        return;
+    if (c->reason.len > 0)
+        buf_adds(&c->reason, "; ");
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&c->reason, fmt, ap);
+    va_end(ap);
+}
+
+void cut_say_read(struct cut *c, const char *path, const struct err *err, enum next_action next)
+{
+    if (err->kind == ERR_CHANGED || (err->kind == ERR_MISSING && bundle_find(&c->b->m, path)) ||
+        (err->kind == ERR_REFUSED && strstr(err->text, "symbolic link"))) {
+        if (c->broken.len > 0)
+            buf_adds(&c->broken, "; ");
+        buf_adds(&c->broken, err->text);
+        next = NEXT_DO_NOT_TRUST_BUNDLE;
+    }
+    cut_say(c, STATUS_UNAVAILABLE, next, "%s", err->text);
+}
+
+bool cut_read(struct cut *c, const char *path, enum next_action next, const char **p, size_t *n)
+{
+    struct buf text = BUF_INIT;
+    struct err err = ERR_INIT;
+    bool ok = bundle_read(c->b, path, READ_MAX, &text, &err) == 0;
+    if (ok) {
+        *p = arena_strndup(&c->a, text.p ? text.p : "", text.len);
+        *n = text.len;
+    } else {
+        cut_say_read(c, path, &err, next);
+    }
+    buf_free(&text);
+    return ok;
+}
+
+/* The markers that the bundle lists; their names are enough, but for the checkpoint's own and RESTORED. */
+static void list_markers(struct cut *c)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    struct buf rel = BUF_INIT, path = BUF_INIT;
+    struct err err = ERR_INIT;
+    const char *p;
+    size_t n;
+    c->markers.completed = arena_alloc(&c->a, (m->n_artifacts + 1) * sizeof *c->markers.completed);
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        const char *name = strrchr(m->artifacts[i].path, '/');
+        uint64_t id;
+        if (m->artifacts[i].role != ROLE_MARKER || !name || !evidence_name_id(name + 1, "COMPLETED-", "", &id))
+            continue;
+        c->markers.completed[c->markers.n_completed++] = id;
+    }
+    path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
+    if (bundle_find(m, path.p) && cut_read(c, path.p, NEXT_COLLECT_AGAIN, &p, &n)) {
+        if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
+            c->markers.has_restored = true;
+        else
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+    }
+    buf_free(&rel);
+    buf_free(&path);
+}
+
+static int check_request(struct cut *c, struct err *err)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    if (c->r->job && strcmp(c->r->job, m->job) != 0)
+        return err_set(err, ERR_REFUSED, "--job=%s, and the bundle is of job '%s'", c->r->job, m->job);
+    c->scope.checkpoint = c->r->has_checkpoint ? c->r->checkpoint : m->checkpoint;
+    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.checkpoint))
+        return 0;
+    struct buf have = BUF_INIT;
+    for (size_t i = 0; i < c->markers.n_completed && i < 50; i++)
+        buf_printf(&have, "%s%ju", i ? ", " : "", (uintmax_t)c->markers.completed[i]);
+    err_set(err, ERR_REFUSED, "--checkpoint=%ju, and the bundle holds as completed: %s", (uintmax_t)c->scope.checkpoint,
+            have.len ? buf_str(&have) : "none");
+    buf_free(&have);
+    return -1;
+}
+
+static void read_marker(struct cut *c)
+{
+    struct buf rel = BUF_INIT, path = BUF_INIT;
+    struct err err = ERR_INIT;
+    const char *p;
+    size_t n;
+    path_join(&path, "checkpoint", evidence_path_marker(&rel, c->b->m.job, MARKER_COMPLETED, c->scope.checkpoint));
+    const char *where = arena_strndup(&c->a, path.p, path.len);
+    if (cut_read(c, where, NEXT_COLLECT_AGAIN, &p, &n)) {
+        if (marker_parse(p, n, where, &c->a, &c->marker, &err) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+        else if (c->marker.checkpoint != c->scope.checkpoint || strcmp(c->marker.job, c->b->m.job) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is the marker of checkpoint %ju of job '%s'", where,
+                    (uintmax_t)c->marker.checkpoint, c->marker.job);
+    }
+    buf_free(&rel);
+    buf_free(&path);
+}
+
+int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err)
+{
+    *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
+    c->scope.origin = "bundle";
+    c->scope.coverage = "selected-keys";
+    c->scope.job = b->m.job;
+    c->scope.from_run_start = r->from_run_start;
+    list_markers(c);
+    if (check_request(c, err) != 0 || cut_find_sink(c, err) != 0)
+        return -1;
+    const struct restored *passed = c->markers.has_restored ? &c->markers.restored : NULL;
+    if (restored_passes_over(passed, c->scope.checkpoint))
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "checkpoint %ju is of a run that the restore from %ju discarded",
+                (uintmax_t)c->scope.checkpoint, (uintmax_t)passed->checkpoint);
+    read_marker(c);
+    cut_check_operators(c);
+    if (!c->sink)
+        return 0;
+    cut_walk(c);
+    if (cut_columns(c, err) != 0)
+        return -1;
+    cut_ends(c);
+    c->has_columns = c->has_columns && !c->no_scope;
+    c->has_scope = c->has_columns;
+    return 0;
+}
+
+void cut_free(struct cut *c)
+{
+    scope_free(&c->scope);
+    buf_free(&c->reason);
+    buf_free(&c->note);
+    buf_free(&c->broken);
+    arena_free(&c->a);
+}

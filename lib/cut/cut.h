@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cut: from a bundle's evidence to the scope of one completed checkpoint and
+ * the rows that its sink received. Everything that is used is read through the
+ * bundle's manifest and held against it.
+ *
+ * A request that does not fit the bundle is refused (ERR_REFUSED); evidence that
+ * is missing, partial or contradicts itself is said in the cut's own status, with
+ * every reason found, and never passes.
+ */
+#ifndef OWED_CUT_H
+#define OWED_CUT_H
+
+#include "bundle/bundle.h"
+#include "cells/cells.h"
+#include "evidence/evidence.h"
+#include "scope/scope.h"
+#include "stream/stream.h"
+
+struct cut_request {
+    bool has_checkpoint;
+    uint64_t checkpoint;       /* else the bundle's own */
+    const char **keys;
+    size_t n_keys;
+    bool from_run_start;
+    const char *job, *sink, *database, *table; /* NULL: as the bundle has it */
+};
+
+/* One interval of the scope: one sink subtask's. */
+struct cut_interval {
+    const char *path;          /* of its evidence in the bundle */
+    const char *capture;       /* of its capture */
+    struct interval iv;
+};
+
+/* Where one source subtask stood at both ends. */
+struct cut_end {
+    uint64_t subtask;
+    bool has_from, has_to;
+    struct snapshot from, to;
+};
+
+struct cut {
+    const struct bundle *b;
+    const struct cut_request *r;
+    struct arena a;
+    enum status status;        /* of reconcile.scope so far; the worst counts */
+    struct buf reason;         /* every reason, "; " between them */
+    enum next_action next;     /* of the worst */
+    unsigned reasons;
+    struct buf note;           /* what is said and changes no verdict */
+    struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
+    struct markers markers;    /* those that the bundle lists */
+    struct marker marker;      /* of the checkpoint */
+    struct scope scope;        /* whole once has_scope */
+    bool has_columns, has_scope;
+    bool no_scope;             /* the job is of an unsupported shape: no document is written for it */
+    const char *sink;
+    struct cut_interval *intervals; /* by epoch, then subtask */
+    size_t n_intervals, cap_intervals;
+    struct cut_end *ends;
+    size_t n_ends;
+    uint64_t rows, owed_rows;  /* captured lines read; rows that the ledgers acknowledge */
+};
+
+/* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */
+int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err);
+/* Read the captures, an interval after another: every row goes to out as it is read. Sets the status where one is not whole,
+ * holds an event that does not fit the columns, or a key names two different rows. */
+void cut_rows(struct cut *c, struct stream_out *out);
+/* The lines before the rows: scope, columns and interval. */
+void cut_put_head(struct cut *c, struct stream_out *out);
+void cut_free(struct cut *c);
+
+#endif

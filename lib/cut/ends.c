@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The source's positions and log at both ends of the scope. The end is the
+ * checkpoint's own snapshots; the start is the completed checkpoint before, or
+ * what the run started with.
+ */
+#include "cut/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool state_read(struct cut *c, const char *rel, struct snapshot *out)
+{
+    struct buf path = BUF_INIT;
+    struct err err = ERR_INIT;
+    const char *p;
+    size_t n;
+    path_join(&path, "checkpoint", rel);
+    const char *where = arena_strndup(&c->a, path.p, path.len);
+    buf_free(&path);
+    if (!bundle_find(&c->b->m, where)) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "the source's positions are not whole: '%s' is not in the bundle", where);
+        return false;
+    }
+    if (!cut_read(c, where, NEXT_COLLECT_STATE, &p, &n))
+        return false;
+    if (snapshot_parse(p, n, where, &c->a, out, &err) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
+        return false;
+    }
+    if (strcmp(out->job, c->b->m.job) == 0)
+        return true;
+    cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s'", where, out->job);
+    return false;
+}
+
+/* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that starts
+ * later follows an attempt whose rows may be in the table. */
+static void start_of_run(struct cut *c, uint64_t first_epoch)
+{
+    struct scope *s = &c->scope;
+    const struct restored *r = c->markers.has_restored && c->markers.restored.next == first_epoch ? &c->markers.restored : NULL;
+    for (size_t i = 0; i < c->n_ends; i++) {
+        const struct cut_end *e = &c->ends[i];
+        if (!e->has_from)
+            continue;
+        if (!e->from.is_start || e->from.first_epoch != first_epoch) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "the start of source subtask %ju is not that of epoch %ju", (uintmax_t)e->subtask,
+                    (uintmax_t)first_epoch);
+            continue;
+        }
+        if (strcmp(e->from.attempt, c->intervals[0].iv.attempt) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "source subtask %ju started in attempt '%s', the sink's evidence is of '%s'",
+                    (uintmax_t)e->subtask, e->from.attempt, c->intervals[0].iv.attempt);
+        if (s->has_restored_from && s->restored_from != e->from.restored_from)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks were restored from %ju and %ju",
+                    (uintmax_t)s->restored_from, (uintmax_t)e->from.restored_from);
+        if (r && r->checkpoint != e->from.restored_from)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "RESTORED names checkpoint %ju, source subtask %ju was restored from %ju",
+                    (uintmax_t)r->checkpoint, (uintmax_t)e->subtask, (uintmax_t)e->from.restored_from);
+        s->restored_from = e->from.restored_from;
+        s->has_restored_from = true;
+    }
+    if (!s->has_restored_from && r) {
+        s->restored_from = r->checkpoint;
+        s->has_restored_from = true;
+    }
+    bool again = r || first_epoch > 1 || (s->has_restored_from && s->restored_from > 0);
+    s->start = again ? SCOPE_FROM_RESTORE : SCOPE_FROM_RUN;
+    if (!again)
+        s->has_restored_from = false;
+    else if (!s->has_restored_from)
+        s->has_restored_from = true;
+}
+
+static void read_ends(struct cut *c, uint64_t first_epoch)
+{
+    struct buf rel = BUF_INIT;
+    const struct marker *m = &c->marker;
+    c->n_ends = m->n_subtasks;
+    c->ends = arena_zalloc(&c->a, (c->n_ends + 1) * sizeof *c->ends);
+    for (size_t i = 0; i < c->n_ends; i++) {
+        struct cut_end *e = &c->ends[i];
+        e->subtask = m->subtasks[i];
+        evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, m->checkpoint);
+        e->has_to = state_read(c, rel.p, &e->to);
+        if (c->scope.since > 0)
+            evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, c->scope.since);
+        else
+            evidence_path_start(&rel, c->b->m.job, m->generation, e->subtask, first_epoch);
+        e->has_from = state_read(c, rel.p, &e->from);
+    }
+    buf_free(&rel);
+}
+
+/* ---- the document's sources ---- */
+
+static struct scope_source *source_of(struct cut *c, const struct snapshot *s)
+{
+    struct scope *sc = &c->scope;
+    for (size_t i = 0; i < sc->n_sources; i++)
+        if (strcmp(sc->sources[i].operator_id, s->operator_id) == 0)
+            return &sc->sources[i];
+    struct scope_source *own = &sc->sources[sc->n_sources++];
+    *own = (struct scope_source){.operator_id = s->operator_id, .topic = s->log.topic, .cluster_id = s->log.cluster_id,
+                                 .topic_id = s->log.topic_id, .isolation = s->isolation};
+    return own;
+}
+
+static const struct position *position_of(const struct snapshot *s, uint64_t partition)
+{
+    for (size_t i = 0; i < s->n_positions; i++)
+        if (s->positions[i].partition == partition)
+            return &s->positions[i];
+    return NULL;
+}
+
+static void note_logs(struct cut *c, const struct cut_end *e)
+{
+    if (c->note.len > 0)
+        return;
+    buf_printf(&c->note, "the ends of the scope are of different logs (topic '%s', id %s, cluster %s; then topic '%s', id %s, cluster %s): "
+               "its offsets are not a range of one log", e->from.log.topic, e->from.log.topic_id ? e->from.log.topic_id : "unknown",
+               e->from.log.cluster_id, e->to.log.topic, e->to.log.topic_id ? e->to.log.topic_id : "unknown", e->to.log.cluster_id);
+}
+
+static void add_range(struct cut *c, const struct cut_end *e, struct scope_source *s, const struct position *to, bool one_log)
+{
+    const struct position *from = e->has_from ? position_of(&e->from, to->partition) : NULL;
+    struct scope_range r = {.partition = to->partition, .to = to->value, .has_from = from && one_log, .from = from ? from->value : 0};
+    if (!r.has_from)
+        r.from = 0;
+    if (e->has_from && one_log && !from)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's start", (uintmax_t)to->partition);
+    if (r.has_from && r.from > r.to) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju's positions run backwards, from %jd to %jd", (uintmax_t)to->partition,
+                (intmax_t)r.from, (intmax_t)r.to);
+        r.has_from = false;
+    }
+    for (size_t i = 0; i < s->n_partitions; i++)
+        if (s->partitions[i].partition == r.partition) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju has a position in two source subtasks", (uintmax_t)r.partition);
+            return;
+        }
+    s->partitions[s->n_partitions++] = r;
+}
+
+static int by_partition(const void *a, const void *b)
+{
+    uint64_t x = ((const struct scope_range *)a)->partition, y = ((const struct scope_range *)b)->partition;
+    return x < y ? -1 : x > y;
+}
+
+static void sources(struct cut *c)
+{
+    size_t partitions = 0;
+    for (size_t i = 0; i < c->n_ends; i++)
+        partitions += c->ends[i].has_to ? c->ends[i].to.n_positions : 0;
+    c->scope.sources = arena_alloc(&c->a, (c->n_ends + 1) * sizeof *c->scope.sources);
+    for (size_t i = 0; i < c->n_ends; i++) {
+        const struct cut_end *e = &c->ends[i];
+        if (!e->has_to)
+            continue;
+        struct scope_source *s = source_of(c, &e->to);
+        struct log_id own = {s->topic, s->cluster_id, s->topic_id};
+        if (!s->partitions)
+            s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
+        if (!log_id_same(&own, &e->to.log) || strcmp(s->isolation, e->to.isolation) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks name different logs or isolation levels");
+        bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
+        if (!one_log)
+            note_logs(c, e);
+        for (size_t k = 0; k < e->to.n_positions; k++)
+            add_range(c, e, s, &e->to.positions[k], one_log);
+        for (size_t k = 0; e->has_from && one_log && k < e->from.n_positions; k++)
+            if (!position_of(&e->to, e->from.positions[k].partition))
+                cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's end",
+                        (uintmax_t)e->from.positions[k].partition);
+    }
+    for (size_t i = 0; i < c->scope.n_sources; i++)
+        if (c->scope.sources[i].n_partitions > 1)
+            qsort(c->scope.sources[i].partitions, c->scope.sources[i].n_partitions, sizeof(struct scope_range), by_partition);
+}
+
+void cut_ends(struct cut *c)
+{
+    if (c->n_intervals == 0 || c->marker.n_subtasks == 0)
+        return;
+    uint64_t first_epoch = c->intervals[0].iv.epoch;
+    c->scope.start = SCOPE_FROM_CHECKPOINT;
+    read_ends(c, first_epoch);
+    if (c->scope.since == 0)
+        start_of_run(c, first_epoch);
+    sources(c);
+}

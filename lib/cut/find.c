@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sink is meant, what the job is made of, and the sink's columns. */
+#include "cut/inside.h"
+
+#include <string.h>
+
+/* ---- the sink ---- */
+
+struct candidate {
+    const char *op;
+    const char *database, *table; /* NULL: not known */
+};
+
+static const char *operator_of(struct cut *c, const char *path)
+{
+    static const char head[] = "capture/op-";
+    if (strncmp(path, head, sizeof head - 1) != 0)
+        return NULL;
+    const char *from = path + sizeof head - 1;
+    return arena_strndup(&c->a, from, strcspn(from, "/"));
+}
+
+/* The destination that a sink's evidence names, from the first of its intervals that can be read. */
+static void destination_of(struct cut *c, struct candidate *s)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    for (size_t i = 0; i < m->n_artifacts && !s->database; i++) {
+        const struct bundle_artifact *f = &m->artifacts[i];
+        const char *op = f->role == ROLE_INTERVAL ? operator_of(c, f->path) : NULL;
+        struct buf text = BUF_INIT;
+        struct interval iv;
+        if (op && strcmp(op, s->op) == 0 && bundle_read(c->b, f->path, (size_t)64 << 20, &text, NULL) == 0) {
+            const char *own = arena_strndup(&c->a, text.p ? text.p : "", text.len);
+            if (interval_parse(own, text.len, f->path, &c->a, &iv, NULL) == 0) {
+                s->database = iv.destination.database;
+                s->table = iv.destination.table;
+            }
+        }
+        buf_free(&text);
+    }
+}
+
+static size_t candidates(struct cut *c, struct candidate *list, size_t max)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        const char *op = m->artifacts[i].role == ROLE_INTERVAL ? operator_of(c, m->artifacts[i].path) : NULL;
+        size_t k = 0;
+        while (op && k < n && strcmp(list[k].op, op) != 0)
+            k++;
+        if (op && k == n && n < max)
+            list[n++] = (struct candidate){op, NULL, NULL};
+    }
+    for (size_t k = 0; k < n; k++)
+        destination_of(c, &list[k]);
+    return n;
+}
+
+static bool fits(const struct cut_request *r, const struct candidate *s)
+{
+    return (!r->sink || strcmp(r->sink, s->op) == 0) && (!r->database || !s->database || strcmp(r->database, s->database) == 0) &&
+           (!r->table || !s->table || strcmp(r->table, s->table) == 0);
+}
+
+static void describe(const struct candidate *list, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "%s%s (%s.%s)", i ? ", " : "", list[i].op, list[i].database ? list[i].database : "?",
+                   list[i].table ? list[i].table : "?");
+    buf_str(out);
+}
+
+int cut_find_sink(struct cut *c, struct err *err)
+{
+    const struct cut_request *r = c->r;
+    struct candidate list[64];
+    struct buf all = BUF_INIT;
+    size_t n = candidates(c, list, sizeof list / sizeof *list), fit = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (fits(r, &list[i])) {
+            c->sink = list[i].op;
+            fit++;
+        }
+    }
+    describe(list, n, &all);
+    int rc = 0;
+    if (n == 0)
+        cut_say(c, STATUS_UNAVAILABLE, c->b->m.has_captures ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_CAPTURES,
+                "the bundle holds no sink's interval evidence");
+    else if (fit == 0)
+        rc = err_set(err, ERR_REFUSED, "no sink of the bundle is --sink=%s --database=%s --table=%s; its sinks are: %s", r->sink ? r->sink : "(any)",
+                     r->database ? r->database : "(any)", r->table ? r->table : "(any)", all.p);
+    else if (fit > 1)
+        rc = err_set(err, ERR_REFUSED, "the bundle has several sinks and none is named with --sink: %s", all.p);
+    if (rc != 0)
+        c->sink = NULL;
+    c->scope.sink = c->sink;
+    buf_free(&all);
+    return rc;
+}
+
+/* ---- the job's operators ---- */
+
+static bool known_type(const char *type)
+{
+    return strcmp(type, "kafka-source") == 0 || strcmp(type, "map") == 0 || strcmp(type, "clickhouse-sink") == 0;
+}
+
+static void check_type(struct cut *c, const char *id, const char *type)
+{
+    if (!known_type(type)) {
+        c->no_scope = true;
+        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB,
+                "operator %s is of type '%s', which keeps state across records or is not known: only record-wise jobs are supported", id, type);
+    } else if (c->sink && strcmp(id, c->sink) == 0 && strcmp(type, "clickhouse-sink") != 0)
+        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "operator %s is of type '%s', no ClickHouse sink", id, type);
+}
+
+/* Only what the sink's rows pass through decides; another branch of the job does not. */
+static void check_graph(struct cut *c, const struct job_manifest *job)
+{
+    bool *up = arena_zalloc(&c->a, job->n_operators + 1);
+    bool sink_found = false, more = true;
+    for (size_t i = 0; i < job->n_operators; i++)
+        if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
+            up[i] = sink_found = true;
+    if (!sink_found)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the job's graph has no operator %s", c->sink);
+    while (more) {
+        more = false;
+        for (size_t e = 0; e < job->n_edges; e++)
+            for (size_t to = 0; to < job->n_operators; to++)
+                for (size_t from = 0; up[to] && from < job->n_operators; from++)
+                    if (!up[from] && strcmp(job->edges[e][0], job->operators[from].id) == 0 &&
+                        strcmp(job->edges[e][1], job->operators[to].id) == 0)
+                        up[from] = more = true;
+    }
+    size_t sources = 0;
+    for (size_t i = 0; i < job->n_operators; i++) {
+        if (!up[i])
+            continue;
+        check_type(c, job->operators[i].id, job->operators[i].type);
+        sources += strcmp(job->operators[i].type, "kafka-source") == 0;
+    }
+    if (sink_found && sources != 1)
+        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "%zu Kafka sources lead to the sink, one is supported", sources);
+}
+
+static bool check_manifest(struct cut *c)
+{
+    static const char path[] = "job/manifest.json";
+    struct job_manifest job;
+    struct err err = ERR_INIT;
+    const char *p;
+    size_t n;
+    if (!bundle_find(&c->b->m, path))
+        return false;
+    if (!cut_read(c, path, NEXT_COLLECT_AGAIN, &p, &n))
+        return true;
+    if (job_manifest_parse(p, n, path, &c->a, &job, &err) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+    } else if (strcmp(job.job, c->b->m.job) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s'", path, job.job);
+    } else {
+        c->scope.job_graph_sha256 = arena_strndup(&c->a, job.graph_sha256, SHA256_HEX);
+        check_graph(c, &job);
+    }
+    return true;
+}
+
+/* A job that ended has no manifest: what the recorder wrote of each operator then says what it was. */
+void cut_check_operators(struct cut *c)
+{
+    if (check_manifest(c))
+        return;
+    const struct bundle_manifest *m = &c->b->m;
+    bool sink = false, other = false;
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        struct op_spec op;
+        struct err err = ERR_INIT;
+        const char *p;
+        size_t n;
+        if (m->artifacts[i].role != ROLE_OPERATOR || !cut_read(c, m->artifacts[i].path, NEXT_COLLECT_AGAIN, &p, &n))
+            continue;
+        if (op_spec_parse(p, n, m->artifacts[i].path, &c->a, &op, &err) != 0) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+            continue;
+        }
+        check_type(c, op.operator_id, op.kind);
+        sink |= c->sink && strcmp(op.operator_id, c->sink) == 0;
+        other |= !c->sink || strcmp(op.operator_id, c->sink) != 0;
+    }
+    if (!sink || !other)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                "nothing in the bundle says what the job is made of: no job manifest, and no op.json of %s",
+                sink ? "the operators before the sink" : "the sink");
+}
+
+/* ---- columns ---- */
+
+static int mark_keys(struct cut *c, struct err *err)
+{
+    struct columns *all = &c->scope.columns;
+    for (size_t i = 0; i < c->r->n_keys; i++) {
+        const char *name = c->r->keys[i];
+        size_t at;
+        const struct column *k = columns_find(all, name, strlen(name), &at);
+        if (!k)
+            return err_set(err, ERR_REFUSED, "--key=%s, and the sink writes no such column of %s.%s", name, c->scope.database, c->scope.table);
+        if (k->key)
+            return err_set(err, ERR_REFUSED, "--key names '%s' twice", name);
+        all->at[at].key = true;
+        if (!type_is_key(&k->type))
+            cut_say(c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s: an integer or String column, not Nullable, is needed",
+                    name, k->type.name);
+    }
+    for (size_t i = 0; i < all->n; i++)
+        if (!type_supported(&all->at[i].type))
+            cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, which is not compared", all->at[i].name, all->at[i].type.name);
+    return 0;
+}
+
+int cut_columns(struct cut *c, struct err *err)
+{
+    if (c->n_intervals == 0)
+        return 0;
+    const struct destination *d = &c->intervals[0].iv.destination;
+    struct err why = ERR_INIT;
+    struct json *list = json_parse_named(d->columns, strlen(d->columns), &c->a, c->intervals[0].path, &why);
+    c->scope.server_uuid = d->server_uuid;
+    c->scope.server_version = d->server_version;
+    c->scope.database = d->database;
+    c->scope.table = d->table;
+    c->scope.table_uuid = d->table_uuid;
+    if (!list || columns_parse(list, true, &c->scope.columns, &why) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "%s: the sink's columns: %s", c->intervals[0].path, why.text);
+        return 0;
+    }
+    if (mark_keys(c, err) != 0)
+        return -1;
+    c->has_columns = true;
+    return 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The captured rows: each event of the scope's captures as canonical cells, in
+ * the order the sink received them. The bytes are hashed while they are used,
+ * so that no row outlives a capture that is not the manifest's.
+ */
+#include "cut/inside.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct pass {
+    struct cut *c;
+    struct stream_out *out;
+    struct keyed *keyed;
+    struct buf cells, key;
+    struct arena line;
+    bool said_key, said_name;
+};
+
+/* The raw text of `at`, or NULL; what a row line cannot carry is left out. */
+static const char *at_of(const struct json *event, size_t *n)
+{
+    const struct json *at = json_get(event, "at");
+    if (!at || at->type != JSON_STRING || at->raw_len < 2)
+        return NULL;
+    for (size_t i = 1; i + 1 < at->raw_len; i++)
+        if (at->raw[i] == '\\' && (at->raw[++i] != '"' && at->raw[i] != '\\'))
+            return NULL;
+    *n = at->raw_len - 2;
+    return at->raw + 1;
+}
+
+static void say_unknown(struct pass *p, const struct json *values, const char *where, uint64_t line)
+{
+    const struct columns *all = &p->c->scope.columns;
+    for (size_t i = 0; i < values->len && !p->said_name; i++) {
+        const struct json_member *m = &values->u.members[i];
+        size_t at;
+        if (columns_find(all, m->name, m->name_len, &at))
+            continue;
+        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB, "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where,
+                (uintmax_t)line, (int)m->name_len, m->name);
+        p->said_name = true;
+    }
+}
+
+/* The row's cells, and its key's cells apart. */
+static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
+{
+    const struct columns *all = &p->c->scope.columns;
+    size_t found = 0;
+    buf_reset(&p->cells);
+    buf_reset(&p->key);
+    buf_addc(&p->cells, '[');
+    for (size_t i = 0; i < all->n; i++) {
+        const struct json *v = json_get(values, all->at[i].name);
+        const char *why;
+        if (i > 0)
+            buf_addc(&p->cells, ',');
+        size_t from = p->cells.len;
+        found += v != NULL;
+        cells_owed(&all->at[i], v, &p->cells, &why);
+        if (all->at[i].key) {
+            buf_add(&p->key, p->cells.p + from, p->cells.len - from);
+            buf_addc(&p->key, ',');
+        }
+    }
+    buf_addc(&p->cells, ']');
+    if (found < values->len)
+        say_unknown(p, values, where, line);
+}
+
+static const char *again_of(const struct cut *c, const struct interval *iv, uint64_t index, size_t *entry)
+{
+    while (*entry < iv->n_ledger && index >= iv->ledger[*entry].first + iv->ledger[*entry].rows)
+        ++*entry;
+    if (*entry < iv->n_ledger && index >= iv->ledger[*entry].first && iv->ledger[*entry].resend == RESEND_MAY_DUPLICATE)
+        return AGAIN_RESENT;
+    return c->scope.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
+}
+
+static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again, struct err *err)
+{
+    arena_reset(&p->line);
+    struct json_error e;
+    const struct json *event = json_parse(text, n, &p->line, &e), *values = json_get(event, "values");
+    if (!event)
+        return err_set(err, ERR_REFUSED, "'%s', line %ju: byte %zu: %s", where, (uintmax_t)line, e.offset, e.why);
+    if (!json_is(json_get(event, "type"), "event") || !values || values->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "'%s', line %ju: not an event with its values", where, (uintmax_t)line);
+    size_t at_len = 0;
+    const char *at = at_of(event, &at_len);
+    cells_of(p, values, where, line);
+    if (keyed_add(p->keyed, p->key.p, p->key.len, p->cells.p, p->cells.len) && !p->said_key) {
+        cut_say(p->c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "the key does not name one row: %.*s names another at %.*s", (int)p->key.len - 1,
+                p->key.p, at ? (int)at_len : 1, at ? at : "?");
+        p->said_key = true;
+    }
+    stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
+    p->c->rows++;
+    return 0;
+}
+
+static int header_fits(const struct cut_interval *i, const struct capture_header *h, struct err *err)
+{
+    const struct interval *iv = &i->iv;
+    if (strcmp(h->job, iv->job) != 0 || strcmp(h->operator_id, iv->operator_id) != 0 || h->subtask != iv->subtask || h->epoch != iv->epoch ||
+        strcmp(h->attempt, iv->attempt) != 0)
+        return err_set(err, ERR_REFUSED, "'%s': its header names another interval or attempt than '%s'", i->capture, i->path);
+    if (h->seen != iv->seen || h->stored != iv->stored || h->truncated != iv->truncated)
+        return err_set(err, ERR_REFUSED, "'%s': its header counts %ju rows, '%s' counts %ju", i->capture, (uintmax_t)h->seen, i->path,
+                       (uintmax_t)iv->seen);
+    return 0;
+}
+
+static int read_lines(struct pass *p, const struct cut_interval *i, struct capture_reader *r, struct err *err)
+{
+    const char *text;
+    size_t n, entry = 0;
+    bool is_data;
+    uint64_t index = 0;
+    int rc;
+    while ((rc = capture_read_next(r, &text, &n, &is_data, err)) == 1) {
+        if (!is_data)
+            continue;
+        const char *again = again_of(p->c, &i->iv, index++, &entry);
+        if (put_event(p, text, n, i->capture, r->lines.line_no, again, err) != 0)
+            return -1;
+    }
+    return rc;
+}
+
+static int check_digest(struct capture_reader *r, const struct bundle_artifact *f, struct err *err)
+{
+    uint64_t bytes;
+    char sha[SHA256_HEX + 1];
+    capture_read_digest(r, &bytes, sha);
+    if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
+        return 0;
+    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
+}
+
+static void read_capture(struct pass *p, const struct cut_interval *i)
+{
+    const struct bundle_artifact *f;
+    struct err err = ERR_INIT;
+    struct capture_reader r;
+    int fd = bundle_open_file(p->c->b, i->capture, &f, &err);
+    if (fd < 0) {
+        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_CAPTURES);
+        return;
+    }
+    int rc = capture_read_open(&r, fd, i->capture, &err);
+    if (rc == 0)
+        rc = header_fits(i, &r.h, &err);
+    if (rc == 0)
+        rc = read_lines(p, i, &r, &err);
+    if (rc == 0)
+        rc = check_digest(&r, f, &err);
+    if (rc != 0)
+        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_AGAIN);
+    capture_read_close(&r);
+    close(fd);
+}
+
+void cut_rows(struct cut *c, struct stream_out *out)
+{
+    struct pass p = {.c = c, .out = out, .keyed = keyed_new()};
+    for (size_t i = 0; i < c->n_intervals; i++) {
+        const struct interval *iv = &c->intervals[i].iv;
+        if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
+            read_capture(&p, &c->intervals[i]);
+    }
+    keyed_free(p.keyed);
+    buf_free(&p.cells);
+    buf_free(&p.key);
+    arena_free(&p.line);
+}

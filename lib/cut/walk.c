@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk back from the checkpoint: each sink subtask's intervals through each
+ * one's previous barrier, until a completed checkpoint or the start of the run.
+ * A checkpoint that was triggered and never completed left its interval to the
+ * next one.
+ */
+#include "cut/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct cut_interval *interval_add(struct cut *c)
+{
+    if (c->n_intervals == c->cap_intervals) {
+        size_t cap = c->cap_intervals ? c->cap_intervals * 2 : 16;
+        struct cut_interval *grown = arena_alloc(&c->a, cap * sizeof *grown);
+        if (c->n_intervals > 0)
+            memcpy(grown, c->intervals, c->n_intervals * sizeof *grown);
+        c->intervals = grown;
+        c->cap_intervals = cap;
+    }
+    return &c->intervals[c->n_intervals++];
+}
+
+static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint64_t epoch)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    enum next_action next = NEXT_RECORD_AGAIN;
+    for (size_t i = 0; i < m->n_excluded; i++)
+        if (strcmp(m->excluded[i].what, path) == 0)
+            next = NEXT_COLLECT_EPOCHS;
+    if (!m->has_captures)
+        next = NEXT_COLLECT_CAPTURES;
+    else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
+        next = NEXT_COLLECT_EPOCHS;
+    cut_say(c, STATUS_UNAVAILABLE, next, "no interval evidence of sink %s, subtask %ju, epoch %ju: '%s' is not in the bundle", c->sink,
+            (uintmax_t)subtask, (uintmax_t)epoch, path);
+}
+
+/* The capture must be the file that the evidence speaks of, and whole. */
+static void check_capture(struct cut *c, struct cut_interval *i)
+{
+    const struct interval *iv = &i->iv;
+    const struct bundle_artifact *f = bundle_find(&c->b->m, i->capture);
+    if (iv->outcome == CAPTURE_DISARMED)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the capture of this interval was disarmed", i->path);
+    else if (iv->truncated || iv->stored < iv->seen)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RAISE_CAPTURE, "'%s': the capture is truncated: %ju of %ju rows were stored", i->path,
+                (uintmax_t)iv->stored, (uintmax_t)iv->seen);
+    else if (!f)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_CAPTURES, "the capture '%s' is not in the bundle", i->capture);
+    else if (strcmp(f->sha256, iv->sha256) != 0 || f->bytes != iv->bytes)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the capture '%s' is not the one that '%s' speaks of", i->capture, i->path);
+}
+
+/* The acknowledged INSERTs must be exactly the recorded rows, one range after another. */
+static void check_ledger(struct cut *c, const struct cut_interval *i)
+{
+    uint64_t at = 0;
+    for (size_t k = 0; k < i->iv.n_ledger; k++) {
+        const struct ledger_entry *l = &i->iv.ledger[k];
+        if (l->first != at || l->rows == 0) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': ledger entry %zu begins at row %ju, the ones before end at %ju", i->path, k,
+                    (uintmax_t)l->first, (uintmax_t)at);
+            return;
+        }
+        at += l->rows;
+    }
+    if (at != i->iv.seen)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the ledger acknowledges %ju rows, the sink's input had %ju", i->path,
+                (uintmax_t)at, (uintmax_t)i->iv.seen);
+    c->owed_rows += at;
+}
+
+static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struct cut_interval **out)
+{
+    struct buf rel = BUF_INIT, path = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct interval iv;
+    const char *p;
+    size_t n;
+    path_join(&path, "capture", evidence_path_interval(&rel, c->sink, subtask, epoch));
+    const char *where = arena_strndup(&c->a, path.p, path.len);
+    path_join(&path, "capture", evidence_path_capture(&rel, c->sink, subtask, epoch));
+    const char *capture = arena_strndup(&c->a, path.p, path.len);
+    buf_free(&rel);
+    buf_free(&path);
+    if (!bundle_find(&c->b->m, where)) {
+        say_missing(c, where, subtask, epoch);
+        return false;
+    }
+    if (!cut_read(c, where, NEXT_COLLECT_AGAIN, &p, &n))
+        return false;
+    if (interval_parse(p, n, where, &c->a, &iv, &err) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "%s", err.text);
+        return false;
+    }
+    if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask || iv.epoch != epoch) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", where, iv.job,
+                iv.operator_id, (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
+        return false;
+    }
+    *out = interval_add(c);
+    **out = (struct cut_interval){where, capture, iv};
+    check_capture(c, *out);
+    check_ledger(c, *out);
+    return true;
+}
+
+/* One subtask's walk. False where it did not reach the scope's start. */
+static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
+{
+    const struct restored *r = c->markers.has_restored ? &c->markers.restored : NULL;
+    for (uint64_t e = c->scope.checkpoint;;) {
+        struct cut_interval *i;
+        if (restored_passes_over(r, e)) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "epoch %ju is of a run that the restore from %ju discarded", (uintmax_t)e,
+                    (uintmax_t)r->checkpoint);
+            return false;
+        }
+        if (!interval_read(c, subtask, e, &i))
+            return false;
+        uint64_t previous = i->iv.previous;
+        *since = previous;
+        if (previous == 0 || (!c->r->from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
+            return true;
+        e = previous;
+    }
+}
+
+static int by_epoch(const void *a, const void *b)
+{
+    const struct interval *x = &((const struct cut_interval *)a)->iv, *y = &((const struct cut_interval *)b)->iv;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
+}
+
+/* Sink subtasks run one a lane; evidence of more than those is walked too, so that none is left out. */
+static void subtasks_of(struct cut *c)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    uint64_t *at = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + 1) * sizeof *at);
+    size_t n = 0;
+    for (size_t i = 0; i < c->marker.n_subtasks; i++)
+        at[n++] = c->marker.subtasks[i];
+    struct buf head = BUF_INIT;
+    buf_printf(&head, "capture/op-%s/subtask-", c->sink);
+    buf_str(&head);
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        const char *path = m->artifacts[i].path;
+        uint64_t subtask;
+        size_t k = 0;
+        if (m->artifacts[i].role != ROLE_INTERVAL || strncmp(path, head.p, head.len) != 0 ||
+            !scan_u64(path + head.len, strcspn(path + head.len, "/"), &subtask))
+            continue;
+        while (k < n && at[k] != subtask)
+            k++;
+        if (k == n)
+            at[n++] = subtask;
+    }
+    buf_free(&head);
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && at[k - 1] > at[k]; k--) {
+            uint64_t held = at[k];
+            at[k] = at[k - 1];
+            at[k - 1] = held;
+        }
+    c->scope.subtasks = at;
+    c->scope.n_subtasks = n;
+}
+
+static void check_agreement(struct cut *c)
+{
+    const struct cut_interval *first = &c->intervals[0];
+    for (size_t i = 1; i < c->n_intervals; i++) {
+        const struct cut_interval *other = &c->intervals[i];
+        const char *field = destination_differs(&first->iv.destination, &other->iv.destination);
+        if (strcmp(first->iv.attempt, other->iv.attempt) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' is of attempt '%s', '%s' of '%s'", first->path, first->iv.attempt,
+                    other->path, other->iv.attempt);
+        if (field)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' and '%s' name two destinations: %s differs", first->path, other->path,
+                    field);
+        if (other->iv.epoch == c->intervals[i - 1].iv.epoch && other->iv.previous != c->intervals[i - 1].iv.previous)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' and '%s' differ in the barrier before them", c->intervals[i - 1].path,
+                    other->path);
+    }
+}
+
+static void list_epochs(struct cut *c)
+{
+    struct scope *s = &c->scope;
+    s->epochs = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->epochs);
+    s->attempts = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->attempts);
+    for (size_t i = 0; i < c->n_intervals; i++) {
+        const struct interval *iv = &c->intervals[i].iv;
+        size_t k = 0;
+        if (s->n_epochs == 0 || s->epochs[s->n_epochs - 1] != iv->epoch)
+            s->epochs[s->n_epochs++] = iv->epoch;
+        while (k < s->n_attempts && strcmp(s->attempts[k], iv->attempt) != 0)
+            k++;
+        if (k == s->n_attempts)
+            s->attempts[s->n_attempts++] = iv->attempt;
+    }
+}
+
+void cut_walk(struct cut *c)
+{
+    bool whole = true, any = false;
+    uint64_t since = 0;
+    subtasks_of(c);
+    for (size_t i = 0; i < c->scope.n_subtasks; i++) {
+        uint64_t own;
+        if (!walk_subtask(c, c->scope.subtasks[i], &own)) {
+            whole = false;
+            continue;
+        }
+        if (any && own != since)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals begin after different checkpoints: %ju and %ju",
+                    (uintmax_t)since, (uintmax_t)own);
+        since = own;
+        any = true;
+    }
+    c->scope.since = any ? since : 0;
+    if (c->n_intervals == 0)
+        return;
+    qsort(c->intervals, c->n_intervals, sizeof *c->intervals, by_epoch);
+    check_agreement(c);
+    list_epochs(c);
+    if (whole && c->scope.n_epochs * c->scope.n_subtasks != c->n_intervals)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals are not of the same epochs");
+    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_SCOPE, "the scope holds no rows, which establishes nothing");
+}
