@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scope-cut: from a bundle, what one completed checkpoint owes its table: the
+ * scope document, the columns, the intervals and the rows that the sink
+ * received. Given a directory it begins a stream; otherwise it takes the bundle
+ * from its input's `bundle` line and refuses another manifest than that line's.
+ *
+ * Exit: 0 the scope is whole, 1 a file is not what the manifest lists, 2 refused,
+ * 3 evidence is missing or partial, or the job is not supported.
+ */
+#include "cut/cut.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: scope-cut --key=COLUMN[,COLUMN...] [options] [BUNDLE]\n"
+    "Cut the scope of a completed checkpoint and its captured rows from a bundle.\n"
+    "Without BUNDLE the stream on standard input names it.\n"
+    "  --checkpoint=N      the checkpoint (the one that the bundle was collected for)\n"
+    "  --key=COLUMN,...    the columns that name one row; may be repeated\n"
+    "  --from-run-start    every interval from the run's start, not from the checkpoint before\n"
+    "  --job=JOB --sink=OPERATOR --database=NAME --table=NAME   must be the bundle's\n"
+    "  --out=FILE          write the scope document to FILE too\n"
+    "  --max-line=SIZE     longest line of the input (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported\n";
+
+enum { OPT_CHECKPOINT = 256, OPT_KEY, OPT_START, OPT_JOB, OPT_SINK, OPT_DATABASE, OPT_TABLE, OPT_OUT, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT}, {"key", required_argument, NULL, OPT_KEY},
+    {"from-run-start", no_argument, NULL, OPT_START},        {"job", required_argument, NULL, OPT_JOB},
+    {"sink", required_argument, NULL, OPT_SINK},             {"database", required_argument, NULL, OPT_DATABASE},
+    {"table", required_argument, NULL, OPT_TABLE},           {"out", required_argument, NULL, OPT_OUT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},                     {NULL, 0, NULL, 0},
+};
+
+struct options {
+    struct cut_request r;
+    const char *bundle, *out;
+    uint64_t max_line;
+};
+
+/* A list of names; the copy's pieces live as long as the process. */
+static int add_keys(const char *list, struct cut_request *r, struct err *err)
+{
+    for (const char *p = list;;) {
+        size_t n = strcspn(p, ",");
+        if (n == 0)
+            return err_set(err, ERR_REFUSED, "--key: an empty column name in '%s'", list);
+        r->keys = xrealloc(r->keys, (r->n_keys + 1) * sizeof *r->keys);
+        r->keys[r->n_keys++] = xstrndup(p, n);
+        if (p[n] == '\0')
+            return 0;
+        p += n + 1;
+    }
+}
+
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    int c, rc = 0;
+    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_CHECKPOINT:
+            o->r.has_checkpoint = true;
+            rc = parse_u64(optarg, 1, UINT64_MAX, &o->r.checkpoint, "--checkpoint", err);
+            break;
+        case OPT_KEY: rc = add_keys(optarg, &o->r, err); break;
+        case OPT_START: o->r.from_run_start = true; break;
+        case OPT_JOB: o->r.job = optarg; break;
+        case OPT_SINK: o->r.sink = optarg; break;
+        case OPT_DATABASE: o->r.database = optarg; break;
+        case OPT_TABLE: o->r.table = optarg; break;
+        case OPT_OUT: o->out = optarg; break;
+        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err); break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    if (rc == 0 && optind < argc)
+        o->bundle = argv[optind++];
+    if (rc == 0 && optind < argc)
+        return opt_refused(argv, optind, err);
+    if (rc == 0 && o->r.n_keys == 0)
+        return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
+    return rc;
+}
+
+/* ---- the input ---- */
+
+struct context {
+    struct arena arena;
+    struct stream_bundle bundle;
+    bool has_bundle;
+    struct buf unchecked; /* bundle.* checks that did not pass */
+};
+
+static int on_check(struct context *c, const struct stream_line *line, struct err *err)
+{
+    const char *name, *status;
+    const struct json *doc = json_parse_named(arena_strndup(&c->arena, line->p, line->n), line->n, &c->arena, "check", err);
+    if (!doc || json_need_str(doc, "name", &c->arena, &name, "check", err) != 0 ||
+        json_need_str(doc, "status", &c->arena, &status, "check", err) != 0)
+        return -1;
+    if (strncmp(name, "bundle.", 7) == 0 && strcmp(status, "passed") != 0)
+        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", name, status);
+    return 0;
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct context *c = ctx;
+    if (line->type == LINE_CHECK)
+        return on_check(c, line, err);
+    if (line->type == LINE_SCOPE)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
+    if (line->type != LINE_BUNDLE)
+        return 0;
+    if (c->has_bundle)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju is a second bundle line", (uintmax_t)line->line_no);
+    c->has_bundle = true;
+    return stream_bundle(line, &c->arena, &c->bundle, err);
+}
+
+/* ---- the output ---- */
+
+static void put_require(struct stream_out *out)
+{
+    static const enum check_name names[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
+                                            CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS};
+    stream_put_require(out, names, sizeof names / sizeof *names);
+}
+
+static void put_checks(struct cut *c, struct stream_out *out)
+{
+    struct buf counts = BUF_INIT;
+    const char **evidence = arena_alloc(&c->a, (2 * c->n_intervals + 1) * sizeof *evidence);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_intervals && n < 200; i++) {
+        evidence[n++] = c->intervals[i].path;
+        evidence[n++] = c->intervals[i].capture;
+    }
+    evidence[n] = NULL;
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs, (uintmax_t)c->rows);
+    if (c->broken.len > 0)
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, buf_str(&c->broken), NULL, NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+    if (c->note.len > 0) {
+        if (c->reason.len > 0)
+            buf_adds(&c->reason, "; ");
+        buf_add(&c->reason, c->note.p, c->note.len);
+    }
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next, buf_str(&counts));
+    buf_free(&counts);
+}
+
+static int write_document(struct cut *c, const char *path, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    scope_put(&text, &c->scope);
+    buf_addc(&text, '\n');
+    int rc = file_publish(path, text.p, text.len, err);
+    buf_free(&text);
+    return rc;
+}
+
+/* What stands behind cannot work without a scope: it is told to stop, and the check says why. */
+static void put_no_scope(struct cut *c, struct stream_out *out)
+{
+    struct err err = ERR_INIT;
+    put_checks(c, out);
+    err_set(&err, ERR_TROUBLE, "no scope: %s", buf_str(&c->reason));
+    stream_put_stop(out, &err, c->next);
+}
+
+static void put_cut(struct cut *c, struct stream_out *out, const char *document)
+{
+    struct err err = ERR_INIT;
+    if (!c->has_scope) {
+        put_no_scope(c, out);
+        return;
+    }
+    cut_put_head(c, out);
+    cut_rows(c, out);
+    bool whole = c->status == STATUS_PASSED;
+    stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
+    put_checks(c, out);
+    if (document && write_document(c, document, &err) != 0)
+        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+}
+
+static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
+{
+    if (strcmp(b->sha256, said->manifest_sha256) != 0)
+        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
+                       said->manifest_sha256);
+    return 0;
+}
+
+static void work(struct stream_out *out, const struct options *o, const char *path, const struct stream_bundle *said)
+{
+    struct bundle b;
+    struct cut c;
+    struct err err = ERR_INIT;
+    bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
+    if (!ok) {
+        stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+        bundle_close(&b);
+        return;
+    }
+    if (!said)
+        stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
+    put_require(out);
+    if (cut_scope(&c, &b, &o->r, &err) != 0)
+        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+    else
+        put_cut(&c, out, o->out);
+    cut_free(&c);
+    bundle_close(&b);
+}
+
+/* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
+static void leave_closed(struct stream_out *out, struct buf *unchecked)
+{
+    struct buf reason = BUF_INIT;
+    struct err err = ERR_INIT;
+    buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
+    put_require(out);
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+    err_set(&err, ERR_TROUBLE, "%s", reason.p);
+    stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+    buf_free(&reason);
+}
+
+static void from_stream(struct stream_out *out, const struct options *o, struct context *c)
+{
+    if (!c->has_bundle)
+        stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"}, NEXT_FIX_USAGE);
+    else if (c->unchecked.len > 0)
+        leave_closed(out, &c->unchecked);
+    else
+        work(out, o, c->bundle.path, &c->bundle);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct options o = {.max_line = STREAM_MAX_LINE};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0)
+        return stream_refuse(&err, NEXT_FIX_USAGE);
+    struct stream_out out;
+    struct context c = {.arena = ARENA_INIT};
+    struct stream_in in = {0};
+    if (o.bundle) {
+        stream_begin(&out, 1, NULL);
+        work(&out, &o, o.bundle, NULL);
+    } else if (stream_filter(&in, &out, o.max_line, on_line, &c)) {
+        from_stream(&out, &o, &c);
+    }
+    status = stream_end(&out);
+    stream_out_free(&out);
+    stream_in_free(&in);
+    buf_free(&c.unchecked);
+    arena_free(&c.arena);
+    for (size_t i = 0; i < o.r.n_keys; i++)
+        free((char *)o.r.keys[i]);
+    free(o.r.keys);
+    return status;
+}
