@@ -11,7 +11,7 @@ void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ..
     if (f->n == BUNDLE_FAULTS_KEPT)
         return;
     if (!f->text) {
-        f->text = arena_alloc(&f->arena, BUNDLE_FAULTS_KEPT * sizeof *f->text);
+        f->text = arena_alloc(&f->arena, (BUNDLE_FAULTS_KEPT + 1) * sizeof *f->text);
         f->path = arena_alloc(&f->arena, (BUNDLE_FAULTS_KEPT + 1) * sizeof *f->path);
     }
     struct buf text = BUF_INIT;
@@ -21,7 +21,7 @@ void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ..
     va_end(ap);
     f->text[f->n] = arena_strndup(&f->arena, text.p, text.len);
     f->path[f->n++] = arena_strndup(&f->arena, path, strlen(path));
-    f->path[f->n] = NULL;
+    f->text[f->n] = f->path[f->n] = NULL;
     buf_free(&text);
 }
 
