@@ -22,17 +22,15 @@ static int hex4(const char *p)
 
 size_t json_escape_at(const char *p, const char *end, unsigned *code, const char **why)
 {
-    static const char simple[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
+    static const char meaning[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                      ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
     *why = "text ends inside a string";
     if (end - p < 2)
         return 0;
     if (p[1] != 'u') {
-        const char *s = p[1] ? strchr(simple, p[1]) : NULL;
         *why = "unknown escape";
-        if (!s)
-            return 0;
-        *code = (unsigned char)meaning[s - simple];
-        return 2;
+        *code = (unsigned char)meaning[(unsigned char)p[1]];
+        return *code ? 2 : 0;
     }
     int high = end - p >= 6 ? hex4(p + 2) : -1;
     *why = "\\u without four hexadecimal digits";

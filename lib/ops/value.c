@@ -12,7 +12,11 @@
 
 #define TWO_TO_53 9007199254740992.0
 
-enum { SAFE_DIGITS = 15, EXACT_POWERS = 22 }; /* DBL_DIG; 10^22 is the last power of ten that is a double */
+enum {
+    SAFE_DIGITS = 15,  /* DBL_DIG */
+    EXACT_POWERS = 22, /* 10^22 is the last power of ten that is a double */
+    MOST_PLACES = 8    /* tried before libjq is asked */
+};
 
 static const double powers[EXACT_POWERS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -61,17 +65,21 @@ bool number_to_double(const char *p, size_t n, double *out)
 static bool put_small_decimal(struct buf *out, double d)
 {
     double size = fabs(d);
-    for (int k = 1; k <= 8; k++) {
+    for (int k = 1; k <= MOST_PLACES; k++) {
         double scaled = nearbyint(size * powers[k]);
         if (scaled >= 1e15)
             return false;
         if (scaled / powers[k] != size)
             continue;
-        char text[24];
-        uint64_t digits = (uint64_t)scaled, unit = (uint64_t)powers[k];
-        int len = snprintf(text, sizeof text, "%s%llu.%0*llu", d < 0 ? "-" : "", (unsigned long long)(digits / unit), k,
-                           (unsigned long long)(digits % unit));
-        buf_add(out, text, (size_t)len);
+        uint64_t digits = (uint64_t)scaled, unit = (uint64_t)powers[k], fraction = digits % unit;
+        char text[MOST_PLACES];
+        for (int i = k; i-- > 0; fraction /= 10)
+            text[i] = (char)('0' + fraction % 10);
+        if (d < 0)
+            buf_addc(out, '-');
+        buf_addu64(out, digits / unit);
+        buf_addc(out, '.');
+        buf_add(out, text, (size_t)k);
         return true;
     }
     return false;
