@@ -28,7 +28,7 @@ static const char HELP[] =
     "  -t, --topic=TOPIC          topic to read; partition p belongs to lane p mod the number of lanes\n"
     "      --lane=FILE            a lane's output (a FIFO, a file, or -), once a lane; none: one lane on standard output\n"
     "      --isolation=LEVEL      read_committed (default) or read_uncommitted\n"
-    "      --start=WHERE          beginning (default) or end, where nothing is restored\n"
+    "      --start=WHERE          beginning (default) or end (not with --checkpoint-dir)\n"
     "      --stop-at-end          end at what the log holds at the start; with barriers, after a last one and two empty ones\n"
     "      --time-field=NAME      event time: this integer member of the payload, in ms (default: Kafka's timestamp)\n"
     "      --watermark-lag-ms=N   how far the watermark stays behind (0)\n"
@@ -186,6 +186,8 @@ static int check_options(const struct options *o, struct err *err)
         return err_set(err, ERR_REFUSED, "--restore needs --checkpoint-dir");
     if (o->first_epoch <= o->restore)
         return err_set(err, ERR_REFUSED, "--first-epoch=%" PRIu64 " is not past --restore=%" PRIu64, o->first_epoch, o->restore);
+    if (o->from_end && o->checkpoint_dir)
+        return err_set(err, ERR_REFUSED, "--start=end does not go with --checkpoint-dir: a run begun again would pass over records");
     if (o->job && !evidence_job_ok(o->job))
         return err_set(err, ERR_REFUSED, "--job: not a job id: %s", o->job);
     if (!evidence_operator_ok(o->operator_id))
@@ -260,7 +262,7 @@ static void tick(struct tail *t, int64_t now, bool at_barrier)
             put_watermark(lane);
             lane->last_mark_ms = now;
         }
-        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms) {
+        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms && kafka_lane_at_end(&lane->kafka)) {
             if (lane->mark_due)
                 put_watermark(lane);
             lane->idle = true;
@@ -321,6 +323,18 @@ static struct kafka_lane_part *partition(const struct tail *t, uint32_t p)
     return kafka_lane_part(&t->lanes[p % t->o.n_lanes].kafka, p);
 }
 
+/* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
+static int restore_no_more(struct tail *t, int ckpt_fd, struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    evidence_path_snapshot(&rel, t->o.job, t->o.generation, t->o.n_lanes, t->o.restore);
+    int rc = 0;
+    if (faccessat(ckpt_fd, buf_str(&rel), F_OK, 0) == 0)
+        rc = err_set(err, ERR_REFUSED, "%s: the checkpoint is of more lanes than %u", buf_str(&rel), t->o.n_lanes);
+    buf_free(&rel);
+    return rc;
+}
+
 /* Every partition up to the last one that the job knew has a position in the snapshots, and it is in the log. */
 static int restore(struct tail *t, struct err *err)
 {
@@ -330,6 +344,8 @@ static int restore(struct tail *t, struct err *err)
         return err_sys(err, "%s", t->o.checkpoint_dir);
     for (uint32_t i = 0; !rc && i < t->o.n_lanes; i++)
         rc = restore_lane(t, fd, i, err);
+    if (!rc)
+        rc = restore_no_more(t, fd, err);
     close(fd);
     for (uint32_t p = 0; p < kafka_log(t->kafka)->partitions; p++)
         if (partition(t, p)->restored)

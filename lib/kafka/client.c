@@ -45,6 +45,11 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
     snprintf(k->trouble_text, sizeof k->trouble_text, "%s", reason);
 }
 
+static void unheard(rd_kafka_t *rk, int code, const char *reason, void *opaque)
+{
+    (void)rk, (void)code, (void)reason, (void)opaque;
+}
+
 const char *kafka_trouble(const struct kafka_client *k)
 {
     return k->trouble ? k->trouble_text : NULL;
@@ -73,6 +78,7 @@ static bool has_brokers(const rd_kafka_conf_t *conf)
     return rd_kafka_conf_get(conf, "test.mock.num.brokers", value, &size) != RD_KAFKA_CONF_OK || value[0] != '0';
 }
 
+/* A handle whose errors k hears of; k NULL: nobody does. */
 static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, enum kafka_isolation isolation, struct err *err)
 {
     char why[512];
@@ -87,7 +93,7 @@ static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, en
     rd_kafka_conf_set(conf, "enable.auto.commit", "false", NULL, 0);
     rd_kafka_conf_set(conf, "auto.offset.reset", "error", NULL, 0);
     rd_kafka_conf_set_opaque(conf, k);
-    rd_kafka_conf_set_error_cb(conf, on_error);
+    rd_kafka_conf_set_error_cb(conf, k ? on_error : unheard);
     if (!wants_log(conf))
         rd_kafka_conf_set_log_cb(conf, quiet);
     rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
@@ -176,7 +182,7 @@ int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolati
     k->topic = k->rk ? rd_kafka_topic_new(k->rk, topic, NULL) : NULL;
     if (k->rk && !k->topic)
         kafka_err(err, rd_kafka_last_error(), "topic %s", topic);
-    if (!k->topic || look(k, err) != 0 || identify(k, err) != 0) {
+    if (!k->topic || look(k, err) != 0 || !(k->admin = create(NULL, c, isolation, err)) || identify(k, err) != 0) {
         kafka_close(k);
         return -1;
     }
@@ -196,6 +202,8 @@ void kafka_close(struct kafka_client *k)
         rd_kafka_queue_destroy(k->queue);
     if (k->topic)
         rd_kafka_topic_destroy(k->topic);
+    if (k->admin)
+        rd_kafka_destroy(k->admin);
     if (k->rk)
         rd_kafka_destroy(k->rk);
     free(k->name);

@@ -16,6 +16,7 @@ struct kafka_conf {
 
 struct kafka_client {
     rd_kafka_t *rk;
+    rd_kafka_t *admin; /* questions of its own: behind a fetch that waits for records they would take half a second */
     rd_kafka_topic_t *topic;
     rd_kafka_queue_t *queue; /* of all assigned partitions */
     struct kafka_log log;

@@ -109,6 +109,7 @@ struct kafka_lane_part {
     int64_t position;
     bool restored;    /* the position is a snapshot's */
     int64_t stop;     /* the lane reads nothing at or past it; -1: no end */
+    bool at_end;      /* nothing lay beyond the position when last heard */
     bool timed;       /* `greatest` is set */
     int64_t greatest; /* event time of the records so far */
 };
@@ -135,6 +136,8 @@ void kafka_lane_time(struct kafka_lane_part *part, int64_t time);
 /* Recompute the watermark: the least of the partitions' greatest times, less the lag, once every partition has one.
  * True when it rose. */
 bool kafka_lane_advance(struct kafka_lane *l);
+/* True when no partition of the lane has anything to give for now. Only then may silence be taken for idleness. */
+bool kafka_lane_at_end(const struct kafka_lane *l);
 bool kafka_lane_part_done(const struct kafka_lane_part *part); /* the stop is reached */
 
 /* ---- a lane's snapshot (evidence.h has the struct; nothing of evidence is called here) ---- */

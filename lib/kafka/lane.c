@@ -31,11 +31,20 @@ bool kafka_lane_part_done(const struct kafka_lane_part *part)
     return part->stop >= 0 && part->position >= part->stop;
 }
 
+bool kafka_lane_at_end(const struct kafka_lane *l)
+{
+    for (size_t i = 0; i < l->n_parts; i++)
+        if (!l->parts[i].at_end && !kafka_lane_part_done(&l->parts[i]))
+            return false;
+    return true;
+}
+
 int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err)
 {
     *hand_on = false;
     if (kafka_lane_part_done(part))
         return 0;
+    part->at_end = e->end;
     if (e->end) {
         /* Markers and aborted records before the end take offsets that are never delivered. */
         if (e->offset > part->position)

@@ -28,7 +28,7 @@ static rd_kafka_event_t *answer(struct kafka_client *k, rd_kafka_queue_t *queue,
 
 static rd_kafka_AdminOptions_t *options(struct kafka_client *k, rd_kafka_admin_op_t op)
 {
-    rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(k->rk, op);
+    rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(k->admin, op);
     rd_kafka_AdminOptions_set_request_timeout(o, k->timeout_ms, NULL, 0);
     return o;
 }
@@ -47,10 +47,10 @@ static char *id_text(const rd_kafka_Uuid_t *id)
 int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct err *err)
 {
     const char *names[] = {k->name};
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(k->rk);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(names, 1);
     rd_kafka_AdminOptions_t *o = options(k, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
-    rd_kafka_DescribeTopics(k->rk, topics, o, queue);
+    rd_kafka_DescribeTopics(k->admin, topics, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_TopicCollection_destroy(topics);
     rd_kafka_event_t *event = answer(k, queue, err);
@@ -81,10 +81,10 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     rd_kafka_topic_partition_list_t *ask = rd_kafka_topic_partition_list_new((int)k->log.partitions);
     for (uint32_t p = 0; p < k->log.partitions; p++)
         rd_kafka_topic_partition_list_add(ask, k->name, (int32_t)p)->offset = spec;
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(k->rk);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_AdminOptions_t *o = options(k, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
     rd_kafka_error_destroy(rd_kafka_AdminOptions_set_isolation_level(o, isolation));
-    rd_kafka_ListOffsets(k->rk, ask, o, queue);
+    rd_kafka_ListOffsets(k->admin, ask, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_topic_partition_list_destroy(ask);
     rd_kafka_event_t *event = answer(k, queue, err);
@@ -136,7 +136,7 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
 {
     for (uint32_t p = 0; p < k->log.partitions; p++) {
         rd_kafka_resp_err_t code =
-            rd_kafka_query_watermark_offsets(k->rk, k->name, (int32_t)p, &out[p].low, &out[p].high, k->timeout_ms);
+            rd_kafka_query_watermark_offsets(k->admin, k->name, (int32_t)p, &out[p].low, &out[p].high, k->timeout_ms);
         if (code)
             return kafka_err(err, code, "topic %s partition %u", k->name, p);
         out[p].stable = out[p].high;

@@ -31,14 +31,16 @@ rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char 
     return rk;
 }
 
-/* The answer to one admin request, or NULL with the reason said. */
+/* The answer to one admin request, or NULL with the reason said (what NULL: not said). */
 static rd_kafka_event_t *answer(rd_kafka_queue_t *queue, const char *what)
 {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TOOL_TIMEOUT_MS);
     if (!event) {
-        tool_fail(what, "no answer");
+        if (what)
+            tool_fail(what, "no answer");
     } else if (rd_kafka_event_error(event)) {
-        tool_fail(what, rd_kafka_event_error_string(event));
+        if (what)
+            tool_fail(what, rd_kafka_event_error_string(event));
         rd_kafka_event_destroy(event);
         event = NULL;
     }
@@ -102,7 +104,7 @@ int tool_delete_records(const char *bootstrap, const char *topic, int partition,
 }
 
 /* The offset that `spec` names, for every partition; the last stable one where `committed`. */
-static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *topic, size_t partitions,
+static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *what, const char *topic, size_t partitions,
                         rd_kafka_OffsetSpec_t spec, bool committed, int64_t *out)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)partitions);
@@ -113,7 +115,7 @@ static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
     rd_kafka_ListOffsets(rk, list, options, queue);
     rd_kafka_AdminOptions_destroy(options);
     rd_kafka_topic_partition_list_destroy(list);
-    rd_kafka_event_t *event = answer(queue, topic);
+    rd_kafka_event_t *event = answer(queue, what);
     if (!event)
         return -1;
     size_t count;
@@ -133,9 +135,9 @@ static int await_leaders(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *to
     int64_t *low = calloc(partitions, sizeof *low);
     for (int tries = 0; low && tries < 100; tries++) {
         size_t answering = 0;
-        if (list_offsets(rk, queue, topic, partitions, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) != 0)
-            break;
-        while (answering < partitions && low[answering] >= 0) answering++;
+        bool asked = list_offsets(rk, queue, NULL, topic, partitions, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) == 0;
+        while (asked && answering < partitions && low[answering] >= 0)
+            answering++;
         if (answering == partitions) {
             free(low);
             return 0;
@@ -182,9 +184,9 @@ static int print_bounds(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
 {
     int64_t *low = calloc(3 * n, sizeof *low), *high = low + n, *stable = high + n;
     int status = 3;
-    if (low && list_offsets(rk, queue, topic, n, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) == 0 &&
-        list_offsets(rk, queue, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, false, high) == 0 &&
-        list_offsets(rk, queue, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, true, stable) == 0) {
+    if (low && list_offsets(rk, queue, topic, topic, n, RD_KAFKA_OFFSET_SPEC_EARLIEST, false, low) == 0 &&
+        list_offsets(rk, queue, topic, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, false, high) == 0 &&
+        list_offsets(rk, queue, topic, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, true, stable) == 0) {
         for (size_t p = 0; p < n; p++)
             printf("%s{\"partition\":%zu,\"low\":%" PRId64 ",\"high\":%" PRId64 ",\"stable\":%" PRId64 "}", p ? "," : "",
                    p, low[p], high[p], stable[p]);

@@ -155,7 +155,8 @@ static rd_kafka_t *new_producer(const char *bootstrap, struct producer *p)
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     const char *properties[][2] = {{"bootstrap.servers", bootstrap},
                                    {"log_level", "3"},
-                                   {"enable.idempotence", "true"},
+                                   /* Order without an idempotent producer, whose start waits for the coordinator. */
+                                   {"max.in.flight", p->what->transactional_id ? NULL : "1"},
                                    {"linger.ms", p->what->hold ? "0" : "5"},
                                    {"transactional.id", p->what->transactional_id}};
     for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kafka without a broker: properties and their secrets, a lane's positions and
+ * watermark, its snapshot taken over or refused, and the members of a record.
+ */
+#include "evidence/evidence.h"
+#include "kafka/kafka.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- properties ---- */
+
+static void refused_naming(int rc, struct err *err, const char *place)
+{
+    assert_int_equal(rc, -1);
+    assert_int_equal(err->kind, ERR_REFUSED);
+    assert_non_null(strstr(err->text, place));
+    assert_null(strstr(err->text, "hunter2"));
+}
+
+static void test_secrets_by_name(void **state)
+{
+    static const char *const secrets[] = {"sasl.password", "SASL.PASSWORD", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
+                                          "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config",
+                                          "sasl.oauthbearer.assertion.private.key.passphrase", "ssl_key"};
+    static const char *const plain[] = {"bootstrap.servers", "sasl.username", "security.protocol", "ssl.key.location",
+                                        "sasl.oauthbearer.token.endpoint.url", "ssl.ca.location"};
+    (void)state;
+    struct kafka_conf *c = kafka_conf_new();
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+        struct err err = ERR_INIT;
+        char text[128];
+        snprintf(text, sizeof text, "%s=hunter2", secrets[i]);
+        assert_true(kafka_conf_secret(secrets[i]));
+        refused_naming(kafka_conf_arg(c, text, &err), &err, secrets[i]);
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        assert_false(kafka_conf_secret(plain[i]));
+    kafka_conf_free(c);
+}
+
+static void test_bad_properties(void **state)
+{
+    static const char *const bad[][2] = {{"bootstrap", "NAME=VALUE"},       {"=x", "NAME=VALUE"},
+                                         {"no.such=1", "no.such"},          {"group.id=g", "group.id"},
+                                         {"isolation.level=read_uncommitted", "isolation.level"},
+                                         {"auto.offset.reset=latest", "auto.offset.reset"},
+                                         {"socket.timeout.ms=ten", "socket.timeout.ms"}};
+    (void)state;
+    struct kafka_conf *c = kafka_conf_new();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = ERR_INIT;
+        refused_naming(kafka_conf_arg(c, bad[i][0], &err), &err, bad[i][1]);
+    }
+    kafka_conf_free(c);
+}
+
+static void test_environment(void **state)
+{
+    struct err err = ERR_INIT;
+    (void)state;
+    struct kafka_conf *c = kafka_conf_new();
+    setenv("OWED_TEST_SECRET", "hunter2", 1);
+    assert_int_equal(kafka_conf_env(c, "sasl.password=OWED_TEST_SECRET", &err), 0);
+    refused_naming(kafka_conf_env(c, "sasl.password=OWED_TEST_NO_SUCH", &err), &err, "OWED_TEST_NO_SUCH");
+    /* A secret that is put under a name that wants something else is not shown. */
+    refused_naming(kafka_conf_env(c, "ssl.key.pem.nope=OWED_TEST_SECRET", &err), &err, "ssl.key.pem.nope");
+    kafka_conf_free(c);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_files(void **state)
+{
+    static const char *const bad[][2] = {{"client.id=x\nsasl.password hunter2\n", "line 2"},
+                                         {"\n# note\n no.such = hunter2 \n", "line 3"},
+                                         {"socket.timeout.ms=x\n", "line 1"}};
+    char path[] = "/tmp/owed-test-kafka-XXXXXX";
+    struct err err = ERR_INIT;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct kafka_conf *c = kafka_conf_new();
+    write_file(path, "# broker\n\n  bootstrap.servers=127.0.0.1:1  \r\nsasl.password=hunter2\nclient.id=no newline");
+    assert_int_equal(kafka_conf_file(c, path, &err), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file(path, bad[i][0]);
+        refused_naming(kafka_conf_file(c, path, &err), &err, bad[i][1]);
+    }
+    unlink(path);
+    assert_int_equal(kafka_conf_file(c, path, &err), -1);
+    assert_int_equal(kafka_conf_file(c, "/tmp", &err), -1);
+    kafka_conf_free(c);
+}
+
+/* ---- lanes ---- */
+
+static void test_partitions_of_a_lane(void **state)
+{
+    struct kafka_lane lane;
+    (void)state;
+    kafka_lane_init(&lane, 1, 3, 8, 0);
+    assert_int_equal(lane.n_parts, 3);
+    for (uint32_t p = 0; p < 12; p++) {
+        struct kafka_lane_part *part = kafka_lane_part(&lane, p);
+        assert_true(p == 1 || p == 4 || p == 7 ? part && part->partition == p : !part);
+    }
+    kafka_lane_free(&lane);
+    kafka_lane_init(&lane, 2, 3, 2, 0);
+    assert_int_equal(lane.n_parts, 0);
+    assert_null(kafka_lane_part(&lane, 2));
+    assert_false(kafka_lane_advance(&lane));
+    kafka_lane_free(&lane);
+}
+
+static bool take(struct kafka_lane_part *part, int64_t offset, bool end)
+{
+    struct kafka_event e = {.partition = part->partition, .offset = offset, .end = end};
+    struct err err = ERR_INIT;
+    bool hand_on = false;
+    assert_int_equal(kafka_lane_take(part, &e, &hand_on, &err), 0);
+    return hand_on;
+}
+
+static void test_positions(void **state)
+{
+    struct kafka_lane_part part = {.partition = 0, .position = 5, .stop = -1};
+    struct kafka_event early = {.offset = 7};
+    struct err err = ERR_INIT;
+    bool hand_on;
+    (void)state;
+    assert_true(take(&part, 5, false));
+    assert_true(take(&part, 9, false)); /* 6 to 8 were never delivered */
+    assert_int_equal(part.position, 10);
+    assert_false(take(&part, 12, true)); /* the end lies past markers */
+    assert_int_equal(part.position, 12);
+    assert_false(kafka_lane_part_done(&part));
+    assert_int_equal(kafka_lane_take(&part, &early, &hand_on, &err), -1);
+    assert_non_null(strstr(err.text, "offset 7"));
+}
+
+static void test_stop(void **state)
+{
+    struct kafka_lane_part at_record = {.stop = 3}, at_end = {.stop = 3}, empty = {.stop = 0};
+    (void)state;
+    assert_true(take(&at_record, 1, false));
+    assert_false(kafka_lane_part_done(&at_record));
+    assert_false(take(&at_record, 4, false)); /* offset 2 was a marker, 3 is past the stop */
+    assert_int_equal(at_record.position, 3);
+    assert_true(kafka_lane_part_done(&at_record));
+    assert_false(take(&at_record, 5, false));
+    assert_int_equal(at_record.position, 3);
+    assert_false(take(&at_end, 7, true));
+    assert_int_equal(at_end.position, 3);
+    assert_true(kafka_lane_part_done(&empty));
+}
+
+static void test_at_end(void **state)
+{
+    struct kafka_lane lane;
+    (void)state;
+    kafka_lane_init(&lane, 0, 1, 2, 0);
+    assert_false(kafka_lane_at_end(&lane)); /* silence before the first answer is no idleness */
+    take(&lane.parts[0], 0, true);
+    assert_false(kafka_lane_at_end(&lane));
+    take(&lane.parts[1], 4, true);
+    assert_true(kafka_lane_at_end(&lane));
+    take(&lane.parts[1], 4, false);
+    assert_false(kafka_lane_at_end(&lane));
+    lane.parts[1].stop = 5;
+    assert_true(kafka_lane_at_end(&lane));
+    kafka_lane_free(&lane);
+}
+
+static void test_watermark(void **state)
+{
+    struct kafka_lane lane;
+    (void)state;
+    kafka_lane_init(&lane, 0, 1, 2, 10);
+    kafka_lane_time(&lane.parts[0], 100);
+    assert_false(kafka_lane_advance(&lane)); /* the other partition has delivered nothing */
+    kafka_lane_time(&lane.parts[1], -500);
+    assert_true(kafka_lane_advance(&lane));
+    assert_int_equal(lane.watermark, -510);
+    kafka_lane_time(&lane.parts[1], -600); /* a late record takes nothing back */
+    assert_false(kafka_lane_advance(&lane));
+    kafka_lane_time(&lane.parts[1], 300);
+    assert_true(kafka_lane_advance(&lane));
+    assert_int_equal(lane.watermark, 90);
+    kafka_lane_free(&lane);
+    kafka_lane_init(&lane, 0, 1, 1, 10);
+    kafka_lane_time(&lane.parts[0], INT64_MIN + 5);
+    assert_true(kafka_lane_advance(&lane));
+    assert_true(lane.watermark == INT64_MIN);
+    kafka_lane_free(&lane);
+}
+
+/* ---- snapshots ---- */
+
+static const struct kafka_log LOG = {"orders", "cluster-1", "topic-1", NULL, 4};
+
+static void test_snapshot_round(void **state)
+{
+    struct kafka_lane lane, back;
+    struct arena a = ARENA_INIT;
+    struct snapshot s = {0};
+    struct err err = ERR_INIT;
+    (void)state;
+    kafka_lane_init(&lane, 1, 2, 4, 0);
+    lane.parts[0].position = 7;
+    lane.parts[1].position = 9;
+    kafka_lane_time(&lane.parts[1], 50);
+    kafka_lane_describe(&lane, &LOG, &a, &s);
+    assert_int_equal(s.n_positions, 2);
+    assert_int_equal(s.n_partition_max, 1);
+    kafka_lane_init(&back, 1, 2, 4, 0);
+    assert_int_equal(kafka_lane_restore(&back, &LOG, &s, &err), 0);
+    assert_int_equal(kafka_lane_part(&back, 1)->position, 7);
+    assert_int_equal(kafka_lane_part(&back, 3)->position, 9);
+    assert_true(back.parts[1].timed && !back.parts[0].timed);
+    assert_true(back.parts[0].restored && back.parts[1].restored);
+    kafka_lane_free(&lane);
+    kafka_lane_free(&back);
+    arena_free(&a);
+}
+
+static void test_snapshot_of_another_log(void **state)
+{
+    static const struct {
+        struct log_id log;
+        const char *names; /* NULL: taken over */
+    } cases[] = {{{"other", "cluster-1", "topic-1"}, "other"},
+                 {{"orders", "cluster-2", "topic-1"}, "cluster-2"},
+                 {{"orders", "cluster-1", "topic-2"}, "recreated"},
+                 {{"orders", "cluster-1", NULL}, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct snapshot s = {.log = cases[i].log};
+        struct kafka_lane lane;
+        struct err err = ERR_INIT;
+        kafka_lane_init(&lane, 0, 1, 4, 0);
+        int rc = kafka_lane_restore(&lane, &LOG, &s, &err);
+        if (cases[i].names)
+            refused_naming(rc, &err, cases[i].names);
+        else
+            assert_int_equal(rc, 0);
+        kafka_lane_free(&lane);
+    }
+}
+
+static void test_snapshot_of_other_lanes(void **state)
+{
+    struct position p = {3, 1};
+    struct snapshot s = {.log = {"orders", "cluster-1", "topic-1"}, .positions = &p, .n_positions = 1};
+    struct kafka_lane lane;
+    struct err err = ERR_INIT;
+    (void)state;
+    kafka_lane_init(&lane, 0, 2, 4, 0);
+    refused_naming(kafka_lane_restore(&lane, &LOG, &s, &err), &err, "partition 3");
+    kafka_lane_free(&lane);
+}
+
+static void test_position_outside_the_log(void **state)
+{
+    struct kafka_bounds b = {.low = 10, .high = 20, .stable = 20};
+    struct kafka_lane_part part = {.partition = 2, .position = 9};
+    struct err err = ERR_INIT;
+    (void)state;
+    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), -1);
+    assert_int_equal(err.kind, ERR_TROUBLE);
+    assert_non_null(strstr(err.text, "9 to 9"));
+    part.position = 10;
+    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), 0);
+    part.position = 20;
+    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), 0);
+    part.position = 21;
+    refused_naming(kafka_position_check(&LOG, &part, &b, &err), &err, "partition 2");
+}
+
+/* ---- record lines ---- */
+
+static void test_record_members(void **state)
+{
+    static const struct {
+        struct kafka_event e;
+        const char *members;
+    } cases[] = {
+        {{.offset = 7, .ts_type = "create", .ts = 5, .key = "k", .key_len = 1, .value = "a\"b", .value_len = 3},
+         ",\"topic\":\"t\",\"partition\":0,\"offset\":7,\"tstype\":\"create\",\"ts\":5,\"key\":\"k\",\"payload\":\"a\\\"b\""},
+        {{.ts_type = "logappend", .ts = -1, .value = "", .value_len = 0},
+         ",\"topic\":\"t\",\"partition\":0,\"offset\":0,\"tstype\":\"logappend\",\"ts\":-1,\"key\":null,\"payload\":\"\""},
+        {{.ts_type = "unknown", .ts = -1, .key = "\xff", .key_len = 1, .value = "\x00\xc3", .value_len = 2},
+         ",\"topic\":\"t\",\"partition\":0,\"offset\":0,\"tstype\":\"unknown\",\"ts\":null,\"key_b64\":\"/w==\",\"payload_b64\":\"AMM=\""},
+        {{.ts_type = "create", .ts = 1, .value = "null", .value_len = 4, .offset = 9007199254740993},
+         ",\"topic\":\"t\",\"partition\":0,\"offset\":\"9007199254740993\",\"tstype\":\"create\",\"ts\":1,\"key\":null,\"payload\":\"null\""}};
+    struct buf b = BUF_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&b);
+        kafka_record_put(&b, "\"t\"", &cases[i].e);
+        assert_string_equal(buf_str(&b), cases[i].members);
+    }
+    buf_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_secrets_by_name),          cmocka_unit_test(test_bad_properties),
+        cmocka_unit_test(test_environment),              cmocka_unit_test(test_files),
+        cmocka_unit_test(test_partitions_of_a_lane),     cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_stop),                     cmocka_unit_test(test_watermark),
+        cmocka_unit_test(test_at_end),
+        cmocka_unit_test(test_snapshot_round),           cmocka_unit_test(test_snapshot_of_another_log),
+        cmocka_unit_test(test_snapshot_of_other_lanes),  cmocka_unit_test(test_position_outside_the_log),
+        cmocka_unit_test(test_record_members),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
