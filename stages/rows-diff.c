@@ -95,13 +95,16 @@ static int refuse(const struct stream_line *line, const char *why, struct err *e
     return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": %s", line->line_no, why);
 }
 
+/* A member was not as it must be: say on which line. */
+static int misfit(const struct stream_line *line, struct err *err)
+{
+    return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
+}
+
 static struct json *parse(struct diff *d, const struct stream_line *line, struct err *err)
 {
     arena_reset(&d->arena);
-    struct json *doc = json_parse_named(line->p, line->n, &d->arena, "stdin", err);
-    if (!doc)
-        err_prefix(err, "line %" PRIu64, line->line_no);
-    return doc;
+    return json_parse_named(line->p, line->n, &d->arena, line_type_name(line->type), err);
 }
 
 static int on_columns(struct diff *d, const struct stream_line *line, struct err *err)
@@ -110,14 +113,14 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
         return buf_is(&d->columns_line, line->p, line->n) ? 0 : refuse(line, "other columns than those of the rows before", err);
     struct json *doc = parse(d, line, err), *list;
     if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
-        return -1;
+        return misfit(line, err);
     if (!json_is(json_get(doc, "cells"), CELLS_VERSION))
         return refuse(line, "columns of cells that are not " CELLS_VERSION, err);
     columns_free(&d->columns);
     buf_reset(&d->columns_line);
     buf_add(&d->columns_line, line->p, line->n);
     if (columns_parse(list, false, &d->columns, err) != 0)
-        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
+        return misfit(line, err);
     return 0;
 }
 
@@ -169,11 +172,9 @@ static bool is_text(const char *p, size_t n, const char *s)
 /* Only owed sides have a cell that does not fit its column. */
 static bool any_unfit(const struct diff *d, const struct stream_row *row)
 {
-    if (!memmem(row->cells, row->cells_len, "{\"unfit\":", 9))
-        return false;
     for (size_t i = 0; i < d->columns.n; i++) {
         uint32_t from = i ? d->ends[i - 1] + 1 : 1;
-        if (cells_is_unfit(row->cells + from, d->ends[i] - from))
+        if (row->cells[from] == '{' && cells_is_unfit(row->cells + from, d->ends[i] - from))
             return true;
     }
     return false;
@@ -226,7 +227,7 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     d->side[side].rows++;
     if (multiset_add(d->rows, (enum multiset_side)side, &add, err) == 0)
         return 1;
-    return err->kind == ERR_REFUSED ? err_prefix(err, "stdin: line %" PRIu64, line->line_no) : -1;
+    return err->kind == ERR_REFUSED ? misfit(line, err) : -1;
 }
 
 static int on_side(struct diff *d, const struct stream_line *line, struct err *err)
@@ -238,7 +239,7 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
     if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 || json_opt_u64(doc, "read", &read, "side", err) != 0 ||
         json_need_u64(doc, "rows", &rows, "side", err) != 0 || json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
         json_opt_str(doc, "reason", &d->arena, &reason, "side", err) != 0)
-        return -1;
+        return misfit(line, err);
     unsigned which = side_of(name, strlen(name), read);
     if (which == MULTISET_SIDES)
         return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
@@ -256,7 +257,7 @@ static int on_require(struct diff *d, const struct stream_line *line, struct err
 {
     struct json *doc = parse(d, line, err), *list;
     if (!doc || json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0)
-        return -1;
+        return misfit(line, err);
     for (size_t i = 0; i < list->len; i++) {
         const struct json *v = list->u.items[i];
         enum check_name name = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
@@ -273,7 +274,7 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
         return -1;
     struct json *doc = parse(d, line, err), *key;
     if (!doc || json_need(doc, "key", JSON_ARRAY, &key, "excluded", err) != 0)
-        return -1;
+        return misfit(line, err);
     size_t len;
     const char *why = "";
     if (!cells_scan_row(key->raw, key->raw_len, d->keys, &len, NULL, 0, &why) || len != key->raw_len)
@@ -296,14 +297,14 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
 {
     struct json *doc = parse(d, line, err);
     if (!doc)
-        return -1;
+        return misfit(line, err);
     if (!json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION)) ||
         json_is(json_get(doc, "status"), status_name(STATUS_PASSED)))
         return 0;
     const char *status, *reason = "";
     if (json_need_str(doc, "status", &d->arena, &status, "check", err) != 0 ||
         json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
-        return -1;
+        return misfit(line, err);
     struct buf what = BUF_INIT;
     buf_printf(&what, "%s is %s", check_name_text(CHECK_RECONCILE_DESTINATION), status);
     unsettle(d, buf_str(&what), reason);
@@ -316,7 +317,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct json *doc = parse(d, line, err);
     bool stable = true;
     if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0)
-        return -1;
+        return misfit(line, err);
     if (stable)
         return 0;
     const struct json *list = json_get(doc, "unstable");
@@ -428,7 +429,7 @@ static void put_key(struct buf *out, struct multiset_text key)
 }
 
 /* Where nothing was compared, and nothing is established. */
-static bool nothing_compared(const struct diff *d, enum relation r, const struct multiset_relation *of, struct buf *why)
+static bool nothing_compared(enum relation r, const struct multiset_relation *of, struct buf *why)
 {
     if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
         return false;
@@ -438,8 +439,7 @@ static bool nothing_compared(const struct diff *d, enum relation r, const struct
         buf_adds(why, "no row is owed, so nothing is established");
     else if (r == RELATION_REFERENCE_DESTINATION)
         buf_adds(why, "no row names a key, so nothing was looked for");
-    /* Two empty sides agree, and a table read whole may be empty. */
-    (void)d;
+    /* Else two empty sides agree, and a table read whole may be empty. */
     return why->len > 0;
 }
 
@@ -481,7 +481,7 @@ static void put_relation(const struct diff *d, struct stream_out *out, enum rela
     multiset_put(out, r, of, &d->columns, seen_only);
     if (!seen_only) {
         next = r == RELATION_DELIVERY ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
-        if (!nothing_compared(d, r, of, &why))
+        if (!nothing_compared(r, of, &why))
             status = differences(of, &why, &next);
     }
     buf_adds(&counts, "{\"keys\":");

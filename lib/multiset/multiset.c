@@ -8,12 +8,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "multiset/parts.h"
 
 #define BATCH_ROWS 2048
 #define BATCH_BYTES ((size_t)256 << 10)
 #define BATCHES 4
+#define STEP ((size_t)2 << 20)  /* memory is got ahead in steps of a huge page */
+#define AHEAD (4 * STEP)
 
 struct batch_row {
     uint64_t hash;
@@ -47,6 +50,8 @@ struct multiset {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t ready;    /* batches given on and not yet done */
+    size_t used;     /* bytes of the table's rows, as of the last batch done */
+    size_t ahead;    /* bytes of them whose memory is there already */
     bool closing, failed, spilled;
     struct err err;
 
@@ -129,6 +134,7 @@ static void *work(void *arg)
             m->err = err;
         }
         m->emptying = (m->emptying + 1) % BATCHES;
+        m->used = m->table.used;
         m->ready--;
         pthread_cond_signal(&m->changed);
     }
@@ -166,6 +172,19 @@ struct multiset *multiset_new(const struct multiset_config *config)
     return m;
 }
 
+/* Fresh memory costs more than the rows in it. A caller that would wait gets the next of it instead: true where it did. */
+static bool prefault(struct multiset *m)
+{
+    if (m->spilled || m->ahead >= m->used + AHEAD || m->ahead + STEP > m->table.cap / 4 * 3)
+        return false;
+    char *at = m->table.base + m->ahead;
+    m->ahead += STEP;
+    pthread_mutex_unlock(&m->lock);
+    madvise(at, STEP, MADV_POPULATE_WRITE);
+    pthread_mutex_lock(&m->lock);
+    return true;
+}
+
 /* Give the batch on, and wait for an empty one. */
 static int submit(struct multiset *m, struct err *err)
 {
@@ -178,8 +197,11 @@ static int submit(struct multiset *m, struct err *err)
         pthread_mutex_lock(&m->lock);
         m->ready++;
         pthread_cond_signal(&m->changed);
+        if (m->ahead < m->used)
+            m->ahead = (m->used + STEP) & ~(STEP - 1);
         while (m->ready == BATCHES)
-            pthread_cond_wait(&m->changed, &m->lock);
+            if (!prefault(m))
+                pthread_cond_wait(&m->changed, &m->lock);
         pthread_mutex_unlock(&m->lock);
         m->filling = (m->filling + 1) % BATCHES;
         b = &m->batch[m->filling];

@@ -303,6 +303,7 @@ static void look_ahead(const struct table *t, const struct item *items, size_t n
         const char *e = (const char *)entry_at(t, (uint32_t)s);
         __builtin_prefetch(e);
         __builtin_prefetch(e + 64);
+        __builtin_prefetch(e + sizeof(struct entry) + items[k].len - 1);
     }
 }
 

@@ -47,6 +47,12 @@ static int line_type(const struct stream_in *in, struct stream_line *line, struc
     if (line->n <= skip || memcmp(line->p, prefix, skip) != 0)
         return refuse(in, "a line must be an object whose first member is \"type\"", err);
     line->type_name = line->p + skip;
+    /* Most lines are rows. */
+    if (line->n > skip + 4 && memcmp(line->type_name, "row\"", 4) == 0) {
+        line->type_len = 3;
+        line->type = LINE_ROW;
+        return 0;
+    }
     const char *quote = memchr(line->type_name, '"', line->n - skip);
     if (!quote)
         return refuse(in, "the line's type does not end", err);
@@ -138,6 +144,8 @@ static int check_members(const struct stream_in *in, const struct stream_line *l
     struct json_error e;
     struct json *doc = json_parse(line->p, line->n, &arena, &e);
     int rc = doc ? json_only(doc, names, line_type_name(line->type), err) : refuse(in, e.why, err);
+    if (rc != 0 && doc)
+        err_prefix(err, "%s: line %" PRIu64, in->lines.name, in->lines.line_no);
     if (rc == 0 && line->type == LINE_CHECK) {
         struct json *name = json_get(doc, "name"), *status = json_get(doc, "status");
         if (!name || name->type != JSON_STRING || check_name_of(name->str, name->len) == CHECK_NAMES)

@@ -76,5 +76,8 @@ int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
 
 bool line_in_ready(struct line_in *in)
 {
-    return newline(in) != NULL;
+    const char *nl = newline(in);
+    /* What was looked at here is not looked at again. */
+    in->scanned = nl ? (size_t)(nl - (in->block.p + in->at)) : in->block.len - in->at;
+    return nl != NULL;
 }

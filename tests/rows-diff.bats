@@ -1,0 +1,393 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# rows-diff: rows as multisets, key by key; what is not whole decides nothing; bounds change no answer.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    PATH=$BATS_TEST_DIRNAME/../bin:$PATH
+    COLUMNS='{"name":"id","type":"String","key":true},{"name":"v","type":"Nullable(String)","key":false}'
+}
+
+# A whole stream of the lines on standard input, with header and end.
+whole() {
+    {
+        echo '{"type":"stream","format":"owed-stream","version":1,"stages":[]}'
+        [ -z "$COLUMNS" ] || echo "{\"type\":\"columns\",\"cells\":\"clink-canonical-cells-v1\",\"columns\":[$COLUMNS]}"
+        cat
+    } >lines
+    { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >stream
+}
+
+owed() { echo "{\"type\":\"row\",\"side\":\"captured\",\"cells\":$1${2:+,\"at\":\"$2\"}${3:+,\"again\":\"$3\"}}"; }
+reference() { echo "{\"type\":\"row\",\"side\":\"reference\",\"cells\":$1${2:+,\"at\":\"$2\"}}"; }
+row() { echo "{\"type\":\"row\",\"side\":\"destination\",\"read\":$1,\"cells\":$2}"; }
+side() { echo "{\"type\":\"side\",\"side\":\"$1\",${3:+\"read\":$3,}\"rows\":$2,\"whole\":true}"; }
+require() { echo "{\"type\":\"require\",\"checks\":[$1]}"; }
+
+# Both reads of the same rows, given as arguments, then their sides.
+found() {
+    for read in 1 2; do
+        for cells in "$@"; do row $read "$cells"; done
+        side destination $# $read
+    done
+}
+# Captured rows p0 from the offset $1 to $2, each under its own key.
+range() { for i in $(seq "$1" "$2"); do owed "[\"k$i\",\"v\"]" "t/0/$i"; done; }
+keys() { for i in "$@"; do printf '["k%s","v"]\n' "$i"; done; }
+diff_() { rows-diff "$@" <stream; }
+check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }
+reason() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .reason' <<<"$output"; }
+# missing, changed, duplicated keys, surplus copies, unexpected
+counts() {
+    jq -r 'select(.type == "summary" and .relation == "'"${1:-delivery}"'") |
+        "\(.missing.rows) \(.changed.rows) \(.duplicated.keys) \(.duplicated.surplus) \(.unexpected.rows)"' <<<"$output"
+}
+runs() { jq -c 'select(.type == "summary") | .runs[] | [.kind, .topic, .partition, .first, .last, .rows]' <<<"$output"; }
+findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .owed_copies, .found_copies, .at, .explained]' <<<"$output"; }
+
+@test "the same rows pass, and rows end here" {
+    { require '"reconcile.rows"'; range 1 3; side captured 3; mapfile -t r < <(keys 3 1 2); found "${r[@]}"; } | whole
+    run -0 --separate-stderr diff_
+    [ "$(check)" = passed ]
+    [ "$(counts)" = "0 0 0 0 0" ]
+    [ "$(jq -c 'select(.type == "row")' <<<"$output")" = "" ]
+    [ "$(jq -c 'select(.type == "end") | .lines' <<<"$output")" = '{"stream":1,"columns":1,"require":1,"side":3,"check":1,"summary":1}' ] ||
+        [ "$(jq -c 'select(.type == "end") | .lines.summary' <<<"$output")" = 1 ]
+    [ -z "$stderr" ]
+}
+
+@test "A01: a lost batch is one run of its offsets" {
+    { range 7407345 7407359; side captured 15; mapfile -t r < <(keys {7407345..7407349} {7407353..7407359}); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "3 0 0 0 0" ]
+    [ "$(runs)" = '["missing","t",0,7407350,7407352,3]' ]
+}
+
+@test "A02, A03, A12, A13: runs of what is missing" {
+    { range 0 29; side captured 30; mapfile -t r < <(keys {0..9} {20..29}); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(runs)" = '["missing","t",0,10,19,10]' ]
+    { range 0 9; side captured 10; mapfile -t r < <(keys 9); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts) $(runs)" = '9 0 0 0 0 ["missing","t",0,0,8,9]' ]
+    { range 0 9; side captured 10; mapfile -t r < <(keys 0 1 2 3 8 9); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(runs)" = '["missing","t",0,4,7,4]' ]
+}
+
+@test "a run goes over offsets that owe nothing and ends at a row that is fine" {
+    { owed '["a","v"]' t/0/1; owed '["b","v"]' t/0/5; owed '["x","v"]' t/1/6; owed '["c","v"]' t/0/9; owed '["d","v"]' t/0/10; owed '["e","v"]' "t/0/10#1"
+        side captured 6; found '["c","v"]' '["x","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(runs)" = $'["missing","t",0,1,5,2]\n["missing","t",0,10,10,2]' ]
+    [ "$(jq -r 'select(.kind == "missing") | .at' <<<"$output" | tail -n 1)" = "t/0/10#1" ]
+}
+
+@test "A04: keys duplicated and surplus copies are both counted" {
+    { range 5 7; side captured 3; mapfile -t r < <(keys 5 6 6 7 7); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "0 0 2 2 0" ]
+    [ "$(runs)" = '["duplicated","t",0,6,7,2]' ]
+}
+
+@test "A07: equal rows that are owed twice are a multiset" {
+    { for i in 0 1 2 3; do owed "[\"$((i % 2))\",\"v\"]" t/0/$i; done; side captured 4; found '["0","v"]' '["1","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "2 0 0 0 0" ]
+    [ "$(jq -c 'select(.type == "summary") | .owed_duplicate_keys' <<<"$output")" = 2 ]
+    [ "$(jq -c 'select(.type == "finding") | [.owed_copies, .found_copies]' <<<"$output" | sort -u)" = "[2,1]" ]
+    [ "$(runs)" = '["missing","t",0,2,3,2]' ]
+}
+
+@test "A08, A09, A10, C09: one lost, one twice, five for one" {
+    { owed '["7","v"]'; owed '["8","v"]'; side captured 2; found '["7","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 0 0 0 0" ]
+    { owed '["r","v"]'; side captured 1; found '["r","v"]' '["r","v"]' '["r","v"]' '["r","v"]' '["r","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "0 0 1 4 0" ]
+}
+
+@test "A11: nothing arrived" {
+    { range 0 4; side captured 5; found; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts) $(runs)" = '5 0 0 0 0 ["missing","t",0,0,4,5]' ]
+}
+
+@test "A34: many duplicates stay a count, a run and a sample" {
+    { range 0 2999; side captured 3000; mapfile -t r < <(keys {0..2999} {1000..2998}); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_ --list=5
+    [ "$(counts) $(runs)" = '0 0 1999 1999 0 ["duplicated","t",0,1000,2998,1999]' ]
+    [ "$(findings | wc -l)" -eq 5 ]
+    [ "$(jq -c 'select(.type == "summary") | .listed' <<<"$output")" = 5 ]
+}
+
+@test "A30, A33, C03, C04, C06: bytes decide, NULL is not empty text" {
+    { for k in a B c é Z A; do owed "[\"$k\",\"\"]"; done; side captured 6; found '["Z",""]' '["é",""]' '["A",""]' '["c",""]' '["B",""]' '["a",""]'; } | whole
+    run -0 --separate-stderr diff_
+    { owed '["1",null]'; owed '["2",""]'; owed '["3",null]'; owed '["4","\\N"]'; owed '["5","null"]'; owed '["6",{"b64":"/0E="}]'; owed '["a","x"]'; owed '["7","a b"]'
+        side captured 8
+        found '["1",""]' '["2",null]' '["3",null]' '["4","\\N"]' '["5","null"]' '["6",{"b64":"/kE="}]' '["A","x"]' '["7","ab"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 4 0 0 0" ]
+    [ "$(jq -c 'select(.kind == "changed") | .key[0]' <<<"$output" | tr -d '\n')" = '"1""2""6""7"' ]
+}
+
+@test "C05: with the whole table, rows of other keys are unexpected; without, they are not looked at" {
+    { require '"destination.coverage","reconcile.rows"'; owed '["1","v"]'; side captured 1; found '["1","v"]' '["2","v"]' '["2","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts coverage)" = "0 0 0 0 2" ]
+    [ "$(check destination.coverage) $(check)" = "failed passed" ]
+    grep -v '"require"' lines | tail -n +3 | whole
+    run -0 --separate-stderr diff_
+}
+
+@test "C12: rows are aligned by key, and a change names its columns" {
+    COLUMNS='{"name":"a","type":"Int64"},{"name":"id","type":"String","key":true},{"name":"b","type":"Int64"},{"name":"n","type":"Int8","key":true}'
+    { owed '["1","k","2","3"]' t/0/1; owed '["1","k","9","4"]' t/0/2; side captured 2; found '["1","k","5","3"]' '["1","k","9","4"]' '["1","k","9","4"]' '["0","k","9","5"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "0 1 1 1 0" ]
+    [ "$(jq -c 'select(.kind == "changed") | [.key, .owed, .found, .differ, .at]' <<<"$output")" = '[["k","3"],["1","k","2","3"],["1","k","5","3"],["b"],"t/0/1"]' ]
+}
+
+@test "C17: a NULL key is no empty one, and keys of two columns do not run together" {
+    { owed '[null,"v"]'; owed '["","v"]'; side captured 2; found '["","v"]' '["","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 0 1 1 0" ]
+    COLUMNS='{"name":"a","type":"Int64","key":true},{"name":"b","type":"Int64","key":true}'
+    { owed '["1","23"]'; side captured 1; found '["12","3"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 0 0 0 0" ]
+}
+
+@test "equal copies pair first, what is left pairs in byte order, the rest is missing or unexpected" {
+    { owed '["k","b"]' t/0/1; side captured 1; found '["k","z"]' '["k","a"]' '["k","a"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(findings)" = '["changed",["k"],["k","b"],["k","a"],1,2,"t/0/1",null]
+["unexpected",["k"],null,["k","a"],0,2,null,null]
+["unexpected",["k"],null,["k","z"],0,1,null,null]' ]
+}
+
+@test "a duplicate is explained only by the row's own again" {
+    { owed '["a","v"]' t/0/1 resent; owed '["b","v"]' t/0/2 replayed; owed '["c","v"]' t/0/3; side captured 3
+        found '["a","v"]' '["a","v"]' '["b","v"]' '["b","v"]' '["b","v"]' '["c","v"]' '["c","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(jq -r 'select(.kind == "duplicated") | .explained' <<<"$output" | tr '\n' ' ')" = "resent replayed null " ]
+    [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":1,"replayed":2,"unexplained":1}' ]
+}
+
+@test "an owed cell that does not fit equals nothing found" {
+    { owed '["1",{"unfit":"1.2349"}]'; owed '[{"unfit":"1e99"},"v"]'; side captured 2; found '["1","1.234"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 1 0 0 0" ]
+    { owed '["1","v"]'; side captured 1; found '["1",{"unfit":"1"}]'; } | whole
+    run -2 --separate-stderr diff_
+    [[ "$stderr" == *"line 5"*unfit* ]]
+}
+
+@test "different captured rows under one key make it unsupported, by name; a difference elsewhere fails" {
+    { owed '["k","a"]'; owed '["k","b"]'; owed '["m","v"]'; side captured 3; found '["k","a"]' '["k","b"]' '["m","v"]'; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check)" = unsupported ]
+    [[ "$(reason)" == *'["k"]'* ]]
+    { owed '["k","a"]'; owed '["k","b"]'; owed '["m","v"]'; side captured 3; found '["k","a"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check) $(counts)" = "failed 1 0 0 0 0" ]
+}
+
+@test "three sides: the transformation is untouched by what the table does" {
+    { reference '["1","v"]' t/0/1; reference '["2","v"]' t/0/2; side reference 2; owed '["1","v"]' t/0/1; owed '["3","v"]' t/0/3; side captured 2
+        found '["1","v"]' '["3","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check reference.capture) $(counts transformation)" = "failed 1 0 0 0 1" ]
+    [ "$(check) $(counts)" = "passed 0 0 0 0 0" ]
+    [ "$(check reference.destination) $(counts reference-destination)" = "failed 1 0 0 0 1" ]
+    { reference '["1","v"]'; side reference 1; owed '["1","v"]'; side captured 1; row 1 '["1","v"]'; side destination 1 1; side destination 0 2; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check reference.capture) $(check) $(check reference.destination)" = "passed unavailable unavailable" ]
+}
+
+@test "keys left out are left out of comparisons with the reference alone" {
+    { reference '["1","v"]'; side reference 1; owed '["1","v"]'; owed '["2","v"]'; side captured 2; echo '{"type":"excluded","key":["2"],"reason":"open"}'
+        found '["1","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check reference.capture) $(check reference.destination) $(check)" = "passed passed failed" ]
+    [ "$(jq -c 'select(.type == "summary") | .excluded_keys' <<<"$output" | tr -d '\n')" = "011" ]
+}
+
+@test "two reads that differ: what was seen is listed and not decided" {
+    { owed '["1","v"]' t/0/1; owed '["2","v"]' t/0/2; side captured 2; row 1 '["1","v"]'; side destination 1 1; row 2 '["1","v"]'; row 2 '["2","w"]'; side destination 2 2; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check)" = unavailable ]
+    [[ "$(reason)" == *"differ for 1 keys"*'["2"]'* ]]
+    [ "$(jq -c 'select(.type == "finding") | [.kind, .read, .undecided]' <<<"$output")" = $'["missing",1,true]\n["changed",2,true]' ]
+}
+
+@test "a table that did not stand still or was not found right decides nothing" {
+    for line in '{"type":"observation","stable":false,"unstable":["mutation 7 in progress"]}' \
+        '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unavailable","reason":"mutation 7 in progress","evidence":[],"next":""}'; do
+        { owed '["1","v"]'; side captured 1; found; echo "$line"; } | whole
+        run -3 --separate-stderr diff_
+        [ "$(check)" = unavailable ]
+        [[ "$(reason)" == *"mutation 7 in progress"* ]]
+        [ "$(jq -c 'select(.type == "finding") | .undecided' <<<"$output")" = true ]
+    done
+}
+
+@test "a side that is not whole, not closed, miscounted or absent decides nothing, and no rows is not a side" {
+    { owed '["1","v"]'; echo '{"type":"side","side":"captured","rows":1,"whole":false,"reason":"epoch 12 is missing"}'; found '["1","v"]'; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(check) $(reason)" == "unavailable "*"epoch 12 is missing"* ]]
+    { owed '["1","v"]'; found '["1","v"]'; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(reason)" == *"no side line"* ]]
+    { owed '["1","v"]'; side captured 2; found '["1","v"]'; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(reason)" == *"says 2 rows and 1 came"* ]]
+    { require '"reconcile.rows"'; owed '["1","v"]'; side captured 1; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(reason)" == *"first read never came"* ]]
+    { owed '["1","v"]'; side captured 1; row 1 '["1","v"]'; side destination 1 1; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(reason)" == *"second read never came"* ]]
+    [ -z "$(findings)" ]
+    { require '"destination.coverage"'; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check destination.coverage)" = unavailable ]
+}
+
+@test "nothing owed, and nothing at all, do not pass" {
+    { side captured 0; found; } | whole
+    run -3 --separate-stderr diff_
+    [[ "$(reason)" == *"no row is owed"* ]]
+    whole </dev/null
+    run -3 --separate-stderr diff_
+    [ "$(check)" = unavailable ]
+    COLUMNS='' whole </dev/null
+    run -3 --separate-stderr diff_
+    { require '"destination.coverage","reference.capture"'; side reference 0; side captured 0; found; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check destination.coverage) $(check reference.capture) $(check reference.destination)" = "passed passed unavailable" ]
+}
+
+@test "rows outside the contract are refused by line" {
+    bad() { # the line, what the message holds
+        { echo "$1"; } | whole 2>/dev/null || true
+        run -2 --separate-stderr diff_
+        [[ "$stderr" == *"line 3"*"$2"* ]] || { echo "$1: $stderr"; return 1; }
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+        [ "${#stderr_lines[@]}" -eq 1 ]
+    }
+    bad '{"type":"row","side":"captured","cells":["1"]}' "fewer cells"
+    bad '{"type":"row","side":"captured","cells":["1","2","3"]}' "more cells"
+    bad '{"type":"row","side":"captured","cells":["1",2]}' ""
+    bad '{"type":"row","side":"captured","cells":["1", "2"]}' ""
+    bad '{"type":"row","side":"captured","cells":["1","\u0041"]}' ""
+    bad '{"type":"row","side":"captured","cells":["1","2"],"extra":"1"}' ""
+    bad '{"type":"row","side":"captured","cells":["1","2"],"again":"resent","at":"t/0/1"}' ""
+    bad '{"type":"row","side":"captured","read":1,"cells":["1","2"]}' "no side"
+    bad '{"type":"row","side":"destination","cells":["1","2"]}' "no side"
+    bad '{"type":"row","side":"destination","read":3,"cells":["1","2"]}' "no side"
+    bad '{"type":"row","side":"else","cells":["1","2"]}' "no side"
+    bad '{"type":"row","side":"captured","cells":["1","2"],"at":"nowhere"}' "topic/partition/offset"
+    bad '{"type":"row","side":"captured","cells":["1","2"],"again":"perhaps"}' "again"
+    bad '{"type":"row","side":"destination","read":1,"cells":["1","2"],"at":"t/0/1"}' "at or again"
+    bad '{"type":"side","side":"else","rows":0,"whole":true}' "side"
+    bad '{"type":"side","side":"captured","rows":0,"whole":true,"more":1}' ""
+    bad '{"type":"excluded","key":["1","2"]}' "more cells"
+    COLUMNS='{"name":"id","type":"String"}' bad '{"type":"row","side":"captured","cells":["1"]}' "no key"
+}
+
+@test "rows before their columns, after their side, or of other columns are refused" {
+    COLUMNS=''
+    owed '["1","v"]' | whole
+    run -2 --separate-stderr diff_
+    [[ "$stderr" == *"before their columns"* ]]
+    COLUMNS='{"name":"id","type":"String","key":true},{"name":"v","type":"String"}'
+    { side captured 0; owed '["1","v"]'; } | whole
+    run -2 --separate-stderr diff_
+    { side captured 0; side captured 0; } | whole
+    run -2 --separate-stderr diff_
+    { owed '["1","v"]'; sed -n 's/"v"/"w"/; 2p' lines; } | whole
+    run -2 --separate-stderr diff_
+    { sed -n 2p lines | sed 's/"v"/"w"/'; owed '["1","v"]'; side captured 1; found '["1","v"]'; } | whole
+    run -0 --separate-stderr diff_
+}
+
+@test "a stream cut anywhere is unfinished, and nothing is decided" {
+    { range 1 3; side captured 3; mapfile -t r < <(keys 1 2 3); found "${r[@]}"; } | whole
+    size=$(stat -c %s stream)
+    for at in 0 1 50 "$((size / 2))" "$((size - 30))" "$((size - 1))"; do
+        head -c "$at" stream >cut
+        run --separate-stderr rows-diff <cut
+        [ "$status" -eq 3 ]
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
+        [ -z "$(check)" ]
+        [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
+    done
+    sed 's/"row":9/"row":8/' stream >cut
+    cmp -s cut stream && return 1
+    run -3 --separate-stderr rows-diff <cut
+}
+
+@test "after a stop upstream nothing is decided" {
+    { range 1 1; side captured 1; mapfile -t r < <(keys 1); found "${r[@]}"; echo '{"type":"stop","stage":"ch-read","kind":"unfinished","reason":"down","next":""}'; } | whole
+    run -3 --separate-stderr diff_
+    [ -z "$(check)$(jq -c 'select(.type == "row")' <<<"$output")" ]
+}
+
+@test "memory, scratch files and lists change no answer" {
+    awk 'BEGIN { for (i = 0; i < 20000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%d\",\"%0600d\"],\"at\":\"t/%d/%d\"}\n", i, i, i % 3, i }' >owed
+    awk 'BEGIN { for (i = 0; i < 20000; i++) if (i % 80 != 7) printf "{\"type\":\"row\",\"side\":\"destination\",\"read\":1,\"cells\":[\"%d\",\"%0600d\"]}\n", i, i % 500 == 3 ? 1 : i }' >reads
+    n=$(wc -l <reads)
+    { cat owed; side captured 20000; cat reads; side destination "$n" 1; sed 's/"read":1/"read":2/' reads; side destination "$n" 2; } | whole
+    run -1 --separate-stderr diff_
+    printf '%s\n' "$output" >all
+    run -1 --separate-stderr diff_ --memory=16M
+    printf '%s\n' "$output" | cmp - all
+    [ "$(jq -r 'select(.type == "summary") | "\(.missing.rows) \(.changed.rows)"' all)" = "250 40" ]
+    run -1 --separate-stderr diff_ --list=0
+    [ -z "$(findings)" ]
+    [ "$(counts)" = "$(output=$(cat all); counts)" ]
+    run -3 --separate-stderr diff_ --memory=16M --scratch="$BATS_TEST_TMPDIR/none"
+    [[ "$stderr" == *"$BATS_TEST_TMPDIR/none"* ]]
+    run -3 --separate-stderr bash -c 'ulimit -f 64; trap "" XFSZ; rows-diff --memory=16M --scratch=. <stream | cat; exit "${PIPESTATUS[0]}"'
+    [[ "$stderr" == *"scratch"* ]]
+    [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
+    [ -z "$(check)" ]
+}
+
+@test "a row too long to show is still counted" {
+    long=$(head -c 20000 /dev/zero | tr '\0' x)
+    { owed "[\"k\",\"$long\"]"; owed "[\"$long\",\"v\"]"; side captured 2; found "[\"k\",\"y\"]"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 1 0 0 0" ]
+    [ "$(jq -c 'select(.type == "finding") | [.key == null, .owed, .found, .cut]' <<<"$output")" = $'[true,null,null,true]\n[false,null,null,true]' ]
+    run -2 --separate-stderr diff_ --max-line=10K
+    [[ "$stderr" == *"longer than"* ]]
+}
+
+@test "annotations and other lines pass as they are" {
+    { echo '{"type":"note","x": 1.50}'; range 1 1; side captured 1; mapfile -t r < <(keys 1); found "${r[@]}"; } | whole
+    run -0 --separate-stderr diff_
+    grep -qxF '{"type":"note","x": 1.50}' <<<"$output"
+}
+
+@test "usage, help, version, a closed and a full output" {
+    whole </dev/null
+    for bad in --what --list=x --list=5k --memory=1K --memory extra; do
+        run -2 --separate-stderr diff_ $bad
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+        [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
+    done
+    run -2 --separate-stderr rows-diff --what </dev/null
+    run -0 --separate-stderr rows-diff --help
+    [[ "$output" == usage:* ]]
+    run -0 --separate-stderr rows-diff --version
+    run -3 --separate-stderr bash -c 'rows-diff <stream >/dev/full'
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -3 --separate-stderr bash -c 'rows-diff <stream >&-'
+    run -3 --separate-stderr bash -c 'rows-diff </'
+}
