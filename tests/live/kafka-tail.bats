@@ -335,3 +335,15 @@ LINES
     [[ $stderr == "kafka-tail: topic $topic: "* ]]
     [[ $output$stderr != *hunter2* ]]
 }
+
+@test "the manual's examples run" {
+    kafka_topic orders 2
+    records 0 1 5 | kafka_tool produce orders
+    echo "bootstrap.servers=$KAFKA_BOOTSTRAP" >broker.properties
+    sed -e '1,/^\.Sh EXAMPLES/d' -e 's/\\e$/\\/' "$OWED_ROOT/man/kafka-tail.1" |
+        awk '/live/ { on = 1 } /^\.Ed/ { on = 0 } on && !/^\./ { sub(/^\$ /, ""); print }' | sed "s/127.0.0.1:9092/$KAFKA_BOOTSTRAP/" >examples
+    [ "$(grep -c kafka-tail examples)" -eq 2 ]
+    run -0 --separate-stderr bash -e examples
+    [ "$(values <<<"$output" | wc -l)" -eq 5 ]
+    whole lane-0 lane-1
+}
