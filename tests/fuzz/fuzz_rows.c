@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows from any bytes: each line is one row of cells, where it is one, of a side
+ * that its number says, with the line before it for a place. The result must not
+ * depend on memory, hash or threads; rows must balance.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells/cells.h"
+#include "multiset/multiset.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define COLUMNS 2
+
+static void insist(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+static struct multiset *fill(const char *p, size_t size, const struct multiset_config *config)
+{
+    struct multiset *m = multiset_new(config);
+    const char *end = p + size, *before = NULL;
+    size_t before_len = 0;
+    while (p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        size_t n = nl ? (size_t)(nl - p) : (size_t)(end - p), len;
+        uint32_t ends[COLUMNS];
+        const char *why;
+        struct err err = ERR_INIT;
+        if (n > 1 && cells_scan_row(p + 1, n - 1, COLUMNS, &len, ends, COLUMNS, &why)) {
+            struct multiset_row row = {.cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len, .again = p[0] >> 4 & 3};
+            /* What is no place is refused, and the row then comes without one. */
+            if (multiset_add(m, (enum multiset_side)(p[0] & 3), &row, &err) != 0) {
+                insist(err.kind == ERR_REFUSED);
+                row.at = NULL;
+                insist(multiset_add(m, (enum multiset_side)(p[0] & 3), &row, &err) == 0);
+            }
+        } else if (n > 1 && p[0] == 'x') {
+            multiset_exclude(m, p + 1, n - 1);
+        }
+        before = p;
+        before_len = n;
+        p += n + (nl != NULL);
+    }
+    return m;
+}
+
+static bool same_text(struct multiset_text a, struct multiset_text b)
+{
+    return a.n == b.n && (a.p == NULL) == (b.p == NULL) && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static void same_relation(const struct multiset_relation *a, const struct multiset_relation *b)
+{
+    insist(a->keys == b->keys && a->owed_rows == b->owed_rows && a->found_rows == b->found_rows);
+    insist(memcmp(a->kind_rows, b->kind_rows, sizeof a->kind_rows) == 0 && memcmp(a->kind_keys, b->kind_keys, sizeof a->kind_keys) == 0);
+    insist(a->listed == b->listed && a->runs_total == b->runs_total && a->runs_listed == b->runs_listed);
+    for (size_t i = 0; i < a->listed; i++) {
+        const struct multiset_finding *x = &a->findings[i], *y = &b->findings[i];
+        insist(x->kind == y->kind && x->rows == y->rows && x->read == y->read);
+        insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found));
+        insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
+    }
+    for (size_t i = 0; i < a->runs_listed; i++)
+        insist(a->runs[i].first == b->runs[i].first && a->runs[i].last == b->runs[i].last && a->runs[i].rows == b->runs[i].rows);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const bool keys[3][COLUMNS] = {{true, false}, {false, true}, {true, true}}, all[RELATION_TYPES] = {true, true, true, true};
+    if (size < 2)
+        return 0;
+    struct multiset_config c = {.columns = COLUMNS, .key = keys[data[0] % 3], .memory = 1 << 22, .list = data[1] % 8};
+    struct multiset *a = fill((const char *)data + 2, size - 2, &c);
+    c.hash_bits = 8;
+    c.thread = data[1] & 8;
+    c.memory = data[1] & 16 ? 100 << 10 : c.memory;
+    struct multiset *b = fill((const char *)data + 2, size - 2, &c);
+    struct multiset_result x, y;
+    struct err err = ERR_INIT;
+    insist(multiset_compare(a, all, data[1] & 32, &x, &err) == 0);
+    if (multiset_compare(b, all, data[1] & 32, &y, &err) == 0) {
+        for (size_t r = 0; r < RELATION_TYPES; r++)
+            same_relation(&x.of[r], &y.of[r]);
+        insist(x.differ_keys == y.differ_keys);
+    } else {
+        insist(err.kind == ERR_BOUND);
+    }
+    multiset_free(a);
+    multiset_free(b);
+    return 0;
+}
