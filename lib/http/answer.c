@@ -192,7 +192,7 @@ void http_settle(struct transfer *t, CURLcode rc)
     long connects = 0;
     curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &a->status);
     curl_easy_getinfo(t->h->easy, CURLINFO_NUM_CONNECTS, &connects);
-    a->new_connection = connects > 0;
+    a->new_connection = connects > 0 && !t->late;
     if (t->aborted) {
         a->outcome = HTTP_ABORTED;
         buf_adds(&text, "given up");

@@ -180,6 +180,15 @@ static int no_seek(void *ctx, curl_off_t offset, int origin)
     return CURL_SEEKFUNC_FAIL;
 }
 
+/* A connection that is opened when data has gone already is curl's second one, and the data went over the kept one. */
+static int on_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+    struct transfer *t = ctx;
+    (void)fd, (void)purpose;
+    t->late = t->late || t->sent > 0;
+    return CURL_SOCKOPT_OK;
+}
+
 static void add_parameter(struct http *h, struct buf *url, const char *name, const char *value)
 {
     char *n = curl_easy_escape(h->easy, name, 0), *v = *value == '\0' ? NULL : curl_easy_escape(h->easy, value, 0);
@@ -216,6 +225,8 @@ static void set_common(struct http *h, struct transfer *t)
     curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, http_on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    curl_easy_setopt(e, CURLOPT_SOCKOPTDATA, t);
     curl_easy_setopt(e, CURLOPT_POST, 1L);
 }
 

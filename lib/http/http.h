@@ -52,7 +52,7 @@ struct http_answer {
     int code;             /* ClickHouse's exception code, 0 where there is none */
     long status;          /* HTTP status, 0 where no answer came */
     bool timed_out;       /* the client's own time ran out */
-    bool new_connection;  /* the answer came over a connection that no earlier statement used */
+    bool new_connection;  /* the answer came, or without one the data went, over a connection that no earlier statement used */
     bool has_summary;     /* X-ClickHouse-Summary was there and well formed; the three below are its numbers */
     uint64_t result_rows, read_rows, written_rows;
     uint64_t body_bytes;  /* of the answer, as given to the callback */

@@ -26,6 +26,7 @@ struct transfer {
     void *ctx;
     const char *send; /* the INSERT's data, taken by curl piece by piece; NULL for other statements */
     size_t send_len, sent;
+    bool late;      /* a connection was opened when data had been sent already: over the kept one, which then broke */
     bool exception; /* the exception header was there, whatever it held */
     bool aborted;
     int64_t away_ms; /* spent in the caller's callback */
