@@ -61,7 +61,7 @@ struct options {
 };
 
 struct lane {
-    struct kafka_lane kafka;
+    struct kafka_lane *kafka; /* of the tail's sources */
     struct stream_out out;
     int64_t last_record_ms, last_mark_ms;
     bool idle, mark_due;
@@ -70,12 +70,13 @@ struct lane {
 struct tail {
     struct options o;
     struct lane *lanes;
+    struct kafka_lane *sources;
+    struct kafka_owner owner;
     struct kafka_client *kafka;
     struct kafka_bounds *bounds;
     struct buf topic_json;
     struct arena run, barrier, payload; /* memory by how long it is needed */
     uint64_t epoch, previous;
-    const char *attempt;
     int64_t next_barrier_ms;
     bool evidence_said, trouble_said;
     struct kafka_event events[KAFKA_BATCH];
@@ -231,8 +232,11 @@ static int open_lanes(struct tail *t, struct err *err)
             return err_sys(err, "--lane=%s", t->o.lanes[i]);
     }
     t->lanes = xcalloc(t->o.n_lanes, sizeof *t->lanes);
-    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+    t->sources = xcalloc(t->o.n_lanes, sizeof *t->sources);
+    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+        t->lanes[i].kafka = &t->sources[i];
         stream_begin(&t->lanes[i].out, fds[i], NULL);
+    }
     return 0;
 }
 
@@ -241,11 +245,11 @@ static void put_watermark(struct lane *lane)
     struct buf *b = stream_build(&lane->out, LINE_WATERMARK);
     if (lane->idle)
         buf_adds(b, ",\"idle\":true");
-    else if (!lane->kafka.has_watermark)
+    else if (!lane->kafka->has_watermark)
         buf_adds(b, ",\"idle\":false");
     else {
         buf_adds(b, ",\"ts\":");
-        json_put_i64(b, lane->kafka.watermark);
+        json_put_i64(b, lane->kafka->watermark);
     }
     stream_put_built(&lane->out, LINE_WATERMARK);
     lane->mark_due = false;
@@ -256,13 +260,13 @@ static void tick(struct tail *t, int64_t now, bool at_barrier)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct lane *lane = &t->lanes[i];
-        if (kafka_lane_advance(&lane->kafka))
+        if (kafka_lane_advance(lane->kafka))
             lane->mark_due = true;
         if (lane->mark_due && (at_barrier || now - lane->last_mark_ms >= t->o.watermark_ms)) {
             put_watermark(lane);
             lane->last_mark_ms = now;
         }
-        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms && kafka_lane_at_end(&lane->kafka)) {
+        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms && kafka_lane_at_end(lane->kafka)) {
             if (lane->mark_due)
                 put_watermark(lane);
             lane->idle = true;
@@ -298,67 +302,6 @@ static int64_t log_end(const struct tail *t, uint32_t partition)
     return t->o.isolation == KAFKA_READ_COMMITTED ? t->bounds[partition].stable : t->bounds[partition].high;
 }
 
-static int restore_lane(struct tail *t, int ckpt_fd, uint32_t lane, struct err *err)
-{
-    struct buf rel = BUF_INIT;
-    struct snapshot s;
-    int rc = snapshot_read(ckpt_fd, evidence_path_snapshot(&rel, t->o.job, t->o.generation, lane, t->o.restore), &t->run, &s, err);
-    const char *isolation = kafka_isolation_name(t->o.isolation);
-    if (rc)
-        ; /* said */
-    else if (strcmp(s.job, t->o.job) != 0 || strcmp(s.operator_id, t->o.operator_id) != 0 || s.subtask != lane ||
-             s.checkpoint != t->o.restore)
-        rc = err_set(err, ERR_REFUSED, "%s: it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, buf_str(&rel), s.job,
-                     s.operator_id, s.subtask, s.checkpoint);
-    else if (strcmp(s.isolation, isolation) != 0)
-        rc = err_set(err, ERR_REFUSED, "%s: it was read as %s, not as %s", buf_str(&rel), s.isolation, isolation);
-    else if (kafka_lane_restore(&t->lanes[lane].kafka, kafka_log(t->kafka), &s, err) != 0)
-        rc = err_prefix(err, "%s", buf_str(&rel));
-    buf_free(&rel);
-    return rc;
-}
-
-static struct kafka_lane_part *partition(const struct tail *t, uint32_t p)
-{
-    return kafka_lane_part(&t->lanes[p % t->o.n_lanes].kafka, p);
-}
-
-/* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
-static int restore_no_more(struct tail *t, int ckpt_fd, struct err *err)
-{
-    struct buf rel = BUF_INIT;
-    evidence_path_snapshot(&rel, t->o.job, t->o.generation, t->o.n_lanes, t->o.restore);
-    int rc = 0;
-    if (faccessat(ckpt_fd, buf_str(&rel), F_OK, 0) == 0)
-        rc = err_set(err, ERR_REFUSED, "%s: the checkpoint is of more lanes than %u", buf_str(&rel), t->o.n_lanes);
-    buf_free(&rel);
-    return rc;
-}
-
-/* Every partition up to the last one that the job knew has a position in the snapshots, and it is in the log. */
-static int restore(struct tail *t, struct err *err)
-{
-    uint32_t known = 0;
-    int fd = open(t->o.checkpoint_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-    if (fd < 0)
-        return err_sys(err, "%s", t->o.checkpoint_dir);
-    for (uint32_t i = 0; !rc && i < t->o.n_lanes; i++)
-        rc = restore_lane(t, fd, i, err);
-    if (!rc)
-        rc = restore_no_more(t, fd, err);
-    close(fd);
-    for (uint32_t p = 0; p < kafka_log(t->kafka)->partitions; p++)
-        if (partition(t, p)->restored)
-            known = p + 1;
-    for (uint32_t p = 0; !rc && p < known; p++) {
-        if (!partition(t, p)->restored)
-            rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " has no position of partition %u", t->o.restore, p);
-        else
-            rc = kafka_position_check(kafka_log(t->kafka), partition(t, p), &t->bounds[p], err);
-    }
-    return rc;
-}
-
 /* Connect, and give every partition its exact position. */
 static int place(struct tail *t, struct err *err)
 {
@@ -369,11 +312,12 @@ static int place(struct tail *t, struct err *err)
         msg_error("topic %s: a recreated topic cannot be told from the old one: %s", log->topic, log->topic_id_lack);
     t->bounds = xcalloc(log->partitions, sizeof *t->bounds);
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        kafka_lane_init(&t->lanes[i].kafka, i, t->o.n_lanes, log->partitions, t->o.lag_ms);
-    if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 || (t->o.restore && restore(t, err) != 0))
+        kafka_lane_init(&t->sources[i], i, t->o.n_lanes, log->partitions, t->o.lag_ms);
+    if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 ||
+        (t->o.restore && kafka_lanes_restore(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
         return -1;
     for (uint32_t p = 0; p < log->partitions; p++) {
-        struct kafka_lane_part *part = partition(t, p);
+        struct kafka_lane_part *part = kafka_lane_part(&t->sources[p % t->o.n_lanes], p);
         /* A partition that came after the restored checkpoint is read from its beginning. */
         if (!part->restored)
             part->position = t->o.from_end && !t->o.restore ? log_end(t, p) : t->bounds[p].low;
@@ -385,13 +329,6 @@ static int place(struct tail *t, struct err *err)
 
 /* ---- barriers ---- */
 
-static void describe(const struct tail *t, uint32_t lane, uint64_t checkpoint, struct arena *a, struct snapshot *s)
-{
-    *s = (struct snapshot){.job = t->o.job, .operator_id = t->o.operator_id, .kind = "kafka-source", .subtask = lane,
-                           .checkpoint = checkpoint, .isolation = kafka_isolation_name(t->o.isolation)};
-    kafka_lane_describe(&t->lanes[lane].kafka, kafka_log(t->kafka), a, s);
-}
-
 /* Evidence that cannot be written is left out, said once, and never stops the job. */
 static void evidence_failed(struct tail *t, const struct err *err)
 {
@@ -402,49 +339,37 @@ static void evidence_failed(struct tail *t, const struct err *err)
 
 static void write_starts(struct tail *t)
 {
-    struct buf rel = BUF_INIT;
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
-        struct snapshot s;
-        describe(t, i, t->epoch - 1, &t->barrier, &s);
-        s.is_start = true;
-        s.first_epoch = t->epoch;
-        s.restored_from = t->o.restore;
-        s.attempt = t->attempt;
-        evidence_path_start(&rel, t->o.job, t->o.generation, i, t->epoch);
-        if (snapshot_write(t->o.checkpoint_dir, buf_str(&rel), &s, &t->barrier, NULL, &err) != 0)
+        if (kafka_lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore, &t->barrier, &err) != 0)
             evidence_failed(t, &err);
     }
     arena_reset(&t->barrier);
-    buf_free(&rel);
 }
 
 /* Barrier `epoch`: every lane's snapshot is durable before the first lane is told. */
 static int put_barriers(struct tail *t)
 {
-    struct buf rel = BUF_INIT;
+    struct buf line = BUF_INIT;
     struct barrier *barriers = arena_zalloc(&t->barrier, t->o.n_lanes * sizeof *barriers);
     tick(t, time_mono_ms(), true);
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
-        struct snapshot s;
         struct left entry;
-        barriers[i] = (struct barrier){.job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->attempt};
-        describe(t, i, t->epoch, &t->barrier, &s);
-        evidence_path_snapshot(&rel, t->o.job, t->o.generation, i, t->epoch);
-        if (snapshot_write(t->o.checkpoint_dir, buf_str(&rel), &s, &t->barrier, &entry, &err) == 0)
+        barriers[i] = (struct barrier){.job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
+        if (kafka_lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) == 0)
             barrier_add(&barriers[i], &t->barrier, &entry);
         else
             evidence_failed(t, &err);
     }
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
-        buf_reset(&rel);
-        barrier_put(&rel, &barriers[i]);
-        stream_put(&t->lanes[i].out, LINE_BARRIER, rel.p, rel.len);
+        buf_reset(&line);
+        barrier_put(&line, &barriers[i]);
+        stream_put(&t->lanes[i].out, LINE_BARRIER, line.p, line.len);
     }
     t->previous = t->epoch++;
     arena_reset(&t->barrier);
-    buf_free(&rel);
+    buf_free(&line);
     return flush_lanes(t);
 }
 
@@ -488,7 +413,7 @@ static bool event_time(struct tail *t, const struct kafka_event *e, int64_t *tim
 static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, struct err *err)
 {
     struct lane *lane = &t->lanes[e->partition % t->o.n_lanes];
-    struct kafka_lane_part *part = kafka_lane_part(&lane->kafka, e->partition);
+    struct kafka_lane_part *part = kafka_lane_part(lane->kafka, e->partition);
     bool hand_on, was_done = part && kafka_lane_part_done(part);
     if (!part)
         return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic, e->partition);
@@ -523,8 +448,8 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
 static bool all_done(const struct tail *t)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        for (size_t p = 0; p < t->lanes[i].kafka.n_parts; p++)
-            if (!kafka_lane_part_done(&t->lanes[i].kafka.parts[p]))
+        for (size_t p = 0; p < t->sources[i].n_parts; p++)
+            if (!kafka_lane_part_done(&t->sources[i].parts[p]))
                 return false;
     return true;
 }
@@ -549,8 +474,8 @@ static int wait_events(struct tail *t, size_t *n, struct err *err)
 static int read_log(struct tail *t, struct err *err)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        for (size_t p = 0; p < t->lanes[i].kafka.n_parts; p++) {
-            const struct kafka_lane_part *part = &t->lanes[i].kafka.parts[p];
+        for (size_t p = 0; p < t->sources[i].n_parts; p++) {
+            const struct kafka_lane_part *part = &t->sources[i].parts[p];
             if (!kafka_lane_part_done(part) && kafka_assign(t->kafka, part->partition, part->position, err) != 0)
                 return -1;
         }
@@ -580,7 +505,9 @@ static int read_log(struct tail *t, struct err *err)
 static int run(struct tail *t, struct err *err)
 {
     t->epoch = t->o.first_epoch;
-    t->attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run);
+    t->owner = (struct kafka_owner){.checkpoint_dir = t->o.checkpoint_dir, .job = t->o.job, .operator_id = t->o.operator_id,
+                                    .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
+                                    .generation = t->o.generation, .isolation = t->o.isolation};
     if (place(t, err) != 0)
         return -1;
     json_put_s(&t->topic_json, t->o.topic);
@@ -593,8 +520,8 @@ static int run(struct tail *t, struct err *err)
         struct lane *lane = &t->lanes[i];
         lane->last_record_ms = now;
         lane->last_mark_ms = now - t->o.watermark_ms;
-        lane->idle = lane->kafka.n_parts == 0; /* a lane that owns nothing holds nothing back */
-        if (lane->idle || lane->kafka.has_watermark)
+        lane->idle = lane->kafka->n_parts == 0; /* a lane that owns nothing holds nothing back */
+        if (lane->idle || lane->kafka->has_watermark)
             put_watermark(lane);
     }
     return read_log(t, err);
@@ -617,7 +544,7 @@ static int end_lanes(struct tail *t, const struct err *err)
         if (ended > status && status != OWED_REFUSED)
             status = ended;
         stream_out_free(&t->lanes[i].out);
-        kafka_lane_free(&t->lanes[i].kafka);
+        kafka_lane_free(&t->sources[i]);
     }
     return status;
 }
@@ -639,6 +566,7 @@ int main(int argc, char **argv)
     kafka_conf_free(t.o.conf);
     free(t.bounds);
     free(t.lanes);
+    free(t.sources);
     buf_free(&t.topic_json);
     arena_free(&t.run);
     arena_free(&t.barrier);

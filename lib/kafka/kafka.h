@@ -140,16 +140,32 @@ bool kafka_lane_advance(struct kafka_lane *l);
 bool kafka_lane_at_end(const struct kafka_lane *l);
 bool kafka_lane_part_done(const struct kafka_lane_part *part); /* the stop is reached */
 
-/* ---- a lane's snapshot (evidence.h has the struct; nothing of evidence is called here) ---- */
+/* ---- lanes on disk: snapshots as evidence.h has them ---- */
 
+/* Whose they are, and where. */
+struct kafka_owner {
+    const char *checkpoint_dir, *job, *operator_id, *attempt;
+    uint64_t generation;
+    enum kafka_isolation isolation;
+};
 struct snapshot;
-/* Fill what a lane knows: log, positions, declared partitions, watermark, greatest times; arrays in the arena. */
-void kafka_lane_describe(const struct kafka_lane *l, const struct kafka_log *log, struct arena *a, struct snapshot *out);
-/* Take over what a snapshot knows. Refuses one of another topic, cluster or topic id (naming both), and one with a partition
- * that is not this lane's. An id that is not known on either side refuses nothing. */
+struct left;
+
+/* Take over what one snapshot knows. Refuses one of another topic, cluster or topic id (naming both), and one with a
+ * partition that is not this lane's. An id that is not known on either side refuses nothing. */
 int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const struct snapshot *s, struct err *err);
-/* A restored position must be in the log: what was removed before it was read can never be delivered (ERR_TROUBLE), and a
- * position past the end is of another log (ERR_REFUSED). */
+/* Take over checkpoint `checkpoint` of all lanes. Refuses also another owner or isolation, another number of lanes, a
+ * partition without a position, and a position past the log's end; ERR_TROUBLE for records that were removed before they
+ * were read. Partitions that came since are left as they are. */
+int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
+                        const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err);
+/* Store lane `lane` as snapshot of `checkpoint`, durable. entry: what to say of it in the barrier, strings in a. */
+int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
+                     uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err);
+/* Store what a run whose first epoch is first_epoch starts with; restored_from 0: nothing was restored. */
+int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
+                           uint64_t first_epoch, uint64_t restored_from, struct arena *a, struct err *err);
+/* A position must be in the log. */
 int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_part *part, const struct kafka_bounds *b,
                          struct err *err);
 

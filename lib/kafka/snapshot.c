@@ -3,16 +3,20 @@
 #include "evidence/evidence.h"
 #include "kafka/kafka.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
-void kafka_lane_describe(const struct kafka_lane *l, const struct kafka_log *log, struct arena *a, struct snapshot *out)
+static void describe(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
+                     uint64_t checkpoint, struct arena *a, struct snapshot *out)
 {
+    *out = (struct snapshot){.job = owner->job, .operator_id = owner->operator_id, .kind = "kafka-source", .subtask = lane,
+                             .checkpoint = checkpoint, .isolation = kafka_isolation_name(owner->isolation)};
     out->log = (struct log_id){log->topic, log->cluster_id, log->topic_id};
     out->has_watermark = l->has_watermark;
     out->watermark = l->watermark;
     out->n_positions = out->n_declared = l->n_parts;
-    out->n_partition_max = 0;
     out->positions = arena_alloc(a, (l->n_parts + 1) * sizeof *out->positions);
     out->partition_max = arena_alloc(a, (l->n_parts + 1) * sizeof *out->partition_max);
     out->declared = arena_alloc(a, (l->n_parts + 1) * sizeof *out->declared);
@@ -23,6 +27,34 @@ void kafka_lane_describe(const struct kafka_lane *l, const struct kafka_log *log
         if (part->timed)
             out->partition_max[out->n_partition_max++] = (struct position){part->partition, part->greatest};
     }
+}
+
+int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
+                     uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot s;
+    describe(l, lane, owner, log, checkpoint, a, &s);
+    evidence_path_snapshot(&rel, owner->job, owner->generation, lane, checkpoint);
+    int rc = snapshot_write(owner->checkpoint_dir, buf_str(&rel), &s, a, entry, err);
+    buf_free(&rel);
+    return rc;
+}
+
+int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
+                           uint64_t first_epoch, uint64_t restored_from, struct arena *a, struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot s;
+    describe(l, lane, owner, log, first_epoch - 1, a, &s);
+    s.is_start = true;
+    s.first_epoch = first_epoch;
+    s.restored_from = restored_from;
+    s.attempt = owner->attempt;
+    evidence_path_start(&rel, owner->job, owner->generation, lane, first_epoch);
+    int rc = snapshot_write(owner->checkpoint_dir, buf_str(&rel), &s, a, NULL, err);
+    buf_free(&rel);
+    return rc;
 }
 
 static int check_log(const struct kafka_log *log, const struct snapshot *s, struct err *err)
@@ -73,4 +105,60 @@ int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_pa
         return err_set(err, ERR_REFUSED, "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64 ": another log",
                        log->topic, part->partition, part->position, b->high);
     return 0;
+}
+
+static int check_owner(const struct kafka_owner *owner, const struct snapshot *s, uint32_t lane, uint64_t checkpoint, struct err *err)
+{
+    const char *isolation = kafka_isolation_name(owner->isolation);
+    if (strcmp(s->job, owner->job) != 0 || strcmp(s->operator_id, owner->operator_id) != 0 || s->subtask != lane ||
+        s->checkpoint != checkpoint)
+        return err_set(err, ERR_REFUSED, "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, s->job, s->operator_id,
+                       s->subtask, s->checkpoint);
+    if (strcmp(s->isolation, isolation) != 0)
+        return err_set(err, ERR_REFUSED, "it was read as %s, not as %s", s->isolation, isolation);
+    return 0;
+}
+
+static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
+                         uint64_t checkpoint, int dir, struct arena *a, struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        struct snapshot s;
+        evidence_path_snapshot(&rel, owner->job, owner->generation, i, checkpoint);
+        rc = snapshot_read(dir, buf_str(&rel), a, &s, err);
+        if (!rc && (check_owner(owner, &s, i, checkpoint, err) != 0 || kafka_lane_restore(&lanes[i], log, &s, err) != 0))
+            rc = err_prefix(err, "%s", buf_str(&rel));
+    }
+    /* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
+    evidence_path_snapshot(&rel, owner->job, owner->generation, n, checkpoint);
+    if (!rc && faccessat(dir, buf_str(&rel), F_OK, 0) == 0)
+        rc = err_set(err, ERR_REFUSED, "%s: the checkpoint is of more lanes than %u", buf_str(&rel), n);
+    buf_free(&rel);
+    return rc;
+}
+
+int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
+                        const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    uint32_t known = 0;
+    int dir = open(owner->checkpoint_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return err_sys(err, "%s", owner->checkpoint_dir);
+    int rc = restore_lanes(lanes, n, owner, log, checkpoint, dir, &arena, err);
+    close(dir);
+    for (uint32_t p = 0; !rc && p < log->partitions; p++)
+        if (kafka_lane_part(&lanes[p % n], p)->restored)
+            known = p + 1;
+    for (uint32_t p = 0; !rc && p < known; p++) {
+        const struct kafka_lane_part *part = kafka_lane_part(&lanes[p % n], p);
+        if (!part->restored)
+            rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " has no position of partition %u", checkpoint, p);
+        else
+            rc = kafka_position_check(log, part, &bounds[p], err);
+    }
+    arena_free(&arena);
+    return rc;
 }

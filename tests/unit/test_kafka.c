@@ -214,27 +214,39 @@ static const struct kafka_log LOG = {"orders", "cluster-1", "topic-1", NULL, 4};
 
 static void test_snapshot_round(void **state)
 {
-    struct kafka_lane lane, back;
+    static const struct kafka_bounds bounds[4] = {{0, 10, 10}, {0, 10, 10}, {0, 10, 10}, {0, 10, 10}};
+    char dir[] = "/tmp/owed-test-kafka-XXXXXX", command[64];
+    struct kafka_lane lanes[2], back[2];
     struct arena a = ARENA_INIT;
-    struct snapshot s = {0};
     struct err err = ERR_INIT;
     (void)state;
-    kafka_lane_init(&lane, 1, 2, 4, 0);
-    lane.parts[0].position = 7;
-    lane.parts[1].position = 9;
-    kafka_lane_time(&lane.parts[1], 50);
-    kafka_lane_describe(&lane, &LOG, &a, &s);
-    assert_int_equal(s.n_positions, 2);
-    assert_int_equal(s.n_partition_max, 1);
-    kafka_lane_init(&back, 1, 2, 4, 0);
-    assert_int_equal(kafka_lane_restore(&back, &LOG, &s, &err), 0);
-    assert_int_equal(kafka_lane_part(&back, 1)->position, 7);
-    assert_int_equal(kafka_lane_part(&back, 3)->position, 9);
-    assert_true(back.parts[1].timed && !back.parts[0].timed);
-    assert_true(back.parts[0].restored && back.parts[1].restored);
-    kafka_lane_free(&lane);
-    kafka_lane_free(&back);
+    assert_non_null(mkdtemp(dir));
+    struct kafka_owner owner = {dir, "1", "1", "a", 1, KAFKA_READ_COMMITTED};
+    for (uint32_t i = 0; i < 2; i++) {
+        kafka_lane_init(&lanes[i], i, 2, 4, 0);
+        kafka_lane_init(&back[i], i, 2, 4, 0);
+        lanes[i].parts[1].position = 7 + i;
+        kafka_lane_time(&lanes[i].parts[0], 50);
+        assert_int_equal(kafka_lane_store(&lanes[i], i, &owner, &LOG, 3, &a, NULL, &err), 0);
+    }
+    assert_int_equal(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), 0);
+    for (uint32_t p = 0; p < 4; p++) {
+        const struct kafka_lane_part *part = kafka_lane_part(&back[p % 2], p);
+        assert_true(part->restored && part->timed == (p < 2));
+        assert_int_equal(part->position, p < 2 ? 0 : 5 + p);
+    }
+    refused_naming(kafka_lanes_restore(back, 1, &owner, &LOG, bounds, 3, &err), &err, "more lanes");
+    owner.isolation = KAFKA_READ_UNCOMMITTED;
+    refused_naming(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), &err, "read_uncommitted");
+    owner.job = "2";
+    assert_int_equal(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), -1);
+    for (uint32_t i = 0; i < 2; i++) {
+        kafka_lane_free(&lanes[i]);
+        kafka_lane_free(&back[i]);
+    }
     arena_free(&a);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
 }
 
 static void test_snapshot_of_another_log(void **state)
