@@ -104,8 +104,8 @@ void bundle_check_completeness(const struct bundle *b, struct bundle_faults *f)
         need(m, "job/manifest.json", "which the manifest says it contains", f);
     for (size_t i = 0; i < m->n_captured; i++)
         need(m, m->captured[i].path, "a captured epoch", f);
-    if (m->has_captures && m->n_captured == 0)
-        bundle_fault(f, "manifest.json", "contains.captures is true and no epoch is captured");
+    if (m->has_captures && m->n_captured == 0 && !any_role(m, ROLE_INTERVAL))
+        bundle_fault(f, "manifest.json", "contains.captures is true and neither an epoch nor an interval's evidence is listed");
     if (m->has_traces && !any_role(m, ROLE_TRACE))
         bundle_fault(f, "manifest.json", "contains.traces is true and no trace is listed");
     buf_free(&rel);

@@ -112,8 +112,8 @@ static void record(struct pack *p, const struct pack_item *it, const struct bund
     if (it->captured.operator_id) {
         p->m.captured[p->m.n_captured] = it->captured;
         p->m.captured[p->m.n_captured++].path = it->dest;
-        p->m.has_captures = true;
     }
+    p->m.has_captures |= it->role == ROLE_CAPTURE || it->role == ROLE_INTERVAL;
     p->m.has_state |= it->role == ROLE_SNAPSHOT || it->role == ROLE_INTERVAL_STATE;
     p->m.has_traces |= it->role == ROLE_TRACE;
 }
