@@ -70,7 +70,7 @@ resend_incident() {
     kafka create-topic resent 2
     produce resent 1 300
     spec 2 resent orders_resent
-    fault 'when=after&match=orders_resent'
+    fault "when=after&match=$(insert_into orders_resent)"
     job 2 --stop-at-end
     pack 2 incident-resent "${whole[@]}" --epochs=1-999
     resent=$(first_with_rows 2)

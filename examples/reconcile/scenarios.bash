@@ -134,7 +134,7 @@ recreated() {
     sql 'INSERT INTO shop.orders SELECT * FROM shop.aside'
     local status=0
     reconcile incident "$good" || status=$?
-    sql 'DROP TABLE shop.orders SYNC'
+    sql 'DROP TABLE shop.orders'
     sql 'RENAME TABLE shop.aside TO shop.orders'
     return "$status"
 }

@@ -43,6 +43,11 @@ fault() { # parameters
         -K <(printf 'user = "default:%s"\n' "$(cat "$work/ch/secret/default")")
 }
 
+# A table's INSERTs, as a fault's parameter.
+insert_into() { # table
+    printf 'INSERT%%20INTO%%20%%60shop%%60.%%60%s%%60' "$1"
+}
+
 table() { # name, engine and settings
     sql "CREATE TABLE shop.$1 (event_id Int64, customer String, amount Decimal(18, 4), seen DateTime64(6), score Float64,
         note Nullable(String)) ENGINE = $2"

@@ -158,7 +158,7 @@ numbers_unique() {
     prepare
     start
     wait_checkpoints "$id" 1
-    fault "when=delay&ms=3000&match=t$id"
+    fault "when=delay&ms=3000&match=$(insert_into "t$id")"
     produce "t$id" 1 40
     sleep 0.6
     die_now ch-sink 0
@@ -176,7 +176,7 @@ numbers_unique() {
     start
     wait_rows "t$id" 20
     wait_checkpoints "$id" 2
-    fault "when=stall&ms=3000&match=t$id"
+    fault "when=stall&ms=3000&match=$(insert_into "t$id")"
     produce "t$id" 21 60
     wait_rows "t$id" 40
     die_now ch-sink 0
