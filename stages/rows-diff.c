@@ -56,6 +56,8 @@ struct diff {
     struct buf columns_line;
     size_t keys;
     uint32_t *ends;
+    struct buf head;    /* of the row before, up to its cells' bracket */
+    unsigned head_side;
     struct multiset *rows;
     struct side side[MULTISET_SIDES];
     bool required[CHECK_NAMES];
@@ -200,16 +202,34 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
     return 0;
 }
 
+/* Split a row: *side is its own. Most begin as the one before and end with their cells. */
+static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side, struct err *err)
+{
+    if (d->head.len && line->n > d->head.len + 1 && memcmp(line->p + line->n - 2, "]}", 2) == 0 &&
+        memcmp(line->p, d->head.p, d->head.len) == 0) {
+        *row = (struct stream_row){.cells = line->p + d->head.len - 1, .cells_len = line->n - d->head.len};
+        *side = d->head_side;
+        return 0;
+    }
+    if (stream_row(line, row, err) != 0)
+        return err_prefix(err, "stdin");
+    *side = side_of(row->side, row->side_len, row->read);
+    if (*side == MULTISET_SIDES)
+        return refuse(line, "a row of no side known here (captured, reference, destination with read 1 or 2)", err);
+    buf_reset(&d->head);
+    buf_add(&d->head, line->p, (size_t)(row->cells + 1 - line->p));
+    d->head_side = *side;
+    return 0;
+}
+
 static int on_row(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
+    unsigned side;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
-    if (stream_row(line, &row, err) != 0)
-        return err_prefix(err, "stdin");
-    unsigned side = side_of(row.side, row.side_len, row.read);
-    if (side == MULTISET_SIDES)
-        return refuse(line, "a row of no side known here (captured, reference, destination with read 1 or 2)", err);
+    if (split_row(d, line, &row, &side, err) != 0)
+        return -1;
     if (d->side[side].closed)
         return refuse(line, "a row after its side was closed", err);
     size_t len;
@@ -525,6 +545,7 @@ static void diff_free(struct diff *d)
         free(d->side[i].reason);
     columns_free(&d->columns);
     buf_free(&d->columns_line);
+    buf_free(&d->head);
     free(d->ends);
     free(d->unsettled);
     arena_free(&d->arena);

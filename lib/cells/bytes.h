@@ -59,6 +59,16 @@ static inline const char *bytes_plain(const char *p, const char *end)
         }
         p += 16;
     }
+    /* The end of a row is short of sixteen bytes once a row. */
+    if (end - p >= 8) {
+        __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)p);
+        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space), _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
+        int mask = _mm_movemask_epi8(hit) & 0xff;
+        if (mask != 0) {
+            return p + __builtin_ctz((unsigned)mask);
+        }
+        p += 8;
+    }
     while (p < end && !bytes_special((unsigned char)*p)) {
         p++;
     }

@@ -108,6 +108,8 @@ static int take_batch(struct multiset *m, struct batch *b, struct err *err)
             bytes += r->len;
             placed += r->number != NO_NUMBER;
         }
+        for (size_t i = from + n; i < b->n && i < from + n + ITEMS; i++)
+            table_look_ahead(&m->table, b->row[i].hash);
         if (take_items(m, items, n, bytes, placed, err) != 0)
             return -1;
     }

@@ -292,10 +292,14 @@ static void note_order(struct order *o, uint32_t ref, uint64_t number, bool numb
     o->n++;
 }
 
+void table_look_ahead(const struct table *t, uint64_t hash)
+{
+    __builtin_prefetch(&t->slots[home(t, hash)]);
+}
+
+/* The entries that the first slots name: nearly always the rows themselves. */
 static void look_ahead(const struct table *t, const struct item *items, size_t n)
 {
-    for (size_t k = 0; k < n; k++)
-        __builtin_prefetch(&t->slots[home(t, items[k].hash)]);
     for (size_t k = 0; k < n; k++) {
         uint64_t s = t->slots[home(t, items[k].hash)];
         if (!s)

@@ -8,7 +8,9 @@
 /* One line of the input, to the stage or straight on. */
 static void filter_line(struct stream_out *out, const struct stream_line *line, stream_line_fn *on_line, void *ctx)
 {
-    struct err err = ERR_INIT;
+    struct err err; /* not cleared whole: this is on the path of every row */
+    err.kind = ERR_NONE;
+    err.text[0] = '\0';
     /* After a stop, whoever wrote it, nothing more is decided here. */
     int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
     if (rc < 0)
