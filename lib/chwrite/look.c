@@ -235,7 +235,7 @@ static int read_settings(struct http *http, const struct http_setting *names, co
     return rc;
 }
 
-int look_settings(struct http *http, struct http_setting *settings, size_t *n, struct err *err)
+int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err)
 {
     struct arena a = ARENA_INIT;
     struct json **rows;
@@ -245,6 +245,8 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
     for (size_t i = 0; rc == 0 && i < *n; i++) {
         if (row_named(rows, found, settings[i].name) != NULL) {
             settings[kept++] = settings[i];
+        } else if (i < needed) {
+            rc = err_set(err, ERR_REFUSED, "the server does not show the setting %s to this user", settings[i].name);
         }
     }
     if (rc == 0) {

@@ -55,24 +55,26 @@ static void prepare(struct chwrite *w, const struct look *l)
     w->ends = xcalloc(w->columns.n, sizeof *w->ends);
 }
 
+#define WANTED_EVERYWHERE 6
+
 static int prove_settings(struct chwrite *w, struct err *err)
 {
     const struct http_setting wanted[] = {
         {"async_insert", "0"},
         {"wait_for_async_insert", "1"},
         {"insert_deduplicate", "1"},
-        {"deduplicate_insert", "enable"},
         {"max_insert_block_size", w->max_rows},
-        {"max_insert_block_size_bytes", "0"},
-        {"input_format_max_block_size_bytes", "0"},
         {"input_format_with_names_use_header", "1"},
         {"input_format_with_types_use_header", "1"},
+        {"deduplicate_insert", "enable"}, /* from here on not every line has them */
+        {"max_insert_block_size_bytes", "0"},
+        {"input_format_max_block_size_bytes", "0"},
     };
 
     snprintf(w->max_rows, sizeof w->max_rows, "%" PRIu64, w->o.max_rows);
     w->n_settings = sizeof wanted / sizeof wanted[0];
     memcpy(w->settings, wanted, sizeof wanted);
-    if (look_settings(w->http, w->settings, &w->n_settings, err) != 0) {
+    if (look_settings(w->http, w->settings, &w->n_settings, WANTED_EVERYWHERE, err) != 0) {
         return -1;
     }
     w->settings[w->n_settings++] = (struct http_setting){"wait_end_of_query", "1"};

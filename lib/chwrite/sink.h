@@ -61,7 +61,7 @@ void look_free(struct look *l);
 /* NULL where b is the same server and table as a, else what is another. */
 const char *look_differs(const struct look *a, const struct look *b);
 /* Prove on this connection that the settings (ending in a NULL name) take effect whatever the profile says, and keep only
- * those that the server knows. ERR_REFUSED naming the setting that does not. */
-int look_settings(struct http *http, struct http_setting *settings, size_t *n, struct err *err);
+ * those that the server knows; the first `needed` it must know. ERR_REFUSED naming the setting that does not. */
+int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err);
 
 #endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chwrite against a scripted server: what is sent again and with which bytes,
+ * which answers count, and what the ledger says where a real server cannot be
+ * brought to answer so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "chwrite/chwrite.h"
+#include "mock_server.h"
+
+#define UUID "11111111-1111-1111-1111-111111111111"
+#define TABLE "22222222-2222-2222-2222-222222222222"
+
+struct server {
+    const char *uuid, *version, *table, *engine, *columns;
+    unsigned window, parts;
+};
+static const struct server usual = {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int64\",\"default_kind\":\"\"}\n", 100, 7};
+
+static void answer(struct mock *m, const char *text)
+{
+    mock_answer(m, MOCK_ANSWER, 200, "", text, strlen(text));
+}
+
+/* What a look asks for, in its order: identity, columns, and with a window the hashes and the parts. */
+static void script_look(struct mock *m, const struct server *s)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b,
+               "{\"server_uuid\":\"%s\",\"server_version\":\"%s\",\"server_host\":\"h\",\"table_uuid\":\"%s\",\"engine\":\"%s\","
+               "\"engine_full\":\"%s ORDER BY id SETTINGS non_replicated_deduplication_window = %u\",\"create_table_query\":\"\","
+               "\"partition_key\":\"\"}\n",
+               s->uuid, s->version, s->table, s->engine, s->engine, s->window);
+    answer(m, buf_str(&b));
+    answer(m, s->columns);
+    if (s->window > 0) {
+        answer(m, "{\"v\":\"new_unified_hash\"}\n");
+        buf_reset(&b);
+        buf_printf(&b, "{\"v\":\"%u\"}\n", s->parts);
+        answer(m, buf_str(&b));
+    }
+    buf_free(&b);
+}
+
+#define SETTING(name, value) "{\"name\":\"" name "\",\"value\":\"" value "\"}\n"
+#define OTHERS \
+    SETTING("insert_deduplicate", "1") SETTING("max_insert_block_size", "1000000") \
+    SETTING("input_format_with_names_use_header", "1") SETTING("input_format_with_types_use_header", "1")
+static const char settings[] = SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1") OTHERS;
+
+static void script_open(struct mock *m, const struct server *s)
+{
+    mock_listen(m);
+    script_look(m, s);
+    answer(m, settings);
+    answer(m, settings);
+}
+
+static struct chwrite *open_sink(struct mock *m, struct err *err)
+{
+    struct chwrite_options o = {.http = {.url = m->url, .timeout_ms = 2000}, .database = "d", .table = "t", .job = "1",
+                                .operator_id = "3", .attempt = "a", .retry_ms = 3000};
+    mock_start(m);
+    return chwrite_open(&o, err);
+}
+
+/* One INSERT of two rows; the result is chwrite_send's. */
+static int send_two(struct chwrite *w, struct arena *a, struct ledger_entry *e, struct err *err)
+{
+    static const char text[] = "{\"id\":%d}";
+    for (int i = 1; i <= 2; i++) {
+        char row[40], at[40];
+        struct json_error je;
+        snprintf(row, sizeof row, text, i);
+        snprintf(at, sizeof at, "orders/0/%d", i);
+        char *copy = arena_strndup(a, row, strlen(row));
+        assert_int_equal(chwrite_add(w, json_parse(copy, strlen(copy), a, &je), at, "line", err), 0);
+    }
+    return chwrite_send(w, 0, 0, a, e, err);
+}
+
+static void finish(struct mock *m, struct chwrite *w, struct arena *a)
+{
+    chwrite_close(w);
+    mock_stop(m);
+    mock_free(m);
+    arena_free(a);
+}
+
+#define DONE "X-ClickHouse-Summary: {\"read_rows\":\"0\",\"written_rows\":\"2\",\"result_rows\":\"2\"}\r\n"
+
+static const char *first_line(struct buf *head)
+{
+    char *end = strstr(buf_str(head), "\r\n");
+    *end = '\0';
+    return head->p;
+}
+
+static void test_resent_byte_for_byte(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct err err = ERR_INIT;
+    struct arena a = ARENA_INIT;
+    struct ledger_entry e;
+    script_open(&m, &usual);
+    mock_raw(&m, MOCK_CUT_BODY, "", 0);
+    script_look(&m, &usual);
+    mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
+    script_look(&m, &usual);
+    struct chwrite *w = open_sink(&m, &err);
+    assert_non_null(w);
+    assert_int_equal(send_two(w, &a, &e, &err), 0);
+    assert_int_equal(e.attempts, 2);
+    assert_true(e.in_doubt);
+    assert_int_equal(e.resend, RESEND_DEDUPLICATED);
+    chwrite_close(w);
+    mock_stop(&m);
+    static const char body[] = "\x01\x02id\x05Int64\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0";
+    assert_true(buf_is(&m.bodies[6], body, sizeof body - 1));
+    assert_true(buf_is(&m.bodies[11], body, sizeof body - 1));
+    const char *request = first_line(&m.heads[6]);
+    assert_string_equal(request, first_line(&m.heads[11]));
+    assert_non_null(strstr(request, "async_insert=0&wait_for_async_insert=1"));
+    assert_non_null(strstr(request, e.token));
+    assert_non_null(strstr(request, "INSERT%20INTO%20%60d%60.%60t%60%20%28%60id%60%29%20FORMAT%20RowBinaryWithNamesAndTypes"));
+    mock_free(&m);
+    arena_free(&a);
+}
+
+/* One doubt, and then the server as it is met again. */
+static const struct {
+    const char *what;
+    struct server met;
+    int rc;
+    enum resend resend;
+    const char *why;
+} meetings[] = {
+    {"the same", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9}, 0, RESEND_DEDUPLICATED, NULL},
+    {"another version", {UUID, "26.8.1.1", TABLE, "MergeTree", NULL, 100, 9}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"others wrote as much as the window holds", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 107}, 0, RESEND_DEDUPLICATED, NULL},
+    {"others wrote more", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 108}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"parts went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 6}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"the window went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"another server", {"99999999-1111-1111-1111-111111111111", "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9}, -1, RESEND_MAY_DUPLICATE,
+     "d.t: another server answers at this endpoint"},
+    {"another table", {UUID, "26.7.1.1", UUID, "MergeTree", NULL, 100, 9}, -1, RESEND_MAY_DUPLICATE,
+     "d.t: the table was dropped and created again"},
+    {"other columns", {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int32\",\"default_kind\":\"\"}\n", 100, 9}, -1,
+     RESEND_MAY_DUPLICATE, "d.t was altered: its columns are not those that this job began with"},
+};
+
+static void test_meetings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        struct arena a = ARENA_INIT;
+        struct ledger_entry e;
+        struct server met = meetings[i].met;
+        met.columns = met.columns != NULL ? met.columns : usual.columns;
+        script_open(&m, &usual);
+        mock_raw(&m, MOCK_CUT_BODY, "", 0);
+        script_look(&m, &met);
+        mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
+        script_look(&m, &met);
+        struct chwrite *w = open_sink(&m, &err);
+        int rc = send_two(w, &a, &e, &err);
+        if (rc != meetings[i].rc || e.resend != meetings[i].resend || (rc != 0 && strcmp(err.text, meetings[i].why) != 0))
+            fail_msg("%s: %d, resend %d: %s", meetings[i].what, rc, (int)e.resend, err.text);
+        finish(&m, w, &a);
+    }
+}
+
+#define CODE(n) "X-ClickHouse-Exception-Code: " #n "\r\n"
+
+/* One answer to the first attempt, and what becomes of it; a second attempt is acknowledged. */
+static const struct {
+    int status;
+    const char *head, *body;
+    int rc;
+    unsigned attempts;
+    bool in_doubt;
+    const char *why;
+} answers[] = {
+    {200, DONE, "", 0, 1, false, NULL},
+    {200, "", "", 0, 1, false, NULL},
+    {200, "X-ClickHouse-Summary: {\"written_rows\":\"1\",\"read_rows\":\"0\",\"result_rows\":\"0\"}\r\n", "", -1, 1, false, "says that it wrote 1"},
+    {200, CODE(469) DONE, "", -1, 1, false, "469"},
+    {500, CODE(469), "Code: 469. DB::Exception: constraint\n", -1, 1, false, "Code: 469"},
+    {404, CODE(60), "no text of the usual kind", -1, 1, false, "code 60: no text of the usual kind"},
+    {500, CODE(252), "Code: 252. DB::Exception: too many parts\n", 0, 2, false, NULL},
+    {500, CODE(202), "Code: 202. DB::Exception: too many queries\n", 0, 2, false, NULL},
+    {500, CODE(241), "Code: 241. DB::Exception: memory\n", 0, 2, true, NULL},
+    {500, CODE(159), "Code: 159. DB::Exception: time\n", 0, 2, true, NULL},
+    {502, "", "a proxy's own words", 0, 2, true, NULL},
+};
+
+static void test_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        struct arena a = ARENA_INIT;
+        struct ledger_entry e;
+        script_open(&m, &usual);
+        mock_answer(&m, MOCK_ANSWER, answers[i].status, answers[i].head, answers[i].body, strlen(answers[i].body));
+        script_look(&m, &usual);
+        mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
+        script_look(&m, &usual);
+        struct chwrite *w = open_sink(&m, &err);
+        int rc = send_two(w, &a, &e, &err);
+        if (rc != answers[i].rc || e.attempts != answers[i].attempts || e.in_doubt != answers[i].in_doubt ||
+            e.resend != (rc != 0 ? RESEND_MAY_DUPLICATE : e.in_doubt ? RESEND_DEDUPLICATED : RESEND_NONE) ||
+            (rc != 0 && strstr(err.text, answers[i].why) == NULL))
+            fail_msg("answer %zu: %d, attempts %d, in doubt %d, resend %d: %s", i, rc, (int)e.attempts, e.in_doubt, (int)e.resend, err.text);
+        finish(&m, w, &a);
+    }
+}
+
+/* The first attempt went over a connection that nothing was asked on: which server took it is not known. */
+static void test_unknown_connection(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct err err = ERR_INIT;
+    struct arena a = ARENA_INIT;
+    struct ledger_entry e;
+    mock_listen(&m);
+    script_look(&m, &usual);
+    answer(&m, settings);
+    mock_answer(&m, MOCK_CLOSE, 200, "Connection: close\r\n", settings, strlen(settings));
+    mock_raw(&m, MOCK_CUT_BODY, "", 0);
+    script_look(&m, &usual);
+    mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
+    script_look(&m, &usual);
+    struct chwrite *w = open_sink(&m, &err);
+    assert_int_equal(send_two(w, &a, &e, &err), 0);
+    assert_true(e.in_doubt);
+    assert_int_equal(e.resend, RESEND_MAY_DUPLICATE);
+    finish(&m, w, &a);
+}
+
+static const struct {
+    struct server s;
+    const char *proved, *why, *known;
+} openings[] = {
+    {{UUID, "26.7.1.1", TABLE, "Distributed", NULL, 0, 0}, settings, "table d.t has the engine Distributed, which is no MergeTree", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", "", 0, 0}, settings, "the table has no column to write", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "1") SETTING("wait_for_async_insert", "1") OTHERS,
+     "the server does not take async_insert=0 from this user", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "0") OTHERS,
+     "the server does not take wait_for_async_insert=1 from this user", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1"),
+     "the server does not take insert_deduplicate=1 from this user", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, settings, "the server does not show the setting async_insert to this user",
+     SETTING("wait_for_async_insert", "1") OTHERS},
+};
+
+static void test_refused_at_open(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        struct server s = openings[i].s;
+        s.columns = s.columns != NULL ? s.columns : usual.columns;
+        mock_listen(&m);
+        script_look(&m, &s);
+        answer(&m, openings[i].known != NULL ? openings[i].known : settings);
+        answer(&m, openings[i].proved);
+        assert_null(open_sink(&m, &err));
+        assert_int_equal(err.kind, ERR_REFUSED);
+        assert_string_equal(err.text, openings[i].why);
+        mock_stop(&m);
+        mock_free(&m);
+    }
+}
+
+/* Another engine of the family, or another line, deduplicates as it likes: no resend there is taken for dropped. */
+static void test_untested(void **state)
+{
+    (void)state;
+    static const struct server of[] = {
+        {UUID, "26.7.1.1", TABLE, "ReplacingMergeTree", NULL, 100, 7},
+        {UUID, "26.4.1.1", TABLE, "MergeTree", NULL, 100, 7},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        struct arena a = ARENA_INIT;
+        struct ledger_entry e;
+        struct server s = of[i];
+        s.columns = usual.columns;
+        script_open(&m, &s);
+        mock_raw(&m, MOCK_CUT_BODY, "", 0);
+        script_look(&m, &s);
+        mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
+        script_look(&m, &s);
+        struct chwrite *w = open_sink(&m, &err);
+        assert_int_equal(send_two(w, &a, &e, &err), 0);
+        assert_int_equal(e.resend, RESEND_MAY_DUPLICATE);
+        finish(&m, w, &a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resent_byte_for_byte), cmocka_unit_test(test_meetings),        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_unknown_connection),   cmocka_unit_test(test_refused_at_open), cmocka_unit_test(test_untested),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
