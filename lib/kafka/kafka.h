@@ -94,7 +94,7 @@ void kafka_unassign(struct kafka_client *k, uint32_t partition);
  * order. A broker that cannot be reached is waited for, without an error: kafka_trouble has the reason. */
 #define KAFKA_BATCH 1024
 int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
-/* What the connection last suffered and has not recovered from by a record since, or NULL. */
+/* What the connection last suffered, unless a record or an answer of kafka_log_check came since: else NULL. */
 const char *kafka_trouble(const struct kafka_client *k);
 
 /* ---- record lines ---- */

@@ -154,6 +154,8 @@ int kafka_log_check(struct kafka_client *k, struct err *err)
     if (!rc && k->topic_id && now && strcmp(k->topic_id, now) != 0)
         rc = err_set(err, ERR_REFUSED, "topic %s: it was recreated while it was read: its id was %s and is %s", k->name, k->topic_id,
                      now);
+    if (!rc)
+        k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR; /* the broker answers again; what still fails is heard of anew */
     free(now);
     return rc;
 }

@@ -298,8 +298,11 @@ LINES
     start --lane=l0 --interval-ms=200 2>err
     until_in l0 '"checkpoint":2'
     "$OWED_ROOT/tests/services/kafka" kill --dir="$KAFKA_DIR"
-    sleep 1
+    until_in err 'broker'
     "$OWED_ROOT/tests/services/kafka" up --dir="$KAFKA_DIR" >/dev/null
+    m=$(($(jq -R 'fromjson? | select(.type == "barrier") | .checkpoint' l0 | tail -n 1) + 3))
+    until_in l0 "\"checkpoint\":$m,"
+    [ "$(wc -l <err)" -le 3 ]
     records 0 51 100 | kafka_tool produce "$topic"
     until_in l0 '"offset":99,'
     n=$(($(jq -R 'fromjson? | select(.type == "barrier") | .checkpoint' l0 | tail -n 1) + 1))
