@@ -336,11 +336,12 @@ static void put_check(struct run *r, const struct chread_why *why)
     buf_free(&counts);
 }
 
-/* Close both sides and make the check; why NULL where the destination may be judged by what was read. */
-static void conclude(struct run *r, const struct chread_why *why)
+/* Close both sides and make the check; why NULL where the destination may be judged by what was read. Two whole reads of a
+ * table that did not stand still are whole all the same: what was seen is shown, and the check keeps it from deciding. */
+static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], why == NULL, why != NULL ? why->reason : NULL);
+        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
     put_check(r, why);
 }
 
@@ -356,6 +357,7 @@ static void read_destination(struct run *r)
     struct chread_why why = {0};
     struct chread_unstable u = CHREAD_UNSTABLE_INIT;
     int status = read_all(r, &why);
+    bool whole = status == 0;
     if (status != 0 && why.refused) {
         stop(r, why.reason, why.next);
         return;
@@ -367,7 +369,7 @@ static void read_destination(struct run *r)
     }
     if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
-    conclude(r, status == 0 ? NULL : &why);
+    conclude(r, status == 0 ? NULL : &why, whole);
     buf_free(&u.list);
     buf_free(&u.reason);
 }
@@ -384,7 +386,7 @@ static void after_input(struct run *r)
         chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
                    r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
     if (r->blocked.reason[0] != '\0')
-        conclude(r, &r->blocked);
+        conclude(r, &r->blocked, false);
     else
         read_destination(r);
 }

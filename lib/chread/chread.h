@@ -41,6 +41,8 @@ typedef int chread_row_fn(void *ctx, const char *cells, size_t n);
 struct chread_decoder;
 struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes, chread_row_fn *fn,
                                           void *ctx);
+/* Column i is selected as an expression: its name in a Native block is the server's own. */
+void chread_decoder_unnamed(struct chread_decoder *d, size_t i);
 /* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
  * max_bytes, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err);

@@ -72,9 +72,14 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->native = xcalloc(cols->n, sizeof *d->native);
     for (size_t i = 0; i < cols->n; i++) {
         const struct type *t = &cols->at[i].type;
-        d->plan[i] = (struct plan){width_of(t), t->nullable, t};
+        d->plan[i] = (struct plan){width_of(t), t->nullable, false, t};
     }
     return d;
+}
+
+void chread_decoder_unnamed(struct chread_decoder *d, size_t i)
+{
+    d->plan[i].unnamed = true;
 }
 
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err)

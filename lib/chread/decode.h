@@ -7,7 +7,7 @@
 
 struct plan {
     size_t width; /* bytes of a value; 0 for String */
-    bool nullable;
+    bool nullable, unnamed;
     const struct type *type;
 };
 

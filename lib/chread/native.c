@@ -87,7 +87,7 @@ static int column_head(struct chread_decoder *d, struct err *err)
     if (got <= 0)
         return got;
     struct type t;
-    if (name_len != c->name_len || memcmp(name, c->name, name_len) != 0)
+    if (!d->plan[d->column].unnamed && (name_len != c->name_len || memcmp(name, c->name, name_len) != 0))
         return not_native(d, err, "another column's name");
     if (type_parse(type, type_len, &t, NULL) != 0 || !type_equal(&t, &c->type) || t.low_cardinality)
         return not_native(d, err, "another column type");

@@ -38,14 +38,41 @@ static int on_body(void *ctx, const char *p, size_t n)
     return 0;
 }
 
-static void start_query(struct buf *sql, const struct chread_expect *e, const struct columns *cols)
+/* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings say, so
+ * that it is selected as a plain column. */
+static bool has_dictionary(const struct chread_table *t, const struct column *c)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        const char *name = t->columns[i].name, *type = t->columns[i].type;
+        if (strlen(name) == c->name_len && memcmp(name, c->name, c->name_len) == 0)
+            return strncmp(type, "LowCardinality(", 15) == 0;
+    }
+    return false;
+}
+
+static void select_column(struct buf *sql, const struct chread_table *t, const struct column *c)
+{
+    struct buf plain = BUF_INIT;
+    bool cast = has_dictionary(t, c);
+    buf_adds(sql, cast ? "CAST(" : "");
+    http_quote_ident(sql, c->name, c->name_len);
+    if (cast) {
+        type_spell(&c->type, &plain);
+        buf_adds(sql, ", ");
+        http_quote_string(sql, plain.p, plain.len);
+        buf_addc(sql, ')');
+    }
+    buf_free(&plain);
+}
+
+static void start_query(struct buf *sql, const struct chread_expect *e, const struct chread_table *t, const struct columns *cols)
 {
     buf_reset(sql);
     buf_adds(sql, "SELECT ");
     for (size_t i = 0; i < cols->n; i++) {
         if (i > 0)
             buf_adds(sql, ", ");
-        http_quote_ident(sql, cols->at[i].name, cols->at[i].name_len);
+        select_column(sql, t, &cols->at[i]);
     }
     buf_adds(sql, " FROM ");
     http_quote_ident(sql, e->database, strlen(e->database));
@@ -98,10 +125,13 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     int status = 0;
     limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
     r.d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, on_row, &r);
+    for (size_t i = 0; i < cols->n; i++)
+        if (has_dictionary(t, &cols->at[i]))
+            chread_decoder_unnamed(r.d, i);
     *rows = 0;
     for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
         bool new_connection = false;
-        start_query(&sql, expect, cols);
+        start_query(&sql, expect, t, cols);
         next = chread_keys_condition(keys, from, &limits, &sql);
         if (next == from) {
             status = chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,

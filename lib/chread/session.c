@@ -41,7 +41,6 @@ static const struct http_setting where_known[] = {
     {"parallel_replicas_count", "0"},
     {"parallel_replica_offset", "0"},
     {"do_not_merge_across_partitions_select_final", "0"},
-    {"low_cardinality_allow_in_native_format", "0"},
     {"output_format_native_encode_types_in_binary_format", "0"},
     {"http_write_exception_in_output_format", "0"},
 };

@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# ch-read without a server: its arguments, and that nothing is connected to before the input allows it.
+bats_require_minimum_version 1.5.0
+load ch-read
+
+columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
+
+setup() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    {
+        scope_of u1 t1 shop orders "$columns"
+        columns_of "$columns"
+        owed '["1","x"]' '["2","y"]'
+    } >lines
+    listen
+}
+
+teardown() {
+    [ -z "${listener:-}" ] || kill "$listener" 2>/dev/null || true
+}
+
+# A socket on loopback that counts who connects, and answers nobody.
+listen() {
+    python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], file=open("port.new", "w"))
+__import__("os").rename("port.new", "port")
+while True:
+    c, _ = s.accept()
+    c.close()
+    print("connected", file=open("connections", "a"))
+' 3>&- &
+    listener=$!
+    for _ in $(seq 200); do
+        [ ! -s port ] || break
+        sleep 0.02
+    done
+    url=http://127.0.0.1:$(cat port)
+}
+
+connected() { [ -s connections ]; }
+
+read_it() { # STATUS STREAM [ARGUMENT…]
+    local want=$1
+    export STREAM=$2
+    shift 2
+    run "-$want" --separate-stderr bash -c 'exec "$0" "$@" <"$STREAM"' "$bin/ch-read" --url="$url" --settle-ms=0 "$@"
+}
+
+@test "the listener that counts is able to count" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    read_it 3 in
+    connected
+    check_is unavailable "connecting" "check the server"
+    sides_whole false
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "an input that ends early is not acted on" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    for n in 1 3 6; do
+        head -n "$n" in >cut
+        read_it 3 cut
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
+        [ -z "$(jq -c 'select(.type == "row" and .side == "destination")' <<<"$output")" ]
+    done
+    head -c -30 in >cut
+    read_it 3 cut
+    read_it 3 /dev/null
+    run ! connected
+}
+
+@test "after a stop nothing is opened, and what came passes without its rows" {
+    { cat lines; check reconcile.scope passed; echo '{"type":"stop","stage":"t","kind":"unfinished","reason":"r","next":""}'; } | whole in
+    read_it 3 in
+    run ! connected
+}
+
+@test "a bundle that failed a check is not read for" {
+    { cat lines; check bundle.artifacts failed; check reconcile.scope passed; } | whole in
+    read_it 3 in
+    check_is unavailable "bundle.artifacts failed" "do not use this bundle"
+    sides_whole false
+    run ! connected
+}
+
+@test "a scope that did not pass, or that nobody checked, is not read for" {
+    for status in unavailable unsupported failed; do
+        { cat lines; check reconcile.scope passed; check reconcile.scope "$status"; } | whole in
+        read_it 3 in
+        check_is unavailable "reconcile.scope did not pass"
+    done
+    whole in <lines
+    read_it 3 in
+    check_is unavailable "nobody made reconcile.scope"
+    run ! connected
+}
+
+@test "a column without cells is unsupported by its name, and a key that cannot be one" {
+    for pair in 'Array(Int8):String:Array(Int8)' 'String:Nullable(Int64):Nullable(Int64)'; do
+        IFS=: read -r value key name <<<"$pair"
+        {
+            scope_of u1 t1 shop orders "$columns"
+            columns_of "$(jq -cn --arg v "$value" --arg k "$key" '[{name: "id", type: $k, key: true}, {name: "s", type: $v}]')"
+            check reconcile.scope passed
+        } | whole in
+        read_it 3 in
+        check_is unsupported "$name"
+    done
+    run ! connected
+}
+
+@test "what is no stream of a scope is refused" {
+    { check reconcile.scope passed; } | whole in
+    read_it 2 in
+    { cat lines lines; } | whole in
+    read_it 2 in
+    { cat lines; echo '{"type":"row","side":"destination","read":1,"cells":["1","x"]}'; } | whole in
+    read_it 2 in
+    { cat lines; echo '{"type":"observation"}'; } | whole in
+    read_it 2 in
+    [[ $stderr == *"read already"* ]]
+    for cells in '["1"]' '["1","x","y"]' '["01","x"]' '["1", "x"]' '[1,"x"]' '[null,"x"]' '["9223372036854775808","x"]' '[{"b64":"AA"},"x"]'; do
+        { cat lines; printf '{"type":"row","side":"captured","cells":%s}\n' "$cells"; check reconcile.scope passed; } | whole in
+        read_it 2 in
+        [[ $stderr == *"line 7"* ]] || { echo "$cells: $stderr" >&2; return 1; }
+    done
+    { echo '{"type":"row","side":"captured","cells":["1","x"]}'; cat lines; } | whole in
+    read_it 2 in
+    run ! connected
+}
+
+@test "bad arguments are 2 with one line, and name what is wrong" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    while IFS='|' read -r argument text; do
+        read_it 2 in "$argument"
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == *"$text"* ]] || { echo "$argument: $stderr" >&2; return 1; }
+        [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream stop end " ]
+    done <<'EOF'
+--query-timeout-ms=0|--query-timeout-ms
+--query-timeout-ms=1s|--query-timeout-ms
+--max-rows-per-query=-1|--max-rows-per-query
+--keys-per-query=|--keys-per-query
+--settle-ms=99999999999|--settle-ms
+--connect-timeout-ms=x|--connect-timeout-ms
+--format=tsv|--format
+--max-line=1|--max-line
+--cacert=none.pem|none.pem
+--password-env=OWED_NOT_SET|OWED_NOT_SET
+--password-file=none|none
+--password-file=.|.
+--url=ftp://x|URL
+extra|extra
+EOF
+    run -2 --separate-stderr "$bin/ch-read" --user=x <in
+    [[ $stderr == *"--url is missing"* ]]
+    run ! connected
+}
+
+@test "a credential in the URL is refused and shown nowhere" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    for bad in 'http://audit:s3cr%21t@127.0.0.1:1/' 'http://127.0.0.1:1/?password=s3cr%21t' 'https://s3cr%21t@h'; do
+        run -2 --separate-stderr "$bin/ch-read" --url="$bad" <in
+        [[ $output$stderr != *s3cr* ]]
+    done
+    run -2 --separate-stderr "$bin/ch-read" --url="$url" --password=s3cr <in
+    [[ $output$stderr != *s3cr* ]]
+}
+
+@test "every line that came passes as the bytes it came as, in order" {
+    { cat lines; echo '{"type":"note",  "x" : 1.0}'; check reconcile.scope unavailable; } | whole in
+    read_it 3 in
+    diff <(sed '1d;$d' in) <(sed '1d' <<<"$output" | head -n $(($(wc -l <in) - 2)))
+}

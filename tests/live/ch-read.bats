@@ -1,0 +1,383 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# ch-read against the real engine: values, identity, form, stability, bounds, users.
+bats_require_minimum_version 1.5.0
+load services
+load ../ch-read
+
+columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
+
+setup_file() {
+    clickhouse_up --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,final=1'
+}
+
+setup() {
+    clickhouse_need
+    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    ch "DROP DATABASE IF EXISTS shop"
+    ch "CREATE DATABASE shop"
+}
+
+teardown() { [ -n "${CH_LACK:-}" ] || ch_fault clear=1; }
+
+teardown_file() { clickhouse_down; }
+
+server_uuid() { ch "SELECT serverUUID() FORMAT TSV"; }
+table_uuid() { ch "SELECT uuid FROM system.tables WHERE database = 'shop' AND name = '$1' FORMAT TSV"; }
+
+# stream_for TABLE COLUMNS CELLS…: a whole input, as evidence of the table as it is now would give it, in the file `in`.
+stream_for() {
+    local table=$1 cols=$2
+    shift 2
+    {
+        scope_of "$(server_uuid)" "$(table_uuid "$table")" shop "$table" "$cols"
+        columns_of "$cols"
+        owed "$@"
+        check reconcile.scope passed
+    } | whole in
+}
+
+orders() { # [ENGINE]: three rows
+    ch "CREATE TABLE shop.orders (id Int64, s String) ENGINE = ${1:-MergeTree ORDER BY id}"
+    ch "INSERT INTO shop.orders VALUES (1, 'one'), (2, 'two'), (3, 'three'), (9, 'not owed')"
+    stream_for orders "$columns" '["1","x"]' '["2","x"]' '["3","x"]' '["4","x"]'
+}
+
+# read_as USER STATUS [ARGUMENT…]
+read_as() {
+    local user=$1 want=$2
+    shift 2
+    CH_PASSWORD=$(cat "$CH_DIR/secret/$user")
+    export CH_PASSWORD
+    run "-$want" --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user="$user" \
+        --password-env=CH_PASSWORD --settle-ms=0 "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
+}
+
+three='["1","one"]
+["2","two"]
+["3","three"]'
+
+@test "the owed keys' rows, twice, with identity, settings and clocks" {
+    orders
+    for format in native rowbinary; do
+        read_as reader 0 --format=$format
+        check_is passed ""
+        sides_whole true
+        [ "$(read_rows 1)" = "$three" ]
+        [ "$(read_rows 2)" = "$three" ]
+        jq -se --arg uuid "$(server_uuid)" '.[] | select(.type == "observation") |
+            .stable and .unstable == [] and .server_uuid == $uuid and .engine == "MergeTree" and .line_tested and .keys == 4 and
+            .settings.readonly == "2" and .settings.result_overflow_mode == "throw" and .settings.apply_patch_parts == "1" and
+            .reads[1].rows == 3 and .finished.server_ms >= .started.server_ms and .started.client_ms > 1700000000000' <<<"$output"
+    done
+}
+
+@test "every type reads as its canonical cell, in both formats" {
+    ch "CREATE TABLE shop.types (k Int64, i8 Int8, i16 Int16, i32 Int32, i128 Int128, i256 Int256, u8 UInt8, u16 UInt16,
+        u32 UInt32, u64 UInt64, u128 UInt128, u256 UInt256, f32 Float32, f64 Float64, d9 Decimal(9, 2), d18 Decimal(18, 4),
+        d38 Decimal(38, 10), d76 Decimal(76, 20), da Date, da32 Date32, dt DateTime('America/Toronto'), dt6 DateTime64(6, 'UTC'),
+        dt9 DateTime64(9), b Bool, s String, lc LowCardinality(String), lcn LowCardinality(Nullable(String)),
+        n Nullable(Decimal(18, 4)), nf Nullable(Float64)) ENGINE = MergeTree ORDER BY k"
+    ch "INSERT INTO shop.types SELECT 1, -128, -32768, -2147483648, toInt128('-170141183460469231731687303715884105728'),
+        toInt256('-57896044618658097711785492504343953926634992332820282019728792003956564819968'), 255, 65535, 4294967295,
+        18446744073709551615, toUInt128('340282366920938463463374607431768211455'),
+        toUInt256('115792089237316195423570985008687907853269984665640564039457584007913129639935'), nan, -0., '-0.01', '12.3',
+        '-1234567890123456789012345678.0123456789', '1', '2149-06-06', '1900-01-01', 1636261200,
+        fromUnixTimestamp64Micro(-500000), fromUnixTimestamp64Nano(9223372036854775807), true, unhex('FF41'),
+        unhex('6122625C630A01'), NULL, NULL, nan"
+    ch "INSERT INTO shop.types SELECT 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 146.4748, -inf, 4, 0, 0, 0, '1970-01-01', '2299-12-31', 0,
+        fromUnixTimestamp64Micro(253402300799999999), fromUnixTimestamp64Nano(-1), false, '', unhex('D0B6'), '', '-0.5', NULL"
+    cols=$(ch "SELECT name, type FROM system.columns WHERE database = 'shop' AND table = 'types' ORDER BY position FORMAT JSONEachRow" |
+        jq -cs 'map(. + {key: (.name == "k")} + if .type | test("^Date") then {from: "ticks"} else {} end)')
+    stream_for types "$cols" "$(jq -cn '["1"] + [range(28) | "0"]' | sed 's/"0"/null/g')" "$(jq -cn '["2"] + [range(28) | null]')"
+    want='["1","-128","-32768","-2147483648","-170141183460469231731687303715884105728","-57896044618658097711785492504343953926634992332820282019728792003956564819968","255","65535","4294967295","18446744073709551615","340282366920938463463374607431768211455","115792089237316195423570985008687907853269984665640564039457584007913129639935","nan","8000000000000000","-1","123000","-12345678901234567890123456780123456789","100000000000000000000","65535","-25567","1636261200","-500000","9223372036854775807","true",{"b64":"/0E="},"a\"b\\c\n\u0001",null,null,"nan"]
+["2","0","0","0","0","0","0","0","0","0","0","0","4312798c","fff0000000000000","400","0","0","0","0","120529","0","253402300799999999","-1","false","","ж","","-5000",null]'
+    for format in native rowbinary; do
+        read_as reader 0 --format=$format
+        diff <(printf '%s\n' "$want") <(read_rows 1 | sort)
+        [ "$(read_rows 1 | sort)" = "$(read_rows 2 | sort)" ]
+    done
+}
+
+@test "String keys of any bytes find their rows and no others" {
+    ch "CREATE TABLE shop.texts (k LowCardinality(String), v Int64) ENGINE = MergeTree ORDER BY k"
+    ch "INSERT INTO shop.texts SELECT unhex(h), number FROM (SELECT arrayJoin(['', '27', '5C', '5C27', '00', '6100', '610062', '0A', 'FF41',
+        'FE41', 'EFBFBD41', 'D0B6', '60', '2D2D', '2F2A', '3B', '25', '4927206F722031']) AS h, rowNumberInAllBlocks() AS number)"
+    ch "INSERT INTO shop.texts VALUES ('other', 99), ('a', 98), ('A', 97)"
+    stream_for texts '[{"name":"k","type":"LowCardinality(String)","key":true},{"name":"v","type":"Int64"}]' \
+        '["","1"]' "[\"'\",\"1\"]" '["\\","1"]' "[\"\\\\'\",\"1\"]" '["\u0000","1"]' '["a\u0000","1"]' '["a\u0000b","1"]' '["\n","1"]' \
+        '[{"b64":"/0E="},"1"]' '[{"b64":"/kE="},"1"]' '["�A","1"]' '["ж","1"]' '["`","1"]' '["--","1"]' '["/*","1"]' '[";","1"]' '["%","1"]' \
+        "[\"I' or 1\",\"1\"]"
+    read_as reader 0
+    read_rows 1 >&2
+    [ "$(read_rows 1 | wc -l)" -eq 18 ]
+    [ -z "$(read_rows 1 | grep -E '"(other|a|A)"' || true)" ]
+    [ "$(read_rows 1 | jq -c '.[0]' | sort -u | wc -l)" -eq 18 ]
+}
+
+@test "wide and composite integer keys find their rows" {
+    ch "CREATE TABLE shop.wide (a Int256, b String, c UInt64, v Int8) ENGINE = MergeTree ORDER BY (c, a)"
+    ch "INSERT INTO shop.wide VALUES ('-57896044618658097711785492504343953926634992332820282019728792003956564819968', 'x', 18446744073709551615, 1),
+        ('1', '23', 0, 2), ('12', '3', 0, 3), ('1', '23', 1, 4)"
+    stream_for wide '[{"name":"a","type":"Int256","key":true},{"name":"b","type":"String","key":true},{"name":"c","type":"UInt64","key":true},{"name":"v","type":"Int8"}]' \
+        '["-57896044618658097711785492504343953926634992332820282019728792003956564819968","x","18446744073709551615","0"]' \
+        '["1","23","0","0"]' '["1","2","30","0"]'
+    read_as reader 0
+    [ "$(read_rows 1 | jq -c '.[3]' | sort | tr -d '\n')" = '"1""2"' ]
+    stream_for wide '[{"name":"a","type":"Int256","key":true},{"name":"b","type":"String","key":true},{"name":"c","type":"UInt64","key":true},{"name":"v","type":"Int8"}]' \
+        '["12","3","0","0"]'
+    read_as reader 0
+    [ "$(read_rows 1)" = '["12","3","0","3"]' ]
+}
+
+@test "20,000 keys a query are cut to what a statement may hold" {
+    ch "CREATE TABLE shop.many (k String, v Int64) ENGINE = MergeTree ORDER BY k"
+    ch "INSERT INTO shop.many SELECT 'a key of some length, number ' || toString(number), number FROM numbers(25000)"
+    cols='[{"name":"k","type":"String","key":true},{"name":"v","type":"Int64"}]'
+    {
+        scope_of "$(server_uuid)" "$(table_uuid many)" shop many "$cols"
+        columns_of "$cols"
+        awk 'BEGIN { for (i = 0; i < 25000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"a key of some length, number %d\",\"0\"]}\n", i }'
+        check reconcile.scope passed
+    } | whole in
+    read_as reader 0 --keys-per-query=20000
+    [ "$(read_rows 2 | sort -u | wc -l)" -eq 25000 ]
+    jq -se '.[] | select(.type == "observation") | .reads[0].queries > 3 and .reads[0].queries < 12' <<<"$output"
+}
+
+@test "unfit keys are not asked for, and duplicates in the table all come" {
+    orders
+    ch "INSERT INTO shop.orders VALUES (1, 'one'), (1, 'uno')"
+    stream_for orders "$columns" '["1","x"]' '[{"unfit":"1.5"},"x"]'
+    read_as reader 0
+    [ "$(read_rows 1 | sort | tr -d '\n')" = '["1","one"]["1","one"]["1","uno"]' ]
+    jq -se '.[] | select(.type == "observation") | .unfit_keys == 1 and .keys == 1' <<<"$output"
+    stream_for orders "$columns"
+    read_as reader 0
+    [ -z "$(read_rows 1)" ]
+    sides_whole true
+}
+
+@test "another server, a recreated table: refused, both values named" {
+    orders
+    old=$(table_uuid orders)
+    cp in mine
+    sed "s/$(server_uuid)/11111111-2222-3333-4444-555555555555/" mine >in
+    sum=$(jq -c 'select(.type == "scope") | .document | del(.scope_sha256)' in | jq -cjS . | sha256sum | cut -d' ' -f1)
+    jq -c --arg sum "$sum" 'if .type == "scope" then .document.scope_sha256 = $sum else . end' in >in.new
+    mv in.new in
+    read_as reader 2
+    [[ $stderr == *"$(server_uuid)"*11111111-2222-3333-4444-555555555555* ]]
+    [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+    [ -z "$(read_rows 1)" ]
+    ch "DROP TABLE shop.orders"
+    ch "CREATE TABLE shop.orders (id Int64, s String) ENGINE = MergeTree ORDER BY id"
+    cp mine in
+    read_as reader 2
+    [[ $stderr == *"$(table_uuid orders)"*"$old"* ]]
+    ch "DROP TABLE shop.orders"
+    read_as reader 3
+    check_is unavailable "no table \`shop\`.\`orders\`" "connect to the server and table"
+    sides_whole false
+}
+
+@test "a table altered between the two reads decides nothing, and shows what was seen" {
+    orders
+    (sleep 0.7; ch "ALTER TABLE shop.orders ADD COLUMN later Int8") &
+    read_as reader 3 --settle-ms=2000
+    wait
+    check_is unavailable "the table's definition changed" "read again when the table stands still"
+    sides_whole true
+    [ "$(read_rows 1)" = "$three" ]
+    jq -se '.[] | select(.type == "observation") | .stable == false and .unstable == ["the table'"'"'s definition changed"]' <<<"$output"
+}
+
+@test "a mutation in progress, before the reads or begun between them" {
+    orders
+    ch "ALTER TABLE shop.orders UPDATE s = 'done' WHERE id = 3 SETTINGS mutations_sync = 1"
+    read_as reader 0
+    jq -se '.[] | select(.type == "observation") | .mutations | length == 1 and .[0].done' <<<"$output"
+    ch "SYSTEM STOP MERGES shop.orders"
+    ch "ALTER TABLE shop.orders UPDATE s = 'new' WHERE id = 1 SETTINGS mutations_sync = 0"
+    read_as reader 3
+    check_is unavailable "in progress" "wait until the mutation is done"
+    [ "$(read_rows 1 | head -n 1)" = '["1","one"]' ]
+    ch "SYSTEM START MERGES shop.orders"
+    ch "DROP TABLE shop.orders"
+    orders
+    ch "SYSTEM STOP MERGES shop.orders"
+    (sleep 0.7; ch "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0") &
+    read_as reader 3 --settle-ms=2000
+    wait
+    check_is unavailable "began while the table was read"
+    ch "SYSTEM START MERGES shop.orders"
+}
+
+@test "lightweight deletes and updates are read as they are, whatever the profile says" {
+    orders
+    ch "DELETE FROM shop.orders WHERE id = 2"
+    read_as hidden 0
+    [ "$(read_rows 1)" = $'["1","one"]\n["3","three"]' ]
+}
+
+@test "profiles that cut results do not cut these" {
+    ch "CREATE TABLE shop.orders (id Int64, s String) ENGINE = MergeTree ORDER BY id"
+    ch "INSERT INTO shop.orders SELECT number, 'x' FROM numbers(3000)"
+    {
+        scope_of "$(server_uuid)" "$(table_uuid orders)" shop orders "$columns"
+        columns_of "$columns"
+        awk 'BEGIN { for (i = 0; i < 3000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%d\",\"x\"]}\n", i }'
+        check reconcile.scope passed
+    } | whole in
+    for user in short narrow; do
+        read_as $user 0
+        [ "$(read_rows 1 | wc -l)" -eq 3000 ]
+    done
+}
+
+@test "bounds: rows, time, a key too long; each by its name" {
+    orders
+    read_as reader 3 --max-rows-per-query=2
+    check_is unavailable "396" "raise the bound"
+    sides_whole false
+    ch_fault "when=delay&ms=1500&n=9&match=FROM+%60shop"
+    read_as reader 3 --query-timeout-ms=300
+    check_is unavailable "no whole answer within 300 ms" "raise the bound"
+    ch_fault clear=1
+    ch "CREATE TABLE shop.long (id String) ENGINE = MergeTree ORDER BY id"
+    stream_for long '[{"name":"id","type":"String","key":true}]' "[\"$(head -c 60000 /dev/zero | tr '\0' x)\"]" \
+        "[\"$(head -c 60000 /dev/zero | tr '\0' y)$(head -c 60000 /dev/zero | tr '\0' z)\"]"
+    read_as reader 0
+    head -c 270000 /dev/zero | tr '\0' x >text
+    {
+        sed '/"row"/d; /"end"/d; 1d' in
+        printf '{"type":"row","side":"reference","cells":["%s"]}\n' "$(cat text)"
+    } | whole in.new
+    mv in.new in
+    read_as reader 3
+    check_is unavailable "max_query_size" "raise the bound"
+}
+
+@test "users: no settings, no rights, a wrong password, nobody; no credential anywhere" {
+    orders
+    read_as readonly1 3
+    check_is unavailable "may not send settings" "may send settings"
+    CH_PASSWORD='hunter2/+ x' run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD
+    check_is unavailable "connecting" "the credentials"
+    [[ $output$stderr != *hunter2* ]] && [[ $output$stderr != *aHVudGVyMi8rIHg=* ]]
+    printf 'hunter2/+ x\n' >secret
+    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=reader --password-file=secret
+    [[ $output$stderr != *hunter2* ]]
+    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=nobody --password-file=secret
+    check_is unavailable "connecting"
+    read_as reader 0
+    secret=$(cat "$CH_DIR/secret/reader")
+    [[ $output$stderr != *$secret* ]] && [[ $output$stderr != *$(printf %s "$secret" | base64 -w0)* ]]
+}
+
+@test "the password is in no process argument while it reads" {
+    orders
+    export CH_PASSWORD
+    CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
+    "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD --settle-ms=1500 <in >out 3>&- &
+    pid=$!
+    sleep 0.7
+    tr '\0' ' ' <"/proc/$pid/cmdline" >cmdline
+    wait "$pid"
+    grep -q -- --user=reader cmdline
+    run -1 grep -F "$CH_PASSWORD" cmdline out
+}
+
+@test "a cut connection leaves the side open and the check unavailable" {
+    ch "CREATE TABLE shop.orders (id Int64, s String) ENGINE = MergeTree ORDER BY id"
+    ch "INSERT INTO shop.orders SELECT 1, repeat('x', 1000) FROM numbers(2000)"
+    stream_for orders "$columns" '["1","x"]'
+    for format in native rowbinary; do
+        ch_fault "when=during&bytes=500000&match=FROM+%60shop"
+        read_as reader 3 --format=$format
+        check_is unavailable "reading the rows" "check the server"
+        sides_whole false
+    done
+    ch_fault "when=error&match=FROM+%60shop&status=500"
+    read_as reader 3
+    sides_whole false
+    ch_fault "when=refuse&match=FROM+%60shop"
+    read_as reader 3
+    check_is unavailable "503"
+}
+
+@test "tables of another form are unsupported by name" {
+    for engine in 'ReplacingMergeTree ORDER BY id|ReplacingMergeTree' 'SummingMergeTree ORDER BY id|SummingMergeTree' 'Memory|Memory' \
+        'MergeTree ORDER BY id TTL toDateTime(id) + INTERVAL 1000 YEAR|TTL'; do
+        ch "DROP TABLE IF EXISTS shop.orders"
+        orders "${engine%|*}"
+        read_as reader 3
+        check_is unsupported "${engine#*|}" "this form of table"
+        sides_whole false
+        [ -z "$(read_rows 1)" ]
+    done
+    ch "DROP TABLE shop.orders"
+    ch "CREATE TABLE shop.orders (id Int64, s String TTL toDateTime(id) + INTERVAL 1000 YEAR) ENGINE = MergeTree ORDER BY id"
+    stream_for orders "$columns" '["1","x"]'
+    read_as reader 3
+    check_is unsupported TTL
+}
+
+@test "columns that are not what they were" {
+    orders
+    ch "ALTER TABLE shop.orders MODIFY COLUMN s LowCardinality(String)"
+    read_as reader 0
+    [ "$(read_rows 1)" = "$three" ]
+    ch "ALTER TABLE shop.orders MODIFY COLUMN s Nullable(String)"
+    read_as reader 3
+    check_is unavailable "column 's' was String and is Nullable(String)"
+    ch "ALTER TABLE shop.orders DROP COLUMN s"
+    read_as reader 3
+    check_is unavailable "column 's' is not in the table"
+    ch "ALTER TABLE shop.orders ADD COLUMN s Array(String)"
+    read_as reader 3
+    check_is unavailable "column 's' was String and is Array(String)"
+    ch "ALTER TABLE shop.orders DROP COLUMN s, ADD COLUMN s String ALIAS toString(id)" || {
+        ch "ALTER TABLE shop.orders DROP COLUMN s"
+        ch "ALTER TABLE shop.orders ADD COLUMN s String ALIAS toString(id)"
+    }
+    read_as reader 3
+    check_is unavailable "computed by the table"
+}
+
+@test "names that need quoting" {
+    ch "CREATE TABLE shop.\`o'r\\\\d\\\`ers\` (\`i d\` Int64, \`s'\` String) ENGINE = MergeTree ORDER BY \`i d\`"
+    ch "INSERT INTO shop.\`o'r\\\\d\\\`ers\` VALUES (1, 'one')"
+    cols='[{"name":"i d","type":"Int64","key":true},{"name":"s'"'"'","type":"String"}]'
+    {
+        scope_of "$(server_uuid)" "$(ch "SELECT uuid FROM system.tables WHERE database = 'shop' FORMAT TSV")" shop "o'r\\d\`ers" "$cols"
+        columns_of "$cols"
+        owed '["1","x"]'
+        check reconcile.scope passed
+    } | whole in
+    read_as reader 0
+    [ "$(read_rows 1)" = '["1","one"]' ]
+}
+
+@test "no server, and a server of an old line" {
+    orders
+    here=$CH_URL
+    CH_URL=http://127.0.0.1:1
+    read_as reader 3
+    CH_URL=$here
+    check_is unavailable "connecting" "check the server"
+    old=$BATS_TEST_TMPDIR/old
+    "$OWED_ROOT/tests/services/clickhouse" up --dir="$old" --line=18.16 >old.env || {
+        "$OWED_ROOT/tests/services/clickhouse" down --dir="$old"
+        skip "no server of line 18.16"
+    }
+    secret=$old/secret/default
+    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --user=default --password-file="$secret" \
+        --url="$(sed -n 's/^CH_URL=//p' old.env)"
+    "$OWED_ROOT/tests/services/clickhouse" down --dir="$old"
+    check_is unsupported "18.16" "this server's line is not supported"
+    sides_whole false
+    [[ $output$stderr != *$(cat "$secret")* ]]
+}
