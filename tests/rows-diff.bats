@@ -37,7 +37,7 @@ range() { for i in $(seq "$1" "$2"); do owed "[\"k$i\",\"v\"]" "t/0/$i"; done; }
 keys() { for i in "$@"; do printf '["k%s","v"]\n' "$i"; done; }
 diff_() { rows-diff "$@" <stream; }
 check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }
-reason() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .reason' <<<"$output"; }
+reason() { jq -r 'select(.type == "check" and .name == "reconcile.rows") | .reason' <<<"$output"; }
 # missing, changed, duplicated keys, surplus copies, unexpected
 counts() {
     jq -r 'select(.type == "summary" and .relation == "'"${1:-delivery}"'") |
@@ -277,7 +277,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
         run -2 --separate-stderr diff_
         [[ "$stderr" == *"line 3"*"$2"* ]] || { echo "$1: $stderr"; return 1; }
         [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
-        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
     }
     bad '{"type":"row","side":"captured","cells":["1"]}' "fewer cells"
     bad '{"type":"row","side":"captured","cells":["1","2","3"]}' "more cells"
@@ -319,16 +319,16 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     { range 1 3; side captured 3; mapfile -t r < <(keys 1 2 3); found "${r[@]}"; } | whole
     size=$(stat -c %s stream)
     for at in 0 1 50 "$((size / 2))" "$((size - 30))" "$((size - 1))"; do
-        head -c "$at" stream >cut
-        run --separate-stderr rows-diff <cut
+        head -c "$at" stream >short
+        run --separate-stderr rows-diff <short
         [ "$status" -eq 3 ]
         [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
         [ -z "$(check)" ]
         [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
     done
-    sed 's/"row":9/"row":8/' stream >cut
-    cmp -s cut stream && return 1
-    run -3 --separate-stderr rows-diff <cut
+    sed 's/"row":9/"row":8/' stream >short
+    cmp -s short stream && return 1
+    run -3 --separate-stderr rows-diff <short
 }
 
 @test "after a stop upstream nothing is decided" {
@@ -349,9 +349,10 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -r 'select(.type == "summary") | "\(.missing.rows) \(.changed.rows)"' all)" = "250 40" ]
     run -1 --separate-stderr diff_ --list=0
     [ -z "$(findings)" ]
-    [ "$(counts)" = "$(output=$(cat all); counts)" ]
+    [ "$(counts)" = "250 40 0 0 0" ]
     run -3 --separate-stderr diff_ --memory=16M --scratch="$BATS_TEST_TMPDIR/none"
     [[ "$stderr" == *"$BATS_TEST_TMPDIR/none"* ]]
+    # shellcheck disable=SC2016
     run -3 --separate-stderr bash -c 'ulimit -f 64; trap "" XFSZ; rows-diff --memory=16M --scratch=. <stream | cat; exit "${PIPESTATUS[0]}"'
     [[ "$stderr" == *"scratch"* ]]
     [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
@@ -378,7 +379,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     whole </dev/null
     for bad in --what --list=x --list=5k --memory=1K --memory extra; do
         run -2 --separate-stderr diff_ $bad
-        [ "${#stderr_lines[@]}" -eq 1 ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
         [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
         [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
     done
@@ -387,7 +388,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [[ "$output" == usage:* ]]
     run -0 --separate-stderr rows-diff --version
     run -3 --separate-stderr bash -c 'rows-diff <stream >/dev/full'
-    [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
     run -3 --separate-stderr bash -c 'rows-diff <stream >&-'
     run -3 --separate-stderr bash -c 'rows-diff </'
 }

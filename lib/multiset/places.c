@@ -143,7 +143,7 @@ int places_add(struct places *p, const char *at, size_t n, struct err *err)
         name->unordered = true;
     int64_t step = (int64_t)(offset - name->last_offset);
     varint_put(&p->log.held, which);
-    varint_put(&p->log.held, (uint64_t)step << 1 ^ (uint64_t)(step >> 63));
+    varint_put(&p->log.held, (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0));
     varint_put(&p->log.held, rank);
     name->any = true;
     name->last_offset = offset;
