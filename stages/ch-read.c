@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "chread/chread.h"
+#include "scope/scope.h"
 #include "stream/stream.h"
 
 static const char help[] =
@@ -140,7 +141,8 @@ struct run {
     struct arena arena; /* for the run */
     struct arena line;  /* for one line */
     struct columns cols;
-    struct chread_expect expect;
+    struct scope scope;
+    struct chread_expect expect; /* of the scope */
     struct chread_keys *keys;
     uint32_t *ends;
     bool scope_passed, scope_made;
@@ -151,24 +153,17 @@ struct run {
     struct chread_reads reads;
 };
 
-static const char *text_of(struct run *r, const struct json *obj, const char *name)
+static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    const char *s = NULL;
-    return json_opt_str(obj, name, &r->arena, &s, "scope.destination", NULL) == 0 ? s : NULL;
-}
-
-static int on_scope(struct run *r, const struct json *line, struct err *err)
-{
-    struct json *doc, *dest;
+    struct json *doc;
     if (r->expect.table != NULL)
         return err_set(err, ERR_REFUSED, "stdin: a second scope");
-    if (json_need(line, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
-        json_need(doc, "destination", JSON_OBJECT, &dest, "scope.document", err) != 0 ||
-        json_need_str(dest, "database", &r->arena, &r->expect.database, "scope.destination", err) != 0 ||
-        json_need_str(dest, "table", &r->arena, &r->expect.table, "scope.destination", err) != 0)
+    /* What is kept of it points into the text, so the text is kept. */
+    struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
+    if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
+        scope_parse_json(doc, &r->arena, &r->scope, err) != 0)
         return -1;
-    r->expect.server_uuid = text_of(r, dest, "server_uuid");
-    r->expect.table_uuid = text_of(r, dest, "table_uuid");
+    r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
     return 0;
 }
 
@@ -249,6 +244,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return on_row(r, line, err);
     if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK && line->type != LINE_OBSERVATION)
         return 0;
+    if (line->type == LINE_SCOPE)
+        return on_scope(r, line, err);
     if (line->type == LINE_OBSERVATION)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
     arena_reset(&r->line);
@@ -257,7 +254,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return -1;
     if (line->type == LINE_CHECK)
         on_check(r, v);
-    return line->type == LINE_SCOPE ? on_scope(r, v, err) : line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+    return line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
 }
 
 /* ---- reading ---- */
@@ -374,12 +371,26 @@ static void read_destination(struct run *r)
     buf_free(&u.reason);
 }
 
+/* The columns line and the scope's document must speak of the same columns. */
+static bool same_columns(const struct columns *a, const struct columns *b)
+{
+    bool same = a->n == b->n;
+    for (size_t i = 0; same && i < a->n; i++)
+        same = a->at[i].name_len == b->at[i].name_len && memcmp(a->at[i].name, b->at[i].name, a->at[i].name_len) == 0 &&
+               type_equal(&a->at[i].type, &b->at[i].type) && a->at[i].key == b->at[i].key;
+    return same;
+}
+
 /* The input is whole: what it says decides whether anything is connected to. */
 static void after_input(struct run *r)
 {
     if (r->expect.table == NULL || r->keys == NULL) {
         stop(r, r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
                                 : "stdin: no scope line: run this stage after one that writes the scope", NEXT_RERUN_UPSTREAM);
+        return;
+    }
+    if (!same_columns(&r->cols, &r->scope.columns)) {
+        stop(r, "stdin: the columns line is not of the scope's columns", NEXT_RERUN_UPSTREAM);
         return;
     }
     if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
@@ -413,6 +424,7 @@ int main(int argc, char **argv)
     chread_close(&r.ch);
     chread_keys_free(r.keys);
     columns_free(&r.cols);
+    scope_free(&r.scope);
     stream_in_free(&r.in);
     stream_out_free(&r.out);
     arena_free(&r.arena);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # bats sets output
 # Streams for ch-read: a scope, its columns and owed rows, as scope-cut writes them.
 load "${BATS_TEST_DIRNAME/%\/live/}/job-stages"
 
@@ -47,4 +47,11 @@ read_rows() {
 
 sides_whole() { # true|false
     [ "$(jq -c 'select(.type == "side" and .side == "destination") | [.read, .whole]' <<<"$output" | tr -d '\n')" = "[1,$1][2,$1]" ]
+}
+
+# from FILE COMMAND…: the command with the file as its standard input.
+from() {
+    local in=$1
+    shift
+    "$@" <"$in"
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # ch-read without a server: its arguments, and that nothing is connected to before the input allows it.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load ch-read
 
@@ -45,10 +46,9 @@ while True:
 connected() { [ -s connections ]; }
 
 read_it() { # STATUS STREAM [ARGUMENT…]
-    local want=$1
-    export STREAM=$2
+    local want=$1 in=$2
     shift 2
-    run "-$want" --separate-stderr bash -c 'exec "$0" "$@" <"$STREAM"' "$bin/ch-read" --url="$url" --settle-ms=0 "$@"
+    run "-$want" --separate-stderr from "$in" "$bin/ch-read" --url="$url" --settle-ms=0 "$@"
 }
 
 @test "the listener that counts is able to count" {
@@ -63,13 +63,13 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 @test "an input that ends early is not acted on" {
     { cat lines; check reconcile.scope passed; } | whole in
     for n in 1 3 6; do
-        head -n "$n" in >cut
-        read_it 3 cut
+        head -n "$n" ./in >part
+        read_it 3 part
         [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = unfinished ]
         [ -z "$(jq -c 'select(.type == "row" and .side == "destination")' <<<"$output")" ]
     done
-    head -c -30 in >cut
-    read_it 3 cut
+    head -c -30 ./in >part
+    read_it 3 part
     read_it 3 /dev/null
     run ! connected
 }
@@ -103,9 +103,10 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 @test "a column without cells is unsupported by its name, and a key that cannot be one" {
     for pair in 'Array(Int8):String:Array(Int8)' 'String:Nullable(Int64):Nullable(Int64)'; do
         IFS=: read -r value key name <<<"$pair"
+        cols=$(jq -cn --arg v "$value" --arg k "$key" '[{name: "id", type: $k, key: true}, {name: "s", type: $v, key: false}]')
         {
-            scope_of u1 t1 shop orders "$columns"
-            columns_of "$(jq -cn --arg v "$value" --arg k "$key" '[{name: "id", type: $k, key: true}, {name: "s", type: $v}]')"
+            scope_of u1 t1 shop orders "$cols"
+            columns_of "$cols"
             check reconcile.scope passed
         } | whole in
         read_it 3 in
@@ -129,6 +130,11 @@ read_it() { # STATUS STREAM [ARGUMENT…]
         read_it 2 in
         [[ $stderr == *"line 7"* ]] || { echo "$cells: $stderr" >&2; return 1; }
     done
+    { scope_of u1 t1 shop orders "$columns"; columns_of "${columns/String/Int8}"; check reconcile.scope passed; } | whole in
+    read_it 2 in
+    { sed 's/"table_uuid":"t1"/"table_uuid":"t2"/' lines; check reconcile.scope passed; } | whole in
+    read_it 2 in
+    [[ $stderr == *scope_sha256* ]]
     { echo '{"type":"row","side":"captured","cells":["1","x"]}'; cat lines; } | whole in
     read_it 2 in
     run ! connected

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # ch-read against the real engine: values, identity, form, stability, bounds, users.
+# shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
 load services
 load ../ch-read
@@ -51,7 +52,7 @@ read_as() {
     shift 2
     CH_PASSWORD=$(cat "$CH_DIR/secret/$user")
     export CH_PASSWORD
-    run "-$want" --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user="$user" \
+    run "-$want" --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user="$user" \
         --password-env=CH_PASSWORD --settle-ms=0 "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
 }
 
@@ -264,13 +265,13 @@ three='["1","one"]
     orders
     read_as readonly1 3
     check_is unavailable "may not send settings" "may send settings"
-    CH_PASSWORD='hunter2/+ x' run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD
+    CH_PASSWORD='hunter2/+ x' run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD
     check_is unavailable "connecting" "the credentials"
     [[ $output$stderr != *hunter2* ]] && [[ $output$stderr != *aHVudGVyMi8rIHg=* ]]
     printf 'hunter2/+ x\n' >secret
-    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=reader --password-file=secret
+    run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=reader --password-file=secret
     [[ $output$stderr != *hunter2* ]]
-    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --url="$CH_URL" --user=nobody --password-file=secret
+    run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=nobody --password-file=secret
     check_is unavailable "connecting"
     read_as reader 0
     secret=$(cat "$CH_DIR/secret/reader")
@@ -374,7 +375,7 @@ three='["1","one"]
         skip "no server of line 18.16"
     }
     secret=$old/secret/default
-    run -3 --separate-stderr bash -c 'exec "$0" "$@" <in' "$bin/ch-read" --user=default --password-file="$secret" \
+    run -3 --separate-stderr from in "$bin/ch-read" --user=default --password-file="$secret" \
         --url="$(sed -n 's/^CH_URL=//p' old.env)"
     "$OWED_ROOT/tests/services/clickhouse" down --dir="$old"
     check_is unsupported "18.16" "this server's line is not supported"
