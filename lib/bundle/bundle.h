@@ -126,8 +126,8 @@ int bundle_open_file(const struct bundle *b, const char *path, const struct bund
 /* ---- faults and checks ---- */
 
 struct bundle_faults {
-    const char **text; /* one a fault, "missing: …"; at most BUNDLE_FAULTS_KEPT of them are kept */
-    const char **path; /* the file it is about */
+    const char **text; /* one a fault, "missing: …"; at most BUNDLE_FAULTS_KEPT of them are kept; NULL after the last */
+    const char **path; /* the file it is about; NULL after the last */
     size_t n;
     uint64_t total;
     struct arena arena;
