@@ -1,0 +1,326 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# scope-cut: the walk back, what makes a scope partial, unsupported or refused, and the rows with `at` and `again`.
+# shellcheck disable=SC2034,SC2154 # make-job uses job and columns_json; bats sets stderr
+bats_require_minimum_version 1.5.0
+load make-job
+
+setup_file() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    make_job "$BATS_FILE_TMPDIR/job"
+    pack_job "$BATS_FILE_TMPDIR/job" "$BATS_FILE_TMPDIR/all" --epochs=1-9 >"$BATS_FILE_TMPDIR/packed"
+}
+
+setup() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    cp -a "$BATS_FILE_TMPDIR/job" job
+    job=$PWD/job
+    all=$BATS_FILE_TMPDIR/all
+}
+
+scope_of() { # status, then arguments: over a bundle collected from the job as it is now
+    local want=$1
+    shift
+    rm -rf b
+    pack_job job b --epochs=1-9 --commit-confirmation=no >/dev/null
+    run "-$want" --separate-stderr "$bin/scope-cut" --key=id "$@" b
+}
+
+of() { jq -c "select(.type==\"$1\")" <<<"$output"; }
+document() { of scope | jq -c .document; }
+ats() { of row | jq -r .at | paste -sd' '; }
+check() { of check | jq -r 'select(.name=="reconcile.scope")|"\(.status) \(.reason)"'; }
+next() { of check | jq -r 'select(.name=="reconcile.scope").next'; }
+
+unavailable() { # what the reason says
+    [[ $(check) == "unavailable"*"$1"* ]] || { check >&2; return 1; }
+    [ "$(of side | jq .whole)" != true ]
+}
+
+@test "the scope of a checkpoint starts at the completed one before; an aborted one left its interval to it" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [ "$(document | jq -c '[.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]
+    [ "$(document | jq -c '.sources[0].partitions')" = '[{"partition":0,"from":3,"to":10},{"partition":1,"from":3,"to":10}]' ]
+    [ "$(of row | wc -l)" -eq 14 ]
+    [ "$(of side)" = '{"type":"side","side":"captured","rows":14,"whole":true}' ]
+    [ "$(check)" = "passed " ]
+    [ -z "$stderr" ]
+}
+
+@test "rows come as canonical cells, in the order received, with where they came from" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=1 --key=id "$all"
+    [ "$(of row | head -1)" = '{"type":"row","side":"captured","cells":["0","n0","5000","1758000000000000"],"at":"orders/0/0"}' ]
+    [ "$(ats)" = "orders/0/0 orders/0/1 orders/0/2 orders/1/0 orders/1/1 orders/1/2" ]
+}
+
+@test "a resend that may have landed twice marks its own rows alone" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [ "$(of row | jq -r 'select(.again=="resent").at' | paste -sd' ')" = "orders/0/7 orders/0/8 orders/0/9" ]
+    [ "$(of row | jq -r 'select(.again!=null and .again!="resent").at' | wc -l)" -eq 0 ]
+}
+
+@test "the first interval of a restored run starts at the restore point, and its rows are replays" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=6 --key=id "$all"
+    [ "$(document | jq -c '[.since,.start,.restored_from,.epochs,.sink.attempts]')" = '[0,"restore",4,[6],["a2"]]' ]
+    [ "$(document | jq -c '.sources[0].partitions[0]')" = '{"partition":0,"from":10,"to":15}' ]
+    [ "$(of row | jq -r .again | sort -u)" = replayed ]
+    [ "$(of row | wc -l)" -eq 10 ]
+}
+
+@test "the run's start is no restore where nothing ran before" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=1 --key=id "$all"
+    [ "$(document | jq -c '[.since,.start,.restored_from]')" = '[0,"run",null]' ]
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=4 --from-run-start --key=id "$all"
+    [ "$(document | jq -c '[.since,.start,.from_run_start,.epochs]')" = '[0,"run",true,[1,2,3,4]]' ]
+    [ "$(of row | wc -l)" -eq 20 ]
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=7 --from-run-start --key=id "$all"
+    [ "$(document | jq -c '[.start,.epochs]')" = '["restore",[6,7]]' ]
+}
+
+@test "a run that started again from nothing may repeat what the one before wrote" {
+    printf 'job=1\ncheckpoint=0\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
+    for s in 0 1; do snap $s 5 0 6 0 a2; done
+    scope_of 0 --checkpoint=6
+    [ "$(document | jq -c '[.start,.restored_from]')" = '["restore",0]' ]
+}
+
+@test "a scope with no rows establishes nothing" {
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=4 --key=id "$all"
+    [[ $(check) == "unavailable the scope holds no rows"* ]]
+    [ "$(document | jq .checkpoint)" -eq 4 ]
+}
+
+@test "the document: its fingerprint, --out, and the columns' keys" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id,name --out=scope.json "$all"
+    [ "$(cat scope.json)" = "$(document)" ]
+    [ "$(jq -cS 'del(.scope_sha256)' scope.json | tr -d '\n' | sha256sum | cut -c1-64)" = "$(jq -r .scope_sha256 scope.json)" ]
+    [ "$(of columns | jq -c '[.columns[]|select(.key).name]')" = '["id","name"]' ]
+    [ "$(of columns | jq -c .columns)" = "$(jq -c .columns scope.json)" ]
+    [ "$(of require | jq -c .checks)" = '["bundle.manifest","bundle.artifacts","bundle.completeness","reconcile.scope","reconcile.destination","reconcile.rows"]' ]
+}
+
+@test "a request that does not fit the bundle is refused, naming both values" {
+    local t
+    for t in "--job=2|of job '1'" "--checkpoint=2|1, 3, 4, 6, 7" "--checkpoint=99|99" "--sink=4|3 (shop.orders)" "--database=other|3 (shop.orders)" \
+        "--table=other|3 (shop.orders)" "--key=nothing|shop.orders" "--key=id|twice"; do
+        run -2 --separate-stderr "$bin/scope-cut" --key=id --checkpoint=3 "${t%%|*}" --out=doc "$all"
+        [[ $stderr == *"${t#*|}"* ]] || { echo "$t: $stderr" >&2; return 1; }
+        [ "$(of stop | jq -r .kind)" = refused ]
+        [ "$(of row | wc -l)" -eq 0 ]
+        [ ! -e doc ]
+    done
+}
+
+@test "several sinks and none named is refused; --sink or --table names one" {
+    local s
+    for s in 0 1; do
+        op_json 4 $s ch-sink clickhouse-sink
+        events $s 0 3 | capture 4 $s 1 a1 3
+        table=audit op=4 interval $s 1 0 a1 3
+    done
+    sed -i 's/{"id":"3",/{"id":"4","type":"clickhouse-sink","parallelism":2},&/; s/\["2","3"\]/&,["2","4"]/' job/ha/job-1.json
+    scope_of 2 --checkpoint=1
+    [[ $stderr == *"several sinks"*"3 (shop.orders), 4 (shop.audit)"* ]]
+    scope_of 0 --checkpoint=1 --sink=4
+    [ "$(document | jq -r .destination.table)" = audit ]
+    scope_of 0 --checkpoint=1 --table=orders
+    [ "$(document | jq -r .sink.operator)" = 3 ]
+}
+
+@test "evidence of an interval that is missing: unavailable, by name, for every subtask" {
+    rm job/capture/op-3/subtask-1/epoch-2.sink.json
+    scope_of 3 --checkpoint=3
+    unavailable "subtask 1, epoch 2: 'capture/op-3/subtask-1/epoch-2.sink.json' is not in the bundle"
+    rm -r job/capture/op-3/subtask-1
+    scope_of 3 --checkpoint=3
+    unavailable "subtask 1, epoch 3"
+}
+
+@test "an epoch left out of the collection: collect with --epochs" {
+    pack_job job c --epochs=3-3 >/dev/null
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id c
+    unavailable "epoch 2"
+    [[ $(next) == *"--epochs"* ]]
+}
+
+@test "a capture that is missing, truncated, disarmed or another: unavailable" {
+    rm job/capture/op-3/subtask-0/epoch-3.cap
+    scope_of 3 --checkpoint=3
+    unavailable "epoch-3.cap' is not in the bundle"
+
+    events 0 6 9 | capture 3 0 3 a1 3 4 true
+    interval 0 3 2 a1 4
+    sed -i 's/"stored":4,"truncated":false/"stored":3,"truncated":true/' job/capture/op-3/subtask-0/epoch-3.sink.json
+    scope_of 3 --checkpoint=3
+    unavailable "truncated: 3 of 4 rows"
+    [[ $(next) == *"--capture-records"* ]]
+
+    sed -i 's/"outcome":"written","file":"epoch-3.cap","bytes":[0-9]*,"sha256":"[0-9a-f]*","seen":4,"stored":3,"truncated":true/"outcome":"disarmed","seen":4/' \
+        job/capture/op-3/subtask-0/epoch-3.sink.json
+    scope_of 3 --checkpoint=3
+    unavailable "disarmed"
+
+    events 0 6 10 | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    events 0 7 11 | capture 3 0 3 a1 4
+    scope_of 3 --checkpoint=3
+    unavailable "not the one that"
+}
+
+@test "a capture that was cut short, or counts otherwise than its header: unavailable" {
+    events 0 6 9 | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    unavailable "was cut short: it holds 3 records, its header counts 4"
+    [ "$(of side | jq -c '[.rows,.whole]')" = '[13,false]' ]
+    events 0 6 10 | capture 3 0 3 a9 4
+    interval 0 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    unavailable "another interval or attempt"
+}
+
+@test "a ledger must acknowledge exactly the recorded rows" {
+    interval 0 3 2 a1 4 '{"token":"a","first":0,"rows":3,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"}'
+    scope_of 3 --checkpoint=3
+    unavailable "acknowledges 3 rows, the sink's input had 4"
+    interval 0 3 2 a1 4 '{"token":"a","first":0,"rows":2,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"},{"token":"b","first":3,"rows":2,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"}'
+    scope_of 3 --checkpoint=3
+    unavailable "begins at row 3, the ones before end at 2"
+}
+
+@test "one attempt and one destination" {
+    events 1 6 10 | capture 3 1 3 a9 4
+    interval 1 3 2 a9 4
+    scope_of 3 --checkpoint=3
+    unavailable "of attempt 'a1'"
+    events 1 6 10 | capture 3 1 3 a1 4
+    table=other interval 1 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    unavailable "table differs"
+}
+
+@test "evidence of a discarded run is never walked" {
+    marker 5
+    scope_of 3 --checkpoint=5
+    unavailable "discarded"
+    [ "$(of row | jq -r .at | grep -c '/1[2-9]')" -eq 0 ]
+}
+
+@test "source positions that are missing at an end: unavailable" {
+    rm job/ckpt/_state/1/v1/1/checkpoint-1.snap
+    scope_of 3 --checkpoint=3
+    unavailable "positions are not whole"
+    rm job/ckpt/_state/1/v1/0/start-6.snap
+    scope_of 3 --checkpoint=6
+    unavailable "start-6.snap"
+}
+
+@test "another log at the other end is said and changes no verdict" {
+    local s
+    for s in 0 1; do topic_id=t2 snap $s 3 10; done
+    scope_of 0 --checkpoint=3
+    [[ $(check) == "passed the ends of the scope are of different logs"*"id t1"*"id t2"* ]]
+    [ "$(document | jq -c '.sources[0]|[.topic_id,.partitions[0].from]')" = '["t2",null]' ]
+}
+
+@test "a stateful or unknown operator is unsupported by its type, and has no document" {
+    job_manifest tumbling-window
+    scope_of 3 --checkpoint=3 --out=doc
+    [[ $(check) == "unsupported"*"'tumbling-window'"* ]]
+    [ ! -e doc ]
+    [ "$(of row | wc -l)" -eq 0 ]
+}
+
+@test "without the job's manifest the operators speak for themselves" {
+    rm job/ha/job-1.json
+    scope_of 0 --checkpoint=3
+    [ "$(document | jq .job_graph_sha256)" = null ]
+    op_json 2 0 w window
+    scope_of 3 --checkpoint=3
+    [[ $(check) == "unsupported"*"'window'"* ]]
+    rm job/capture/op-2/subtask-*/op.json
+    scope_of 3 --checkpoint=3
+    unavailable "what the job is made of"
+}
+
+@test "keys: a type that cannot be one, and one that names two rows" {
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=amount "$all"
+    [[ $(check) == "unsupported"*"'amount' is Decimal(18, 4)"* ]]
+    events 0 6 10 | sed '3s/"id":8/"id":7/' | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    [[ $(check) == 'unsupported the key does not name one row: "7" names another at orders/0/8' ]]
+    [ "$(of row | wc -l)" -eq 14 ]
+    # The same row twice is one row, counted: rows-diff tells what the table holds of it.
+    { events 0 6 9; events 0 8 9; } | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 0 --checkpoint=3
+}
+
+@test "a column type that is not compared is unsupported by name" {
+    columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"Array(String)"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
+    local s
+    for s in 0 1; do interval $s 1 0 a1 3; done
+    scope_of 3 --checkpoint=1
+    [[ $(check) == "unsupported"*"'name' is Array(String)"* ]]
+}
+
+@test "values that do not fit are unfit in their row; a column that the sink did not write is told" {
+    events 0 0 3 | sed '1s/"0.5"/"0.00005"/; 2s/"name":"n1"/"name":null/; 3s/,"seen":[0-9]*//' | capture 3 0 1 a1 3
+    interval 0 1 0 a1 3
+    scope_of 0 --checkpoint=1
+    [ "$(of row | head -3 | jq -c '.cells[1:]' | paste -sd' ')" = \
+        '["n0",{"unfit":"0.00005"},"1758000000000000"] [{"unfit":"null"},"15000","1758000000001000"] ["n2","25000",{"unfit":"null"}]' ]
+    events 0 0 3 | sed '2s/"name"/"extra":1,"name"/' | capture 3 0 1 a1 3
+    interval 0 1 0 a1 3
+    scope_of 3 --checkpoint=1
+    unavailable "'extra'"
+}
+
+@test "integers past 2^53 keep every digit" {
+    events 0 0 3 | sed '1s/"id":0/"id":9007199254740993/; 2s/"id":1/"id":"-9223372036854775808"/' | capture 3 0 1 a1 3
+    interval 0 1 0 a1 3
+    scope_of 0 --checkpoint=1
+    [ "$(of row | head -2 | jq -r '.cells[0]' | paste -sd' ')" = "9007199254740993 -9223372036854775808" ]
+}
+
+@test "a file that is not what the manifest lists fails bundle.artifacts, whoever checked before" {
+    pack_job job b --epochs=1-9 >/dev/null
+    sed -i 's/"n7"/"x7"/' b/capture/op-3/subtask-0/epoch-3.cap
+    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id b
+    [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
+    unavailable "epoch-3.cap"
+}
+
+@test "from a stream: after bundle-check, and not after one that failed" {
+    cp -a "$all" b
+    sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" >packed
+    run -0 --separate-stderr "$bin/bundle-check" <packed
+    echo "$output" >checked
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <checked
+    [ "$(jq -rs '.[0].stages|map(.name)|join(" ")' <<<"$output")" = "bundle-pack bundle-check scope-cut" ]
+    [ "$(of row | wc -l)" -eq 14 ]
+    echo x >b/capture/unlisted
+    run -1 --separate-stderr "$bin/bundle-check" <packed
+    echo "$output" >failed
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <failed
+    unavailable "bundle.artifacts failed"
+    [ "$(of scope | wc -l)" -eq 0 ]
+    rm b/capture/unlisted
+    echo >>b/manifest.json
+    run -2 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <checked
+    [[ $stderr == *"its manifest is"* ]]
+}
+
+@test "an input that was cut is passed on as unfinished and opens no bundle" {
+    head -c -30 "$BATS_FILE_TMPDIR/packed" >half
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <half
+    [ "$(of stop | jq -r .kind)" = unfinished ]
+    [ "$(of scope | wc -l)" -eq 0 ]
+}
+
+@test "no secret of the job is in the stream" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [[ $output$stderr != *hunter2* ]]
+}
