@@ -22,7 +22,7 @@ run_scenarios() {
     sql 'CREATE TABLE shop.keep AS shop.orders ENGINE = MergeTree ORDER BY event_id'
     sql 'INSERT INTO shop.keep SELECT * FROM shop.orders'
     # A record's place is topic/partition/offset: the rows of partition 0 in offset order.
-    bundle-check "$work/incident" | scope-cut --checkpoint="$good" --key=event_id 2>/dev/null |
+    bundle-check incident | scope-cut --checkpoint="$good" --key=event_id 2>/dev/null |
         jq -r 'select(.type == "row") | [(.at | split("/") | .[1], .[2] | tonumber), .cells[0]] | @tsv' | sort -k1,1n -k2,2n >"$work/places"
     cut -f3 "$work/places" | sort -n >"$work/keys"
     table_scenarios
@@ -112,7 +112,7 @@ moment_scenarios() {
 
 killed_stage() {
     set +e
-    bundle-check "$work/incident" | scope-cut --checkpoint="$good" --key=event_id |
+    bundle-check incident | scope-cut --checkpoint="$good" --key=event_id |
         bash -c 'head -c 2000; kill -KILL $$' | rows-diff 2>/dev/null | verdict --json >"$work/report.json" 2>"$work/stderr"
     local status=${PIPESTATUS[4]}
     set -e
@@ -160,7 +160,7 @@ old_server() {
 
 other_manifest() {
     set +e
-    bundle-check "$work/incident" | sed '/"type":"bundle"/s/"manifest_sha256":"..../"manifest_sha256":"0000/' |
+    bundle-check incident | sed '/"type":"bundle"/s/"manifest_sha256":"..../"manifest_sha256":"0000/' |
         scope-cut --checkpoint="$good" --key=event_id 2>"$work/stderr" |
         ch-read --url="$CH_URL" --user=reader --password-env=READER_PASSWORD 2>/dev/null | rows-diff 2>/dev/null | verdict --json >"$work/report.json" 2>/dev/null
     local status=${PIPESTATUS[5]}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The saved runs: each stage, run again on what the one before it wrote, gives what it gave, and the verdict is the one saved.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+    cd "$root/fixtures" || exit 1
+}
+
+@test "the verdict of every saved run is the one that was saved" {
+    n=0
+    for d in */; do
+        [ -e "$d/status" ] || continue
+        n=$((n + 1))
+        run "-$(cat "$d/status")" --separate-stderr "$bin/verdict" <"$d/4-rows-diff.ndjson"
+        diff <(printf '%s\n' "$output") "$d/report.txt" || { echo "$d" >&2; return 1; }
+    done
+    [ "$n" -ge 28 ]
+}
+
+@test "rows-diff gives the same bytes again from what was read" {
+    n=0
+    for d in */; do
+        [ -e "$d/3-ch-read.ndjson" ] || continue
+        n=$((n + 1))
+        "$bin/rows-diff" <"$d/3-ch-read.ndjson" >"$BATS_TEST_TMPDIR/again" 2>/dev/null || [ $? -le 3 ]
+        diff "$BATS_TEST_TMPDIR/again" "$d/4-rows-diff.ndjson" || { echo "$d" >&2; return 1; }
+    done
+    [ "$n" -ge 28 ]
+}
+
+@test "bundle-check and scope-cut give the same again from the saved bundle" {
+    "$bin/bundle-check" incident >"$BATS_TEST_TMPDIR/1"
+    diff "$BATS_TEST_TMPDIR/1" the-table-untouched/1-bundle-check.ndjson
+    checkpoint=$(jq -r 'select(.type == "scope") | .document.checkpoint' the-table-untouched/2-scope-cut.ndjson)
+    "$bin/scope-cut" --checkpoint="$checkpoint" --key=event_id <"$BATS_TEST_TMPDIR/1" >"$BATS_TEST_TMPDIR/2"
+    diff "$BATS_TEST_TMPDIR/2" the-table-untouched/2-scope-cut.ndjson
+}
+
+@test "no saved run names a password or the place where it was made" {
+    run -1 grep -rliE --exclude-dir=job 'owed-demo|hunter2|password=' .
+}
