@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # bats sets output
 # Streams for ch-read: a scope, its columns and owed rows, as scope-cut writes them.
-load "${BATS_TEST_DIRNAME/%\/live/}/job-stages"
+load "${BATS_TEST_DIRNAME:+${BATS_TEST_DIRNAME/%\/live/}/}job-stages"
 
 # scope_of SERVER TABLE_UUID DATABASE TABLE COLUMNS: the scope line; COLUMNS is a JSON array.
 scope_of() {
