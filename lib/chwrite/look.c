@@ -24,6 +24,9 @@ static int rows_of(struct http *http, const char *sql, const struct http_setting
         http_err(&answer, what, err);
         if (answer.code == 452) { /* a setting that the profile does not let change */
             err->kind = ERR_REFUSED;
+        } else if (answer.code == 46 || answer.code == 47) { /* a function or a column that is not there */
+            err->kind = ERR_REFUSED;
+            err_prefix(err, "the server is of a line that is not supported");
         }
         return -1;
     }
@@ -135,8 +138,8 @@ static const char *window_in(const char *engine_full, struct arena *a)
     return at == NULL ? NULL : arena_strndup(a, at + sizeof name - 1, strspn(at + sizeof name - 1, "0123456789"));
 }
 
-/* The window and how many of its entries a block takes. Since 26.4 or so a server may keep two hashes of each block, and
- * then its window holds half as many blocks; which it does is a setting of the server, read and not guessed. */
+/* The window and how many of its entries a block takes. A server may keep two hashes of each block, as 26.5 does by
+ * default, and then its window holds half as many blocks. Where it does not say that it keeps one, two are assumed. */
 static int read_window(struct http *http, struct look *l, struct err *err)
 {
     static const char by_default[] = "SELECT value AS v FROM system.merge_tree_settings WHERE name = "

@@ -284,6 +284,21 @@ static void test_refused_at_open(void **state)
     }
 }
 
+static void test_old_line(void **state)
+{
+    (void)state;
+    static const char text[] = "Code: 46. DB::Exception: Unknown function serverUUID\n";
+    struct mock m;
+    struct err err = ERR_INIT;
+    mock_listen(&m);
+    mock_answer(&m, MOCK_ANSWER, 500, CODE(46), text, sizeof text - 1);
+    assert_null(open_sink(&m, &err));
+    assert_int_equal(err.kind, ERR_REFUSED);
+    assert_non_null(strstr(err.text, "the server is of a line that is not supported: "));
+    mock_stop(&m);
+    mock_free(&m);
+}
+
 /* Another engine of the family, or another line, deduplicates as it likes: no resend there is taken for dropped. */
 static void test_untested(void **state)
 {
@@ -316,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resent_byte_for_byte), cmocka_unit_test(test_meetings),        cmocka_unit_test(test_answers),
         cmocka_unit_test(test_unknown_connection),   cmocka_unit_test(test_refused_at_open), cmocka_unit_test(test_untested),
+        cmocka_unit_test(test_old_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
