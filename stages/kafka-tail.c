@@ -18,6 +18,7 @@
 
 #define LANES_MAX 1024
 #define WAIT_MS 100 /* longest block on an empty poll: what the connection suffers is heard between two */
+#define CHECK_MS 1000 /* longest wait for the topic's identity at a barrier that can be put later */
 #define EMPTY_BARRIERS 2 /* after the last one: they show that nothing more was owed */
 
 static const char HELP[] =
@@ -86,7 +87,8 @@ struct tail {
 
 enum {
     OPT_LANE = 256, OPT_ISOLATION, OPT_START, OPT_STOP_AT_END, OPT_TIME_FIELD, OPT_LAG, OPT_WATERMARK, OPT_IDLE,
-    OPT_CHECKPOINT_DIR, OPT_INTERVAL, OPT_JOB, OPT_OPERATOR, OPT_GENERATION, OPT_FIRST_EPOCH, OPT_RESTORE, OPT_ATTEMPT, OPT_TIMEOUT, OPT_HELP, OPT_VERSION
+    OPT_CHECKPOINT_DIR, OPT_INTERVAL, OPT_JOB, OPT_OPERATOR, OPT_GENERATION, OPT_FIRST_EPOCH, OPT_RESTORE, OPT_ATTEMPT,
+    OPT_TIMEOUT, OPT_HELP, OPT_VERSION
 };
 
 static const struct option OPTIONS[] = {
@@ -373,21 +375,28 @@ static int put_barriers(struct tail *t)
     return flush_lanes(t);
 }
 
+/* The broker is waited for, without barriers; said once an outage. */
+static void say_trouble(struct tail *t, const char *why)
+{
+    if (!t->trouble_said)
+        msg_error("topic %s: waiting for the broker: %s", t->o.topic, why);
+    t->trouble_said = true;
+}
+
 /* The positions are those of the log that the run began with, or there is no barrier: a topic recreated under the same
  * name would go on at the old offsets without a word. */
-static int checkpoint(struct tail *t, struct err *err)
+static int checkpoint(struct tail *t, bool last, struct err *err)
 {
     struct err why = ERR_INIT;
     if (flush_lanes(t) != 0) /* the answer may take its time */
         return err_set(err, ERR_TROUBLE, "a lane cannot be written");
-    if (kafka_log_check(t->kafka, &why) != 0) {
-        if (why.kind == ERR_REFUSED || why.kind == ERR_MISSING || t->o.stop_at_end) {
+    int wait = last || t->o.timeout_ms < CHECK_MS ? t->o.timeout_ms : CHECK_MS;
+    if (kafka_log_check(t->kafka, wait, &why) != 0) {
+        if (last || why.kind == ERR_REFUSED || why.kind == ERR_MISSING || why.kind == ERR_CHANGED) {
             *err = why;
             return -1;
         }
-        if (!t->trouble_said)
-            msg_error("no barrier while the topic cannot be looked at: %s", why.text);
-        t->trouble_said = true;
+        say_trouble(t, kafka_trouble(t->kafka) ? kafka_trouble(t->kafka) : why.text);
         return 0;
     }
     t->trouble_said = false;
@@ -465,9 +474,10 @@ static int wait_events(struct tail *t, size_t *n, struct err *err)
         wait = t->next_barrier_ms > now ? t->next_barrier_ms - now : 0;
     if (kafka_read(t->kafka, (int)wait, t->events, 1, n, err) != 0)
         return -1;
-    if (*n == 0 && kafka_trouble(t->kafka) && !t->trouble_said)
-        msg_error("topic %s: waiting for the broker: %s", t->o.topic, kafka_trouble(t->kafka));
-    t->trouble_said = kafka_trouble(t->kafka) != NULL;
+    if (*n > 0)
+        t->trouble_said = false;
+    else if (kafka_trouble(t->kafka))
+        say_trouble(t, kafka_trouble(t->kafka));
     return 0;
 }
 
@@ -483,7 +493,7 @@ static int read_log(struct tail *t, struct err *err)
         size_t n = 0;
         int64_t now = time_mono_ms();
         if (t->o.checkpoint_dir && now >= t->next_barrier_ms) {
-            if (checkpoint(t, err) != 0)
+            if (checkpoint(t, false, err) != 0)
                 return -1;
             t->next_barrier_ms = now + t->o.interval_ms;
         }
@@ -497,7 +507,7 @@ static int read_log(struct tail *t, struct err *err)
     }
     tick(t, time_mono_ms(), true);
     for (int i = 0; t->o.checkpoint_dir && i <= EMPTY_BARRIERS; i++)
-        if (checkpoint(t, err) != 0)
+        if (checkpoint(t, true, err) != 0)
             return -1;
     return 0;
 }

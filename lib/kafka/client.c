@@ -164,7 +164,7 @@ static int identify(struct kafka_client *k, struct err *err)
         return err_set(err, ERR_TROUBLE, "topic %s: the broker names no cluster id", k->name);
     k->cluster_id = xstrdup(cluster);
     rd_kafka_mem_free(k->rk, cluster);
-    if (kafka_topic_id(k, &k->topic_id, &k->log.topic_id_lack, err) != 0)
+    if (kafka_topic_look(k, k->timeout_ms, &k->topic_id, &k->log.topic_id_lack, &k->log.partitions, err) != 0)
         return -1;
     k->log.topic = k->name;
     k->log.cluster_id = k->cluster_id;

@@ -28,8 +28,9 @@ struct kafka_client {
     size_t n_batch;
 };
 
-/* The topic's id as now, malloc'd; *id NULL and *lack set where the library or the broker has none. */
-int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct err *err);
+/* The topic as it is now: its id, malloc'd (*id NULL and *lack set where the library or the broker has none), and how many
+ * partitions it has (as before, where the library cannot ask). */
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err);
 /* An error of the broker's about the topic, with the kind that fits. */
 int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -59,15 +59,16 @@ struct kafka_bounds {
 
 struct kafka_client;
 
-/* Connect and look at the topic, within timeout_ms (which also bounds every later question to the broker). c stays the
+/* Connect and look at the topic, within timeout_ms (which also bounds kafka_log_bounds). c stays the
  * caller's. *out is closed with kafka_close. */
 int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolation isolation, int timeout_ms,
                struct kafka_client **out, struct err *err);
 void kafka_close(struct kafka_client *k); /* NULL is fine */
 /* The log as kafka_open found it. Lives as long as the client. */
 const struct kafka_log *kafka_log(const struct kafka_client *k);
-/* Ask again. ERR_REFUSED when the topic of this name is another one by now, else why it could not be asked. */
-int kafka_log_check(struct kafka_client *k, struct err *err);
+/* Ask again, and wait for the answer so long. ERR_REFUSED when the topic of this name is another one by now, ERR_CHANGED when
+ * it has other partitions, else why it could not be asked. */
+int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err);
 /* Bounds of every partition into out, which has room for kafka_log()->partitions. */
 int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err);
 

@@ -13,11 +13,11 @@ const struct kafka_log *kafka_log(const struct kafka_client *k)
 #if HAVE_TOPIC_IDS
 
 /* The answer to one admin request, or NULL with why there is none. */
-static rd_kafka_event_t *answer(struct kafka_client *k, rd_kafka_queue_t *queue, struct err *err)
+static rd_kafka_event_t *answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err)
 {
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, k->timeout_ms);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, wait_ms);
     if (!event) {
-        err_set(err, ERR_TIMEOUT, "topic %s: no answer in %d ms", k->name, k->timeout_ms);
+        err_set(err, ERR_TIMEOUT, "topic %s: no answer in %d ms", k->name, wait_ms);
     } else if (rd_kafka_event_error(event)) {
         kafka_err(err, rd_kafka_event_error(event), "topic %s", k->name);
         rd_kafka_event_destroy(event);
@@ -26,10 +26,10 @@ static rd_kafka_event_t *answer(struct kafka_client *k, rd_kafka_queue_t *queue,
     return event;
 }
 
-static rd_kafka_AdminOptions_t *options(struct kafka_client *k, rd_kafka_admin_op_t op)
+static rd_kafka_AdminOptions_t *options(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op)
 {
     rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(k->admin, op);
-    rd_kafka_AdminOptions_set_request_timeout(o, k->timeout_ms, NULL, 0);
+    rd_kafka_AdminOptions_set_request_timeout(o, wait_ms, NULL, 0);
     return o;
 }
 
@@ -44,16 +44,16 @@ static char *id_text(const rd_kafka_Uuid_t *id)
     return text;
 }
 
-int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct err *err)
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err)
 {
     const char *names[] = {k->name};
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(names, 1);
-    rd_kafka_AdminOptions_t *o = options(k, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
+    rd_kafka_AdminOptions_t *o = options(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
     rd_kafka_DescribeTopics(k->admin, topics, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_TopicCollection_destroy(topics);
-    rd_kafka_event_t *event = answer(k, queue, err);
+    rd_kafka_event_t *event = answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
     *id = NULL;
     *lack = NULL;
@@ -68,6 +68,10 @@ int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct 
             rc = kafka_err(err, rd_kafka_error_code(error), "topic %s", k->name);
         else if (!(*id = id_text(rd_kafka_TopicDescription_topic_id(found[0]))))
             *lack = "the broker gives topics no ids";
+        if (!rc) {
+            rd_kafka_TopicDescription_partitions(found[0], &n);
+            *partitions = (uint32_t)n;
+        }
         rd_kafka_event_destroy(event);
     }
     rd_kafka_queue_destroy(queue);
@@ -82,12 +86,12 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     for (uint32_t p = 0; p < k->log.partitions; p++)
         rd_kafka_topic_partition_list_add(ask, k->name, (int32_t)p)->offset = spec;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
-    rd_kafka_AdminOptions_t *o = options(k, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
+    rd_kafka_AdminOptions_t *o = options(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
     rd_kafka_error_destroy(rd_kafka_AdminOptions_set_isolation_level(o, isolation));
     rd_kafka_ListOffsets(k->admin, ask, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_topic_partition_list_destroy(ask);
-    rd_kafka_event_t *event = answer(k, queue, err);
+    rd_kafka_event_t *event = answer(k, k->timeout_ms, queue, err);
     int rc = event ? 0 : -1;
     size_t n = 0, got = 0;
     if (event) {
@@ -123,9 +127,9 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
 
 #else
 
-int kafka_topic_id(struct kafka_client *k, char **id, const char **lack, struct err *err)
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err)
 {
-    (void)k, (void)err;
+    (void)k, (void)wait_ms, (void)err, (void)partitions;
     *id = NULL;
     *lack = "this librdkafka is older than 2.3 and cannot ask for topic ids";
     return 0;
@@ -146,14 +150,18 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
 
 #endif
 
-int kafka_log_check(struct kafka_client *k, struct err *err)
+int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err)
 {
     char *now = NULL;
     const char *lack;
-    int rc = kafka_topic_id(k, &now, &lack, err);
+    uint32_t partitions = k->log.partitions;
+    int rc = kafka_topic_look(k, wait_ms, &now, &lack, &partitions, err);
     if (!rc && k->topic_id && now && strcmp(k->topic_id, now) != 0)
         rc = err_set(err, ERR_REFUSED, "topic %s: it was recreated while it was read: its id was %s and is %s", k->name, k->topic_id,
                      now);
+    else if (!rc && partitions != k->log.partitions)
+        rc = err_set(err, ERR_CHANGED, "topic %s: it has %u partitions now, not %u: start again to read them", k->name, partitions,
+                     k->log.partitions);
     if (!rc)
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR; /* the broker answers again; what still fails is heard of anew */
     free(now);

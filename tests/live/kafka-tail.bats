@@ -54,7 +54,7 @@ whole() {
 
 # recreate PARTITIONS: another topic of the same name; the broker may take a moment to let the old one go.
 recreate() {
-    local end=$((SECONDS + 20))
+    local end=$((SECONDS + 60))
     kafka_tool delete-topic "$topic"
     until kafka_topic "$topic" "$1" 2>create.err; do
         [ "$SECONDS" -lt "$end" ] || { cat create.err; return 1; }
@@ -64,7 +64,7 @@ recreate() {
 
 # until_in FILE TEXT: wait until a line of the file has it.
 until_in() {
-    local end=$((SECONDS + 20))
+    local end=$((SECONDS + 60))
     until grep -q "$2" "$1" 2>/dev/null; do
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.05
@@ -280,6 +280,21 @@ LINES
         [ "$(jq -c .positions "$f")" = '[{"partition":0,"offset":5}]' ] || [ "$(jq .checkpoint "$f")" = 1 ]
     done
     [ "$(jq -r .log.topic_id ck/_state/1/v1/0/*.snap | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "a topic that gets more partitions ends the run, and the next one reads them from their beginning" {
+    kafka_topic "$topic" 1
+    records 0 1 5 | kafka_tool produce "$topic"
+    start --lane=a0 --lane=a1 --interval-ms=200 2>err
+    until_in a1 '"checkpoint":2'
+    kafka_tool add-partitions "$topic" 2
+    ended
+    [ "$status" -eq 3 ]
+    [[ $(cat err) == "kafka-tail: topic $topic: it has 2 partitions now, not 1: "* ]]
+    records 1 6 9 | kafka_tool produce "$topic"
+    job --lane=b0 --lane=b1 --stop-at-end --restore=2 --first-epoch=9
+    [ -z "$(values b0)" ]
+    [ "$(values b1 | paste -sd' ')" = "6 7 8 9" ]
 }
 
 @test "records removed before they were read end it with 3, naming them" {

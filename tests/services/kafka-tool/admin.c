@@ -22,7 +22,7 @@ rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char 
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     bool ok = rd_kafka_conf_set(conf, "bootstrap.servers", bootstrap, errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
     /* A coordinator that still loads is tried again; nobody needs to read of it. */
-    ok = ok && rd_kafka_conf_set(conf, "log_level", "3", errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
+    ok = ok && rd_kafka_conf_set(conf, "log_level", "2", errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
     for (; ok && properties && properties[0]; properties += 2)
         ok = rd_kafka_conf_set(conf, properties[0], properties[1], errstr, sizeof errstr) == RD_KAFKA_CONF_OK;
     rd_kafka_t *rk = ok ? rd_kafka_new(type, conf, errstr, sizeof errstr) : NULL;
@@ -56,6 +56,30 @@ static int topic_results(const rd_kafka_topic_result_t **results, size_t n)
             status = tool_fail(rd_kafka_topic_result_name(results[i]), why ? why : "failed");
         }
     }
+    return status;
+}
+
+int tool_add_partitions(const char *bootstrap, const char *topic, int total)
+{
+    char errstr[512];
+    rd_kafka_NewPartitions_t *more = rd_kafka_NewPartitions_new(topic, (size_t)total, errstr, sizeof errstr);
+    if (!more)
+        return tool_fail(topic, errstr);
+    rd_kafka_t *rk = tool_client(RD_KAFKA_PRODUCER, bootstrap, NULL);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+    rd_kafka_CreatePartitions(rk, &more, 1, NULL, queue);
+    int status = 3;
+    rd_kafka_event_t *event = answer(queue, topic);
+    if (event) {
+        size_t count;
+        const rd_kafka_topic_result_t **results =
+            rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), &count);
+        status = topic_results(results, count);
+        rd_kafka_event_destroy(event);
+    }
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_NewPartitions_destroy(more);
+    rd_kafka_destroy(rk);
     return status;
 }
 

@@ -16,6 +16,7 @@ rd_kafka_t *tool_client(rd_kafka_type_t type, const char *bootstrap, const char 
 int tool_fail(const char *what, const char *why);
 
 int tool_create_topic(const char *bootstrap, const char *topic, int partitions, char *const *configs, int n);
+int tool_add_partitions(const char *bootstrap, const char *topic, int total);
 int tool_delete_topic(const char *bootstrap, const char *topic);
 int tool_delete_records(const char *bootstrap, const char *topic, int partition, long long before);
 int tool_topic_info(const char *bootstrap, const char *topic);
