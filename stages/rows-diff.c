@@ -63,7 +63,6 @@ struct diff {
     bool required[CHECK_NAMES];
     char *unsettled; /* why the destination as it was read decides nothing, or NULL */
     struct arena arena;
-    struct err usage;
 };
 
 static const char *const side_text[MULTISET_SIDES] = {
@@ -351,10 +350,6 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct diff *d = ctx;
-    if (d->usage.kind != ERR_NONE) {
-        *err = d->usage;
-        return -1;
-    }
     switch (line->type) {
     case LINE_ROW: return on_row(d, line, err);
     case LINE_COLUMNS: return on_columns(d, line, err);
@@ -551,21 +546,40 @@ static void diff_free(struct diff *d)
     arena_free(&d->arena);
 }
 
+/* Unusable arguments: say so, and pass on what came, but rows. */
+static int refuse_usage(const struct err *usage, size_t max_line)
+{
+    struct stream_in in;
+    struct stream_out out;
+    struct stream_line line;
+    struct err err = ERR_INIT;
+    stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
+    int status;
+    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
+        status = stream_refuse(usage, NEXT_FIX_USAGE);
+    } else {
+        stream_begin(&out, STDOUT_FILENO, &in);
+        stream_put_stop(&out, usage, NEXT_FIX_USAGE);
+        while (!out.broken && stream_next(&in, &line, &err) > 0)
+            stream_pass(&out, &line);
+        status = stream_end(&out);
+        stream_out_free(&out);
+    }
+    stream_in_free(&in);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
     struct diff d = {.options = {.list = 100, .memory = (uint64_t)1 << 30, .max_line = STREAM_MAX_LINE}};
-    int status = OWED_OK;
-    if (parse_options(argc, argv, &d.options, &status, &d.usage) > 0)
-        return status;
-    if (d.usage.kind != ERR_NONE && isatty(STDIN_FILENO))
-        return stream_refuse(&d.usage, NEXT_FIX_USAGE);
+    struct err usage = ERR_INIT;
+    int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
+    if (parsed != 0)
+        return parsed > 0 ? status : refuse_usage(&usage, (size_t)d.options.max_line);
     struct stream_in in = {.rows_unchecked = true};
     struct stream_out out;
-    bool whole = stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d);
-    if (d.usage.kind != ERR_NONE && out.status != OWED_REFUSED)
-        stream_put_stop(&out, &d.usage, NEXT_FIX_USAGE);
-    else if (whole)
+    if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
         decide(&d, &out);
     status = stream_end(&out);
     diff_free(&d);
