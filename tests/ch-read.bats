@@ -183,3 +183,58 @@ EOF
     read_it 3 in
     diff <(sed '1d;$d' in) <(sed '1d' <<<"$output" | head -n $(($(wc -l <in) - 2)))
 }
+
+# A server with a certificate of its own, which answers every statement with status 503.
+https_server() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" -addext "subjectAltName=$1" \
+        -keyout key.pem -out cert.pem 2>/dev/null
+    rm -f port
+    kill "$listener"
+    python3 -c '
+import os, ssl
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Busy(BaseHTTPRequestHandler):
+    def do_POST(self):
+        print("connected", file=open("connections", "a"))
+        self.send_error(503)
+    def log_message(self, *a): pass
+s = HTTPServer(("127.0.0.1", 0), Busy)
+c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+c.load_cert_chain("cert.pem", "key.pem")
+s.socket = c.wrap_socket(s.socket, server_side=True)
+print(s.server_port, file=open("port.new", "w"))
+os.rename("port.new", "port")
+s.serve_forever()
+' 2>/dev/null 3>&- &
+    listener=$!
+    for _ in $(seq 200); do
+        [ ! -s port ] || break
+        sleep 0.02
+    done
+    url=https://127.0.0.1:$(cat port)
+}
+
+@test "https: the certificate is verified, its name too, and --cacert says whom to trust" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    https_server IP:127.0.0.1
+    read_it 3 in
+    check_is unavailable certificate "check the server"
+    run ! connected
+    read_it 3 in --cacert=cert.pem
+    check_is unavailable "HTTP status 503"
+    connected
+    rm connections
+    https_server DNS:elsewhere
+    read_it 3 in --cacert=cert.pem
+    check_is unavailable "connecting"
+    run ! connected
+}
+
+@test "no proxy is taken from the environment" {
+    { cat lines; check reconcile.scope passed; } | whole in
+    export http_proxy=$url HTTP_PROXY=$url ALL_PROXY=$url
+    url=http://127.0.0.1:1
+    read_it 3 in
+    check_is unavailable "connecting"
+    run ! connected
+}
