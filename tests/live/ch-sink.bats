@@ -1,79 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# ch-sink on the real engine: what an acknowledgement is, what a cut connection leads to, and what the ledger says of it.
-# shellcheck disable=SC2016,SC2030,SC2031,SC2154  # each test has its own shell; soon evaluates; bats and job-stages set some
+# ch-sink on the real engine: what an acknowledgement is, what is refused, what is left as evidence.
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154  # each test has its own shell; soon evaluates; bats and the helpers set some
 bats_require_minimum_version 1.5.0
-load services
-load ../job-stages
-
-setup_file() {
-    clickhouse_up
-    [ -n "${CH_LACK:-}" ] || ch 'CREATE DATABASE shop'
-}
-teardown_file() { clickhouse_down; }
-
-setup() {
-    clickhouse_need
-    PATH=${OWED_BIN:-$OWED_ROOT/bin}:$PATH
-    cd "$BATS_TEST_TMPDIR" || return
-    t=t$BATS_TEST_NUMBER
-    runner=''
-    mkdir cap
-    ch_fault clear=1
-}
-
-teardown() {
-    [ -z "$runner" ] || kill "$runner" 2>/dev/null || true
-    cat sink.err 2>/dev/null || true
-    for d in "$BATS_TEST_TMPDIR"/other "$BATS_TEST_TMPDIR"/newer; do
-        [ ! -d "$d" ] || "$OWED_ROOT/tests/services/clickhouse" down --dir="$d" || true
-    done
-}
-
-# table COLUMNS [WINDOW [ENGINE CLAUSES]]
-table() { ch "CREATE TABLE shop.$t ($1) ENGINE = MergeTree ${3:-ORDER BY tuple()} SETTINGS non_replicated_deduplication_window = ${2:-0}"; }
-
-sink() { # options
-    ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop --table="$t" \
-        --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap "$@"
-}
-
-rows() { ch "SELECT * FROM shop.$t ORDER BY ALL"; }
-count() { ch "SELECT count() FROM shop.$t"; }
-evidence() { jq -c "$2" "cap/op-3/subtask-0/epoch-$1.sink.json"; }
-
-valued() { # offset values
-    printf '{"type":"event","at":"t/0/%s","ts":%s,"values":%s}\n' "$1" "$1" "$2"
-}
-
-record() { cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a; }
-
-# A sink that reads a lane as it is written to descriptor 9; what it writes is in sink.out.
-start_sink() {
-    mkfifo lane.fifo
-    sink "$@" <lane.fifo >sink.out 2>sink.err &
-    runner=$!
-    exec 9>lane.fifo
-    echo "$head" >&9
-}
-
-# soon COMMAND…: until it holds, for ten seconds
-soon() {
-    local i
-    for ((i = 0; i < 100; i++)); do
-        ! "$@" || return 0
-        sleep 0.1
-    done
-    return 1
-}
-
-finish_sink() { # expected status
-    local status=0
-    exec 9>&-
-    wait "$runner" || status=$?
-    runner=''
-    [ "$status" -eq "$1" ] || { echo "status $status" >&2; return 1; }
-}
+load ch-sink
 
 @test "rows are written, barriers and watermarks pass, events end here" {
     table 'id Int64'
@@ -126,111 +56,6 @@ finish_sink() { # expected status
     finish_sink 0
 }
 
-# doubt WHEN WINDOW COLUMNS CLAUSES: three rows in one INSERT whose connection is cut.
-doubt() {
-    table "$3" "$2" "${4:-ORDER BY tuple()}"
-    { event 1; event 2; event 3; barrier 1 0; } | whole lane
-    ch_fault "when=$1"
-    run -0 --separate-stderr sink <lane
-}
-
-ledger() { evidence "${1:-1}" '[.ledger[] | [.rows, .blocks, .attempts, .in_doubt, .resend]]'; }
-
-@test "cut after the INSERT was executed: in doubt, resent; within a window it lands once" {
-    doubt after 100 'id Int64'
-    [ "$(ledger)" = '[[3,1,2,true,"deduplicated"]]' ]
-    [ "$(count)" = 3 ]
-}
-
-@test "cut before the INSERT was executed: in doubt, resent, and lands once" {
-    doubt before 100 'id Int64'
-    [ "$(ledger)" = '[[3,1,2,true,"deduplicated"]]' ]
-    [ "$(count)" = 3 ]
-}
-
-@test "without a window a resend lands twice, byte for byte, and the ledger says that it may" {
-    doubt after 0 'id Int64'
-    [ "$(ledger)" = '[[3,1,2,true,"may_duplicate"]]' ]
-    [ "$(rows | tr '\n' ' ')" = '1 1 2 2 3 3 ' ]
-}
-
-@test "over more partitions than the window holds it lands twice, and the ledger says that it may" {
-    doubt after 2 'id Int64' 'PARTITION BY id ORDER BY id'
-    [ "$(ledger)" = '[[3,3,2,true,"may_duplicate"]]' ]
-    [ "$(count)" = 6 ]
-}
-
-@test "a server that keeps two hashes of a block remembers half as many" {
-    [ "$(ch "SELECT value FROM system.server_settings WHERE name = 'insert_deduplication_version'")" = compatible_double_hashes ]
-    doubt after 3 'id Int64' 'PARTITION BY id ORDER BY id'
-    [ "$(ledger)" = '[[3,3,2,true,"may_duplicate"]]' ]
-    [ "$(count)" = 6 ]
-    t=${t}b
-    doubt after 6 'id Int64' 'PARTITION BY id ORDER BY id'
-    [ "$(ledger)" = '[[3,3,2,true,"deduplicated"]]' ]
-    [ "$(count)" = 3 ]
-}
-
-@test "a server that keeps one hash of a block remembers as many as the window says" {
-    CH_DIR=$BATS_TEST_TMPDIR/newer
-    out=$("$OWED_ROOT/tests/services/clickhouse" up --line=26.7 --dir="$CH_DIR" 2>up.err) || { CH_LACK=$(tail -n 1 up.err); clickhouse_need; }
-    local CH_URL
-    eval "$(grep '^CH_URL=' <<<"$out")"
-    ch 'CREATE DATABASE shop'
-    [ "$(ch "SELECT value FROM system.server_settings WHERE name = 'insert_deduplication_version'")" = new_unified_hash ]
-    doubt after 2 'id Int64' 'PARTITION BY id ORDER BY id'
-    [ "$(ledger) $(count)" = '[[3,3,2,true,"may_duplicate"]] 6' ]
-    t=${t}b
-    doubt after 3 'id Int64' 'PARTITION BY id ORDER BY id'
-    [ "$(ledger) $(count)" = '[[3,3,2,true,"deduplicated"]] 3' ]
-}
-
-@test "what others write between counts against the window" {
-    table 'id Int64' 8
-    start_sink --batch-rows=1
-    event 1 >&9
-    soon eval '[ "$(count)" = 1 ]'
-    for i in 11 12 13 14; do ch "INSERT INTO shop.$t VALUES ($i)" async_insert=0; done
-    ch_fault when=after
-    { event 2; barrier 1 0; } >&9
-    soon grep -q barrier sink.out
-    [ "$(ledger)" = '[[1,1,1,false,"none"],[1,1,2,true,"may_duplicate"]]' ]
-    ch_fault when=after
-    { event 3; barrier 2 1; } >&9
-    soon grep -q '"checkpoint":2' sink.out
-    [ "$(ledger 2)" = '[[1,1,2,true,"deduplicated"]]' ]
-    [ "$(ch "SELECT count() FROM shop.$t WHERE id = 3")" = 1 ]
-    echo '{"type":"end","lines":{"stream":1,"event":3,"barrier":2}}' >&9
-    finish_sink 0
-}
-
-@test "several cuts in a row are one INSERT of several attempts" {
-    table 'id Int64' 100
-    { event 1; barrier 1 0; } | whole lane
-    ch_fault 'when=after&n=3'
-    run -0 --separate-stderr sink <lane
-    [ "$(ledger)" = '[[1,1,4,true,"deduplicated"]]' ]
-    [ "$(count)" = 1 ]
-}
-
-@test "no answer in time is in doubt" {
-    table 'id Int64' 100
-    { event 1; barrier 1 0; } | whole lane
-    ch_fault 'when=stall&ms=1500'
-    run -0 --separate-stderr sink --timeout-ms=700 <lane
-    [ "$(ledger | jq -c '.[0][3:]')" = '[true,"deduplicated"]' ]
-    [ "$(count)" = 1 ]
-}
-
-@test "the same rows in two INSERTs are both kept: each has a token of its own" {
-    table 'v Int64' 100
-    { valued 1 '{"v":7}'; valued 2 '{"v":7}'; barrier 1 0; } | whole lane
-    run -0 --separate-stderr sink --batch-rows=1 <lane
-    [ "$(count)" = 2 ]
-    run -0 --separate-stderr sink --batch-rows=1 --attempt=b <<<"$(sed 's/"attempt":"a"/"attempt":"b"/' lane)"
-    [ "$(count)" = 4 ]
-}
-
 @test "an INSERT that the server refuses for good stops the job, naming the code" {
     table 'id Int64'
     ch "ALTER TABLE shop.$t ADD CONSTRAINT small CHECK id < 2"
@@ -239,17 +64,6 @@ ledger() { evidence "${1:-1}" '[.ledger[] | [.rows, .blocks, .attempts, .in_doub
     [[ $stderr == *469* ]]
     [[ $output != *'"type":"barrier"'* ]]
     [ ! -e cap/op-3/subtask-0/epoch-1.sink.json ]
-    [ "$(count)" = 0 ]
-}
-
-@test "a server that stays silent is given up after --retry-ms" {
-    table 'id Int64' 100
-    { event 1; barrier 1 0; } | whole lane
-    ch_fault 'when=before&n=1000'
-    run -3 --separate-stderr sink --retry-ms=600 <lane
-    [[ $stderr == 'ch-sink: INSERT of 1 rows into '* ]]
-    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = 'stream stop end ' ]
-    ch_fault clear=1
     [ "$(count)" = 0 ]
 }
 
@@ -382,66 +196,6 @@ TSV
     { valued 2 '{"id":2,"v":3}'; barrier 2 1; } >&9
     finish_sink 3
     [ "$(rows)" = $'1\t2' ]
-}
-
-@test "another server behind the same endpoint stops the job" {
-    table 'id Int64'
-    CH_DIR=$BATS_TEST_TMPDIR/other
-    out=$("$OWED_ROOT/tests/services/clickhouse" up --dir="$CH_DIR")
-    local CH_URL
-    eval "$(grep '^CH_URL=' <<<"$out")"
-    ch 'CREATE DATABASE shop'
-    table 'id Int64'
-    start_sink --batch-rows=1
-    { event 1; barrier 1 0; } >&9
-    soon grep -q barrier sink.out
-    "$OWED_ROOT/tests/services/clickhouse" kill --dir="$CH_DIR"
-    rm -rf "$CH_DIR/identity"
-    "$OWED_ROOT/tests/services/clickhouse" up --dir="$CH_DIR" >/dev/null
-    { event 2; barrier 2 1; } >&9
-    finish_sink 2
-    grep -q 'another server' sink.err
-    run -1 grep -q '"checkpoint":2' sink.out
-}
-
-@test "the server is killed and comes back: nothing is lost, and nothing twice within the window" {
-    table 'id Int64' 1000
-    start_sink --batch-rows=1
-    { event 1; barrier 1 0; } >&9
-    soon grep -q barrier sink.out
-    "$OWED_ROOT/tests/services/clickhouse" kill --dir="$CH_DIR"
-    { event 2; event 3; } >&9
-    "$OWED_ROOT/tests/services/clickhouse" up --dir="$CH_DIR" >/dev/null
-    barrier 2 1 >&9
-    soon grep -q '"checkpoint":2' sink.out
-    [ "$(rows | tr '\n' ' ')" = '1 2 3 ' ]
-    echo '{"type":"end","lines":{"stream":1,"event":3,"barrier":2}}' >&9
-    finish_sink 0
-}
-
-@test "kill -9 of the sink before and after its INSERT: no barrier, no evidence, at most the rows sent" {
-    table 'id Int64'
-    start_sink --batch-rows=1
-    ch_fault 'when=delay&ms=1500'
-    { event 1; barrier 1 0; } >&9
-    sleep 0.5
-    kill -9 "$runner"
-    wait "$runner" || true
-    exec 9>&-
-    run -1 grep -q barrier sink.out
-    [ -z "$(find cap -name '*.sink.json*')" ]
-    rm lane.fifo
-    start_sink --batch-rows=1
-    ch_fault 'when=stall&ms=3000'
-    { event 2; barrier 1 0; } >&9
-    soon eval 'ch "SELECT count() FROM shop.$t WHERE id = 2" | grep -q 1'
-    kill -9 "$runner"
-    wait "$runner" || true
-    runner=''
-    exec 9>&-
-    run -1 grep -q barrier sink.out
-    [ -z "$(find cap -name '*.sink.json*')" ]
-    [ "$(ch "SELECT count() FROM shop.$t WHERE id = 2")" = 1 ]
 }
 
 @test "a lane that is cut is 3: what was acknowledged stays, no evidence, no barrier" {

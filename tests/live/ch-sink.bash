@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # job-stages sets head
+# A table, a sink and a lane for the live tests of ch-sink, on a ClickHouse of the file's own.
+load services
+load ../job-stages
+
+setup_file() {
+    clickhouse_up
+    [ -n "${CH_LACK:-}" ] || ch 'CREATE DATABASE shop'
+}
+teardown_file() { clickhouse_down; }
+
+setup() {
+    clickhouse_need
+    PATH=${OWED_BIN:-$OWED_ROOT/bin}:$PATH
+    cd "$BATS_TEST_TMPDIR" || return
+    t=t$BATS_TEST_NUMBER
+    runner=''
+    mkdir cap
+    ch_fault clear=1
+}
+
+teardown() {
+    [ -z "$runner" ] || kill "$runner" 2>/dev/null || true
+    cat sink.err 2>/dev/null || true
+    for d in "$BATS_TEST_TMPDIR"/other "$BATS_TEST_TMPDIR"/newer; do
+        [ ! -d "$d" ] || "$OWED_ROOT/tests/services/clickhouse" down --dir="$d" || true
+    done
+}
+
+# table COLUMNS [WINDOW [ENGINE CLAUSES]]
+table() { ch "CREATE TABLE shop.$t ($1) ENGINE = MergeTree ${3:-ORDER BY tuple()} SETTINGS non_replicated_deduplication_window = ${2:-0}"; }
+
+sink() { # options
+    ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop --table="$t" \
+        --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap "$@"
+}
+
+rows() { ch "SELECT * FROM shop.$t ORDER BY ALL"; }
+count() { ch "SELECT count() FROM shop.$t"; }
+evidence() { jq -c "$2" "cap/op-3/subtask-0/epoch-$1.sink.json"; }
+
+valued() { # offset values
+    printf '{"type":"event","at":"t/0/%s","ts":%s,"values":%s}\n' "$1" "$1" "$2"
+}
+
+record() { cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a; }
+
+# A sink that reads a lane as it is written to descriptor 9; what it writes is in sink.out.
+start_sink() {
+    mkfifo lane.fifo
+    sink "$@" <lane.fifo >sink.out 2>sink.err &
+    runner=$!
+    exec 9>lane.fifo
+    echo "$head" >&9
+}
+
+# soon COMMAND…: until it holds, for ten seconds
+soon() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+finish_sink() { # expected status
+    local status=0
+    exec 9>&-
+    wait "$runner" || status=$?
+    runner=''
+    [ "$status" -eq "$1" ] || { echo "status $status" >&2; return 1; }
+}
+
+# doubt WHEN WINDOW COLUMNS CLAUSES: three rows in one INSERT whose connection is cut.
+doubt() {
+    table "$3" "$2" "${4:-ORDER BY tuple()}"
+    { event 1; event 2; event 3; barrier 1 0; } | whole lane
+    ch_fault "when=$1"
+    run -0 --separate-stderr sink <lane
+}
+
+ledger() { evidence "${1:-1}" '[.ledger[] | [.rows, .blocks, .attempts, .in_doubt, .resend]]'; }
