@@ -45,7 +45,8 @@ struct sending {
     uint64_t attempts;
     bool in_doubt;
     bool same_server;          /* nothing says that an attempt met another server than the first */
-    char version[64];          /* of the server at the first attempt */
+    bool left_behind;          /* an attempt was given up while the server may have had it still before it */
+    char version[128];         /* of the server at the first attempt, and how it keeps blocks in mind */
     int64_t deadline, backoff;
 };
 
@@ -61,15 +62,24 @@ static bool wait_more(struct sending *s)
     return true;
 }
 
+/* What a server must still be for what it remembers of an attempt to count: its version and its way of hashing. */
+static void version_of(const struct look *l, char out[128])
+{
+    snprintf(out, 128, "%.60s %.60s", l->destination.server_version, l->hashing);
+}
+
 /* Meet the server again over a new connection: it must be the one that this job writes to. */
 static int meet_again(struct chwrite *w, struct sending *s, struct err *err)
 {
+    char version[sizeof s->version];
+
     while (sink_look(w, err) != 0) {
         if (err->kind == ERR_REFUSED || !wait_more(s)) {
             return -1;
         }
     }
-    if (strcmp(s->version, w->look.destination.server_version) != 0) {
+    version_of(&w->look, version);
+    if (strcmp(s->version, version) != 0) {
         s->same_server = false;
     }
     return 0;
@@ -100,6 +110,8 @@ static int after_failure(struct chwrite *w, struct sending *s, const struct http
         w->window.sent += s->blocks;
         /* Over a connection that nothing was asked on before, it is not known which server took it. */
         s->same_server = s->same_server && !a->new_connection;
+        /* Where no answer came in time, or only a proxy's, the server can execute it later, when the window has moved on. */
+        s->left_behind = s->left_behind || a->timed_out || (a->outcome == HTTP_IN_DOUBT && a->status != 0);
     }
     if (v == CODE_FATAL || !wait_more(s)) {
         return failed(w, s, a, err);
@@ -145,7 +157,7 @@ static enum resend judge_resend(const struct chwrite *w, const struct sending *s
     if (!s->in_doubt) {
         return RESEND_NONE;
     }
-    if (!w->has_mark || !w->look.has_block_number || w->look.block_number < w->mark || each == 0 ||
+    if (s->left_behind || !w->has_mark || !w->look.has_block_number || w->look.block_number < w->mark || each == 0 ||
         w->look.block_number - w->mark > w->window.size / each) {
         return RESEND_MAY_DUPLICATE;
     }
@@ -172,7 +184,7 @@ int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena
     chwrite_token(w->o.job, w->o.operator_id, w->o.subtask, w->o.attempt, w->sequence++, &b, &w->scratch);
     buf_free(&range);
     snprintf(w->token, sizeof w->token, "%s", buf_str(&w->scratch));
-    snprintf(s.version, sizeof s.version, "%s", w->look.destination.server_version);
+    version_of(&w->look, s.version);
     s.deadline = time_mono_ms() + (int64_t)w->o.retry_ms;
     s.backoff = SINK_BACKOFF_FIRST_MS;
     rc = send_until_done(w, &s, err);

@@ -158,6 +158,7 @@ static int read_window(struct http *http, struct look *l, struct err *err)
     if (l->window > 0 && read_text(http, hashes, l, &kept, err) != 0) {
         return -1;
     }
+    l->hashing = kept;
     l->entries_per_block = strcmp(kept, "old_separate_hashes") == 0 || strcmp(kept, "new_unified_hash") == 0 ? 1 : 2;
     return 0;
 }

@@ -18,6 +18,7 @@ struct look {
     size_t n_found;
     uint64_t window;            /* of this table, or the server's default */
     uint64_t entries_per_block; /* 0: not known */
+    const char *hashing;        /* the server's name for how it keeps blocks in mind, "" where it has none */
     uint64_t block_number;      /* greatest of the table's parts so far */
     bool has_block_number;
 };

@@ -19,8 +19,9 @@
 struct server {
     const char *uuid, *version, *table, *engine, *columns;
     unsigned window, parts;
+    const char *hashing; /* NULL: new_unified_hash */
 };
-static const struct server usual = {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int64\",\"default_kind\":\"\"}\n", 100, 7};
+static const struct server usual = {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int64\",\"default_kind\":\"\"}\n", 100, 7, NULL};
 
 static void answer(struct mock *m, const char *text)
 {
@@ -39,7 +40,9 @@ static void script_look(struct mock *m, const struct server *s)
     answer(m, buf_str(&b));
     answer(m, s->columns);
     if (s->window > 0) {
-        answer(m, "{\"v\":\"new_unified_hash\"}\n");
+        buf_reset(&b);
+        buf_printf(&b, "{\"v\":\"%s\"}\n", s->hashing != NULL ? s->hashing : "new_unified_hash");
+        answer(m, buf_str(&b));
         buf_reset(&b);
         buf_printf(&b, "{\"v\":\"%u\"}\n", s->parts);
         answer(m, buf_str(&b));
@@ -141,17 +144,19 @@ static const struct {
     enum resend resend;
     const char *why;
 } meetings[] = {
-    {"the same", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9}, 0, RESEND_DEDUPLICATED, NULL},
-    {"another version", {UUID, "26.8.1.1", TABLE, "MergeTree", NULL, 100, 9}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"others wrote as much as the window holds", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 107}, 0, RESEND_DEDUPLICATED, NULL},
-    {"others wrote more", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 108}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"parts went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 6}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"the window went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"another server", {"99999999-1111-1111-1111-111111111111", "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9}, -1, RESEND_MAY_DUPLICATE,
+    {"the same", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, 0, RESEND_DEDUPLICATED, NULL},
+    {"another version", {UUID, "26.8.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"the same with another way of hashing", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, "old_separate_hashes"}, 0,
+     RESEND_MAY_DUPLICATE, NULL},
+    {"others wrote as much as the window holds", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 107, NULL}, 0, RESEND_DEDUPLICATED, NULL},
+    {"others wrote more", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 108, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"parts went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 6, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"the window went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
+    {"another server", {"99999999-1111-1111-1111-111111111111", "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, -1, RESEND_MAY_DUPLICATE,
      "d.t: another server answers at this endpoint"},
-    {"another table", {UUID, "26.7.1.1", UUID, "MergeTree", NULL, 100, 9}, -1, RESEND_MAY_DUPLICATE,
+    {"another table", {UUID, "26.7.1.1", UUID, "MergeTree", NULL, 100, 9, NULL}, -1, RESEND_MAY_DUPLICATE,
      "d.t: the table was dropped and created again"},
-    {"other columns", {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int32\",\"default_kind\":\"\"}\n", 100, 9}, -1,
+    {"other columns", {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int32\",\"default_kind\":\"\"}\n", 100, 9, NULL}, -1,
      RESEND_MAY_DUPLICATE, "d.t was altered: its columns are not those that this job began with"},
 };
 
@@ -252,15 +257,15 @@ static const struct {
     struct server s;
     const char *proved, *why, *known;
 } openings[] = {
-    {{UUID, "26.7.1.1", TABLE, "Distributed", NULL, 0, 0}, settings, "table d.t has the engine Distributed, which is no MergeTree", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", "", 0, 0}, settings, "the table has no column to write", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "1") SETTING("wait_for_async_insert", "1") OTHERS,
+    {{UUID, "26.7.1.1", TABLE, "Distributed", NULL, 0, 0, NULL}, settings, "table d.t has the engine Distributed, which is no MergeTree", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", "", 0, 0, NULL}, settings, "the table has no column to write", NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "1") SETTING("wait_for_async_insert", "1") OTHERS,
      "the server does not take async_insert=0 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "0") OTHERS,
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "0") OTHERS,
      "the server does not take wait_for_async_insert=1 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1"),
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1"),
      "the server does not take insert_deduplicate=1 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0}, settings, "the server does not show the setting async_insert to this user",
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, settings, "the server does not show the setting async_insert to this user",
      SETTING("wait_for_async_insert", "1") OTHERS},
 };
 
@@ -304,8 +309,8 @@ static void test_untested(void **state)
 {
     (void)state;
     static const struct server of[] = {
-        {UUID, "26.7.1.1", TABLE, "ReplacingMergeTree", NULL, 100, 7},
-        {UUID, "26.4.1.1", TABLE, "MergeTree", NULL, 100, 7},
+        {UUID, "26.7.1.1", TABLE, "ReplacingMergeTree", NULL, 100, 7, NULL},
+        {UUID, "26.4.1.1", TABLE, "MergeTree", NULL, 100, 7, NULL},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         struct mock m;
