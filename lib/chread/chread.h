@@ -137,7 +137,7 @@ struct chread_expect {
  * or table uuid sets why->refused. */
 int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why);
 void chread_table_free(struct chread_table *t);
-/* 0 where the table has a supported form (a plain MergeTree without TTL) and every column of cols is there with its type. */
+/* 0 where the table has a supported form (a plain MergeTree without TTL, with a UUID of its own) and every column of cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);

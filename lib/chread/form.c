@@ -109,11 +109,21 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     return 0;
 }
 
+static bool no_uuid(const char *uuid)
+{
+    return uuid[strspn(uuid, "0-")] == '\0';
+}
+
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why)
 {
+    if (no_uuid(t->server_uuid))
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER, "the server has no UUID, so that it cannot be told from another");
     if (strcmp(t->engine, "MergeTree") != 0)
         return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "the table's engine is %s, and only a plain MergeTree can be judged",
                           *t->engine != '\0' ? t->engine : "unknown");
+    if (no_uuid(t->table_uuid))
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+                          "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
     if (chread_has_ttl(t->create_table_query) || chread_has_ttl(t->engine_full))
         return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "the table's definition has a TTL, by which rows or values vanish");
     for (size_t i = 0; i < cols->n; i++)

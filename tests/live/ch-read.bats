@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# ch-read against the real engine: values, identity, form, stability, bounds, users.
+# ch-read against the real engine: values, identity, form, stability, bounds, users. OWED_CH_LINE=26.7 tries another line.
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
 load services
@@ -9,7 +9,8 @@ load ../ch-read
 columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
 setup_file() {
-    clickhouse_up --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,final=1'
+    clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,apply_patch_parts=0,final=1' \
+        --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1'
 }
 
 setup() {
@@ -221,6 +222,21 @@ three='["1","one"]
     ch "DELETE FROM shop.orders WHERE id = 2"
     read_as hidden 0
     [ "$(read_rows 1)" = $'["1","one"]\n["3","three"]' ]
+    ch "DROP TABLE shop.orders"
+    orders "MergeTree ORDER BY id SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1"
+    ch "UPDATE shop.orders SET s = 'patched' WHERE id = 2" enable_lightweight_update=1
+    [ "$(ch "SELECT s FROM shop.orders WHERE id = 2 FORMAT TSV" apply_patch_parts=0)" = two ]
+    read_as hidden 0
+    [ "$(read_rows 1 | sed -n 2p)" = '["2","patched"]' ]
+}
+
+@test "the second read is not answered from the first" {
+    orders
+    (sleep 0.7; ch "INSERT INTO shop.orders VALUES (4, 'late')") &
+    read_as cached 0 --settle-ms=2000
+    wait
+    [ "$(read_rows 1 | sort)" = "$(sort <<<"$three")" ]
+    [ "$(read_rows 2 | sort)" = "$(sort <<<"$three"$'\n["4","late"]')" ] || { read_rows 2 >&2; return 1; }
 }
 
 @test "profiles that cut results do not cut these" {

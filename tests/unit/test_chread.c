@@ -307,6 +307,48 @@ static void test_ttl(void **state)
             fail_msg("TTL seen: %s", without[i]);
 }
 
+/* All tables of an Ordinary database have the same UUID, zero: it names none of them. */
+static void test_form(void **state)
+{
+    (void)state;
+    static const char zero[] = "00000000-0000-0000-0000-000000000000";
+    static const struct {
+        const char *server, *table, *engine, *type, *kind, *why;
+        enum status status;
+    } cases[] = {
+        {"u", "t", "MergeTree", "LowCardinality(String)", "DEFAULT", NULL, STATUS_PASSED},
+        {zero, "t", "MergeTree", "String", "", "server has no UUID", STATUS_UNSUPPORTED},
+        {"u", zero, "MergeTree", "String", "", "table has no UUID", STATUS_UNSUPPORTED},
+        {"u", "t", "ReplicatedMergeTree", "String", "", "ReplicatedMergeTree", STATUS_UNSUPPORTED},
+        {"u", "t", "Distributed", "String", "", "Distributed", STATUS_UNSUPPORTED},
+        {"u", "t", "", "String", "", "unknown", STATUS_UNSUPPORTED},
+        {"u", "t", "MergeTree", "FixedString(2)", "", "was String and is FixedString(2)", STATUS_UNAVAILABLE},
+        {"u", "t", "MergeTree", "String", "MATERIALIZED", "MATERIALIZED", STATUS_UNAVAILABLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chread_table t = CHREAD_TABLE_INIT;
+        struct chread_column c = {(char[]){"s"}, xstrdup(cases[i].type), xstrdup(cases[i].kind)};
+        struct chread_why why = {0};
+        struct columns cols = COLUMNS_INIT;
+        char *texts[] = {xstrdup(cases[i].server), xstrdup(cases[i].table), xstrdup(cases[i].engine)};
+        parse("[{\"name\":\"s\",\"type\":\"String\",\"key\":true}]", &cols);
+        t.server_uuid = texts[0];
+        t.table_uuid = texts[1];
+        t.engine = texts[2];
+        t.create_table_query = t.engine_full = (char[]){""};
+        t.columns = &c;
+        t.n_columns = 1;
+        int got = chread_form(&t, &cols, &why);
+        if ((got == 0) != (cases[i].why == NULL) || why.status != cases[i].status || (got != 0 && strstr(why.reason, cases[i].why) == NULL))
+            fail_msg("case %zu: %d %s", i, got, why.reason);
+        for (int k = 0; k < 3; k++)
+            free(texts[k]);
+        free(c.type);
+        free(c.kind);
+        columns_free(&cols);
+    }
+}
+
 static void test_lines(void **state)
 {
     (void)state;
@@ -520,7 +562,7 @@ int main(void)
         cmocka_unit_test(test_every_cut),     cmocka_unit_test(test_every_end),    cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_number_keys),   cmocka_unit_test(test_extreme_keys), cmocka_unit_test(test_text_keys),
         cmocka_unit_test(test_composite_keys), cmocka_unit_test(test_cuts),        cmocka_unit_test(test_ttl),
-        cmocka_unit_test(test_lines),         cmocka_unit_test(test_phantom_rows), cmocka_unit_test(test_settings_sent),
+        cmocka_unit_test(test_form),          cmocka_unit_test(test_lines),         cmocka_unit_test(test_phantom_rows), cmocka_unit_test(test_settings_sent),
         cmocka_unit_test(test_identity),      cmocka_unit_test(test_new_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
