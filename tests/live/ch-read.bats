@@ -103,6 +103,19 @@ three='["1","one"]
     done
 }
 
+@test "columns that the table stores sparse read as their values" {
+    ch "CREATE TABLE shop.sparse (id Int64, z Int64, s String) ENGINE = MergeTree ORDER BY id
+        SETTINGS ratio_of_defaults_for_sparse_serialization = 0.5"
+    ch "INSERT INTO shop.sparse SELECT number, if(number = 7, 70, 0), if(number = 8, 'x', '') FROM numbers(100)"
+    [[ $(ch "SELECT DISTINCT serialization_kind FROM system.parts_columns WHERE database = 'shop' AND column IN ('z', 's') FORMAT TSV") == Sparse ]]
+    stream_for sparse '[{"name":"id","type":"Int64","key":true},{"name":"z","type":"Int64"},{"name":"s","type":"String"}]' \
+        '["6","0","0"]' '["7","0","0"]' '["8","0","0"]'
+    for format in native rowbinary; do
+        read_as reader 0 --format=$format
+        [ "$(read_rows 1)" = $'["6","0",""]\n["7","70",""]\n["8","0","x"]' ]
+    done
+}
+
 @test "String keys of any bytes find their rows and no others" {
     ch "CREATE TABLE shop.texts (k LowCardinality(String), v Int64) ENGINE = MergeTree ORDER BY k"
     ch "INSERT INTO shop.texts SELECT unhex(h), number FROM (SELECT arrayJoin(['', '27', '5C', '5C27', '00', '6100', '610062', '0A', 'FF41',
