@@ -81,12 +81,25 @@ stage() {
     return "$rc"
 }
 
-tee_stage() { # operator, name, kind, subtask: the recorder before a stage, or nothing
+tee_stage() { # operator, name, kind, subtask: the recorder before a stage, which reads the lines that it passes in full
+    stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$4" --attempt="$attempt" --data-unchecked \
+        --name="$2" --kind="$3" --uid="$2" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+}
+
+map_stage() {
+    stage row-map "${map_args[@]}"
+}
+
+sink_stage() { # subtask
+    stage ch-sink "${sink_args[@]}" --job="$job" --operator=3 --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture"
+}
+
+lane() { # subtask: from what kafka-tail writes to what lane-join reads. Without a recorder ch-sink calls itself disarmed
+    set -o pipefail
     if [ "$capture" -eq 1 ]; then
-        stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$4" --attempt="$attempt" \
-            --name="$2" --kind="$3" --uid="$2" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+        tee_stage 2 map map "$1" | map_stage | tee_stage 3 sink clickhouse-sink "$1" | sink_stage "$1"
     else
-        cat
+        map_stage | sink_stage "$1"
     fi
 }
 
@@ -100,13 +113,7 @@ attempt() { # run directory, plan
         rm -f "$run/in-$s" "$run/out-$s"
         mkfifo "$run/in-$s" "$run/out-$s"
         lanes+=(--lane="$run/in-$s") outs+=("$run/out-$s")
-        (
-            set -o pipefail
-            tee_stage 2 map map "$s" <"$run/in-$s" | stage row-map "${map_args[@]}" |
-                tee_stage 3 sink clickhouse-sink "$s" |
-                stage ch-sink "${sink_args[@]}" --job="$job" --operator=3 --subtask="$s" --attempt="$attempt" --capture-dir="$dir/capture" \
-                    >"$run/out-$s"
-        ) &
+        lane "$s" <"$run/in-$s" >"$run/out-$s" &
     done
     (
         set -o pipefail

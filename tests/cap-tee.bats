@@ -71,6 +71,21 @@ lane() {
     [ "$(jq -r .parameters.user cap/op-3/subtask-0/op.json)" = u ]
 }
 
+@test "a bad line is refused here, or by the next stage where that reads the data in full" {
+    { event 1; echo '{"type":"event","at":"t/0/2","at":"twice"}'; barrier 1 0; } >lines
+    { echo "$head"; cat lines; echo '{"type":"end","lines":{"stream":1,"event":2,"barrier":1}}'; } >lane
+    run -2 --separate-stderr tee_ <lane
+    [[ $stderr == *'line 3'* ]]
+    run -0 --separate-stderr tee_ --data-unchecked <lane
+    grep -q '"checkpoint":1' <<<"$output"
+    run -2 --separate-stderr bash -c 'row-map --program=. 2>&1 >out' <<<"$output"
+    run -1 grep -q '"checkpoint":1' out
+    for bad in '{"type":"watermark","ts":1,"ts":2}' '{"at":"t/0/2","type":"event"}' 'event' ''; do
+        { echo "$head"; echo "$bad"; } >lane
+        run -2 --separate-stderr tee_ --data-unchecked <lane
+    done
+}
+
 @test "usage" {
     run -2 --separate-stderr cap-tee --capture-dir=cap
     run -2 --separate-stderr tee_ --subtask=1x

@@ -24,10 +24,11 @@ static void filter_line(struct stream_out *out, const struct stream_line *line, 
 bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx)
 {
     struct err err = ERR_INIT;
-    bool unchecked = in->rows_unchecked, lane = in->lane;
+    const struct stream_in set = *in;
     stream_in_init(in, STDIN_FILENO, "stdin", max_line);
-    in->rows_unchecked = unchecked;
-    in->lane = lane;
+    in->rows_unchecked = set.rows_unchecked;
+    in->data_unchecked = set.data_unchecked;
+    in->lane = set.lane;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
     struct stream_line line;

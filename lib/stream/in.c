@@ -188,6 +188,9 @@ static int check_line(struct stream_in *in, const struct stream_line *line, stru
     switch (line->type) {
     case LINE_ROW:
         return check_row(in, line, err);
+    case LINE_RECORD:
+    case LINE_EVENT:
+        return in->data_unchecked ? 0 : check_json(in, line->p, line->n, err);
     case LINE_STREAM:
         return refuse(in, "a stream inside a stream", err);
     case LINE_SIDE:

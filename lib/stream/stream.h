@@ -59,6 +59,7 @@ struct stream_in {
     bool ended, stopped;
     bool refused;                /* a `stop` of kind refused has passed */
     bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
+    bool data_unchecked;         /* set where the next program reads every record and event in full: of these the type alone */
     bool lane;                   /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
@@ -69,7 +70,8 @@ int stream_open(struct stream_in *in, struct err *err);
  * format, a newer version, a stream inside a stream, bytes after `end`, an unknown member of row, side, check or
  * require, an unknown check or status), ERR_TROUBLE for a stream that is unfinished (empty, cut, `end` missing or not
  * holding). `end` is not returned. Every line is checked to be one strict JSON object whose first member is "type"; of a
- * row only the members around its cells are checked where rows_unchecked is set. */
+ * row only the members around its cells are checked where rows_unchecked is set,
+ * and of a record or an event only its first member where data_unchecked is. */
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
 void stream_in_free(struct stream_in *in);
 
