@@ -137,6 +137,12 @@ unavailable() { # what the reason says
     unavailable "subtask 1, epoch 3"
 }
 
+@test "a subtask that only the graph knows of owes its evidence too" {
+    sed -i 's/"type":"clickhouse-sink","parallelism":2/"type":"clickhouse-sink","parallelism":3/' job/ha/job-1.json
+    scope_of 3 --checkpoint=3
+    unavailable "subtask 2, epoch 3"
+}
+
 @test "an epoch left out of the collection: collect with --epochs" {
     pack_job job c --epochs=3-3 >/dev/null
     run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id c

@@ -141,6 +141,8 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         if (!up[i])
             continue;
         check_type(c, job->operators[i].id, job->operators[i].type);
+        if (c->sink && strcmp(job->operators[i].id, c->sink) == 0)
+            c->sink_parallelism = job->operators[i].parallelism;
         sources += strcmp(job->operators[i].type, "kafka-source") == 0;
     }
     if (sink_found && sources != 1)

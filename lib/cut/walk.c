@@ -137,38 +137,43 @@ static int by_epoch(const void *a, const void *b)
     return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
 }
 
-/* Sink subtasks run one a lane; evidence of more than those is walked too, so that none is left out. */
+/* More subtasks than this are no job of ours; a graph that claims them would only cost time. */
+#define PARALLELISM_MAX 4096
+
+static void subtask_add(struct scope *s, uint64_t subtask)
+{
+    size_t at = s->n_subtasks;
+    for (size_t i = 0; i < s->n_subtasks; i++)
+        if (s->subtasks[i] == subtask)
+            return;
+    for (; at > 0 && s->subtasks[at - 1] > subtask; at--)
+        s->subtasks[at] = s->subtasks[at - 1];
+    s->subtasks[at] = subtask;
+    s->n_subtasks++;
+}
+
+/* Every subtask that the sink had, by anything that tells: the graph, the checkpoint's participants (a lane each), and what
+ * the bundle holds of the sink. One that only one of them names still owes its evidence. */
 static void subtasks_of(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
-    uint64_t *at = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + 1) * sizeof *at);
-    size_t n = 0;
+    struct scope *s = &c->scope;
+    uint64_t parallelism = c->sink_parallelism > PARALLELISM_MAX ? PARALLELISM_MAX : c->sink_parallelism;
+    s->subtasks = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + parallelism + 1) * sizeof *s->subtasks);
+    for (uint64_t i = 0; i < parallelism; i++)
+        subtask_add(s, i);
     for (size_t i = 0; i < c->marker.n_subtasks; i++)
-        at[n++] = c->marker.subtasks[i];
+        subtask_add(s, c->marker.subtasks[i]);
     struct buf head = BUF_INIT;
     buf_printf(&head, "capture/op-%s/subtask-", c->sink);
     buf_str(&head);
     for (size_t i = 0; i < m->n_artifacts; i++) {
         const char *path = m->artifacts[i].path;
         uint64_t subtask;
-        size_t k = 0;
-        if (m->artifacts[i].role != ROLE_INTERVAL || strncmp(path, head.p, head.len) != 0 ||
-            !scan_u64(path + head.len, strcspn(path + head.len, "/"), &subtask))
-            continue;
-        while (k < n && at[k] != subtask)
-            k++;
-        if (k == n)
-            at[n++] = subtask;
+        if (strncmp(path, head.p, head.len) == 0 && scan_u64(path + head.len, strcspn(path + head.len, "/"), &subtask))
+            subtask_add(s, subtask);
     }
     buf_free(&head);
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = i; k > 0 && at[k - 1] > at[k]; k--) {
-            uint64_t held = at[k];
-            at[k] = at[k - 1];
-            at[k - 1] = held;
-        }
-    c->scope.subtasks = at;
-    c->scope.n_subtasks = n;
 }
 
 static void check_agreement(struct cut *c)
