@@ -234,3 +234,21 @@ relist() { # path: the manifest lists the file as it is now
     run -2 --separate-stderr "$bin/bundle-check" /etc/passwd
     run -2 --separate-stderr "$bin/bundle-check" b c
 }
+
+@test "a signal in the middle: the last words say so" {
+    local zeros i
+    truncate -s 40M b/capture/z0
+    zeros=$(digest b/capture/z0)
+    for i in {1..60}; do ln b/capture/z0 "b/capture/z$i"; done
+    edit ".artifacts += [range(61)|{path:\"capture/z\(.)\",role:\"capture\",bytes:41943040,sha256:\"$zeros\"}]"
+    "$bin/bundle-check" b >stdout 2>stderr 3>&- &
+    local pid=$! got=0
+    until readlink /proc/$pid/fd/* 2>/dev/null | grep -q '/b$'; do kill -0 $pid; done
+    kill -TERM $pid
+    wait $pid || got=$?
+    # Inconsistent roles fail the manifest; what was interrupted is not decided.
+    [ $got -eq 1 ]
+    [ "$(jq -r 'select(.name=="bundle.artifacts").status' stdout)" = unavailable ]
+    [ "$(jq -r 'select(.type=="stop").kind' stdout)" = unfinished ]
+    [ "$(tail -1 stdout | jq -r .type)" = end ]
+}

@@ -207,7 +207,7 @@ static int read_beneath(int fd, const char *rel, size_t max, struct buf *out, st
 int snapshot_read(int ckpt_fd, const char *rel, struct arena *a, struct snapshot *out, struct err *err)
 {
     struct buf text = BUF_INIT, meta = BUF_INIT, name = BUF_INIT;
-    struct sidecar side;
+    struct sidecar side = {0};
     buf_printf(&name, "%s.meta", rel);
     int rc = read_beneath(ckpt_fd, rel, SNAPSHOT_MAX, &text, err);
     if (rc == 0)
