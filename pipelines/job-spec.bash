@@ -1,17 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
+# shellcheck disable=SC2154  # job sets spec, dir, here, parallelism, capture and stop
 # What pipelines/job makes of its spec: the stages' arguments, the job's manifest, one attempt's processes.
 
 read_spec() { # file
-    [ -r "$1" ] || die "cannot read the spec '$1'"
-    jq -e . "$1" >/dev/null 2>&1 || die "the spec '$1' is no JSON"
+    local wrong leaves
+    if [ ! -r "$1" ] || [ -d "$1" ]; then die "cannot read the spec '$1'"; fi
+    wrong=$(jq -rs -f "$here/job-spec.jq" "$1" 2>/dev/null) || die "the spec '$1' is no JSON"
+    [ -z "$wrong" ] || die "the spec '$1': $wrong"
+    # Of two members of one name jq drops the first without a word.
+    leaves=$(jq -c 'tostream | select(length == 2)' "$1" | wc -l)
+    [ "$(jq -c --stream 'select(length == 2)' "$1" | wc -l)" -eq "$leaves" ] || die "the spec '$1' holds two members of one name"
     get() { jq -r "$1 // empty" "$spec"; }
-    job=$(get '.job') topic=$(get '.source.topic') bootstrap=$(get '.source.bootstrap')
-    database=$(get '.sink.database') table=$(get '.sink.table')
-    for need in job topic bootstrap database table; do
-        [ -n "${!need}" ] || die "the spec does not name its $need"
-    done
-    retain=$(get '.checkpoint.retain') interval=$(get '.checkpoint.interval_ms') records=$(get '.capture_records')
-    source_args=(--bootstrap="$bootstrap" --topic="$topic")
+    job=$(get '.job')
+    retain=$(get '.checkpoint.retain') records=$(get '.capture_records')
+    source_args=()
+    option source_args --bootstrap '.source.bootstrap'
+    option source_args --topic '.source.topic'
     option source_args --isolation '.source.isolation'
     option source_args --time-field '.source.time_field'
     option source_args --watermark-lag-ms '.source.watermark_lag_ms'
@@ -22,7 +27,10 @@ read_spec() { # file
     option map_args --program '.map.program'
     option map_args --program-file '.map.program_file'
     option map_args --numbers '.map.numbers'
-    sink_args=(--url="$(get '.sink.url')" --database="$database" --table="$table")
+    sink_args=()
+    option sink_args --url '.sink.url'
+    option sink_args --database '.sink.database'
+    option sink_args --table '.sink.table'
     option sink_args --user '.sink.user'
     option sink_args --password-env '.sink.password_env'
     option sink_args --password-file '.sink.password_file'
@@ -58,19 +66,19 @@ write_manifest() { # path
          delivery: {guarantee: "at-least-once",
            source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
            sink: "synchronous INSERTs, acknowledged before the barrier; one in doubt is sent again under its own token",
-           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" >"$1.tmp"
-    sync "$1.tmp"
-    mv "$1.tmp" "$1"
-    jq -c '.graph.operators[1].parameters' "$1" >"$dir/run/op-2.json"
-    jq -c '.graph.operators[2].parameters' "$1" >"$dir/run/op-3.json"
+           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" | publish "$1"
+    jq -c '.graph.operators[1].parameters' "$1" | publish "$dir/run/op-2.json"
+    jq -c '.graph.operators[2].parameters' "$1" | publish "$dir/run/op-3.json"
 }
 
 # The manifest goes when the job ends; its terminal status stays.
 end_manifest() { # path without .json, status
-    printf '{"format":"owed-job-status","version":1,"job":"%s","status":"%s"}\n' "$job" "$2" >"$1.status.json.tmp"
-    sync "$1.status.json.tmp"
-    mv "$1.status.json.tmp" "$1.status.json"
+    printf '{"format":"owed-job-status","version":1,"job":"%s","status":"%s"}\n' "$job" "$2" | publish "$1.status.json"
     rm -f "$1.json"
+}
+
+publish() { # path: standard input becomes the file, whole and on disk
+    { cat >"$1.tmp" && sync "$1.tmp" && mv "$1.tmp" "$1"; } || { rm -f "$1.tmp"; die "cannot write '$1'" 3; }
 }
 
 # A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing.
@@ -103,11 +111,15 @@ lane() { # subtask: from what kafka-tail writes to what lane-join reads. Without
     fi
 }
 
+planned() { # name, plan
+    sed -n "s/^$1=//p" <<<"$2"
+}
+
 # All processes of one attempt. The status of the first that fails; 0 when every lane ended whole.
 attempt() { # run directory, plan
-    local run=$1 attempt generation restore first_epoch s lanes=() outs=() status=0
+    local run=$1 attempt generation s lanes=() outs=() status=0
     trap - TERM INT EXIT
-    eval "$2"
+    attempt=$(planned attempt "$2") generation=$(planned generation "$2")
     exec 2>"$run/stderr.log"
     for ((s = 0; s < parallelism; s++)); do
         rm -f "$run/in-$s" "$run/out-$s"
@@ -119,13 +131,18 @@ attempt() { # run directory, plan
         set -o pipefail
         stage lane-join "${outs[@]}" |
             stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" \
-                ${retain:+--retain="$retain"} >"$run/out"
+                ${retain:+--retain="$retain"} >/dev/null
     ) &
     stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" \
-        --restore="$restore" --first-epoch="$first_epoch" "${lanes[@]}" "${stop[@]}" &
+        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${lanes[@]}" "${stop[@]}" &
     for ((s = 0; s < parallelism + 2; s++)); do
         wait -n || status=$?
         [ "$status" -eq 0 ] || break
+    done
+    # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended.
+    for ((s = 0; status != 0 && s < 20; s++)); do
+        if [ -e "$run/refused" ] || [ -z "$(jobs -rp)" ]; then break; fi
+        sleep 0.05
     done
     rm -f "$run"/in-* "$run"/out-*
     exit "$status"

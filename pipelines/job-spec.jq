@@ -1,0 +1,40 @@
+# What is wrong with a job's spec, in one line; nothing where it will do. Input: every document of the file, in an array.
+# No value is repeated, since one may be a password that was put where none is taken.
+
+def text: if type != "string" then "is no text" elif . == "" then "is empty"
+    elif test("[\u0000-\u001f\u007f]") then "holds a control character" else empty end;
+def program: if type != "string" then "is no text" elif test("\u0000") then "holds a NUL" else empty end;
+def count: if type != "number" or . < 0 or . != floor or . >= 9007199254740992 then "is no whole number" else empty end;
+def job_id: text // (if test("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$") then empty
+    else "is no job id (1 to 64 letters, digits, '.', '_' or '-', no '.' first)" end);
+def url: text // (if contains("@") then "holds an @: name the user in sink.user, and where the password is in sink.password_env or sink.password_file"
+    else empty end);
+def units: if type != "object" then "is no object" else first(to_entries[] | (.key | text | "names a column that " + .), (.value | text | "holds a unit that " + .)) end;
+
+# One object: its members by the rule that each must meet; null is as absent.
+def members($at; $rules; $needed):
+    if type != "object" then "\($at // "it") is no object"
+    else
+        (keys_unsorted - ($rules | keys) | select(length > 0) | "\($at | if . then . + "." else "" end)\(.[0] | tojson) is no member of a spec"),
+        ($needed[] as $n | select(.[$n] == null) | "the spec does not name its \($at | if . then . + "." else "" end)\($n)"),
+        (to_entries[] | select(.value != null and $rules[.key] != null) | . as $m
+            | (if $rules[.key] == "text" then .value | text elif $rules[.key] == "program" then .value | program
+               elif $rules[.key] == "count" then .value | count elif $rules[.key] == "job" then .value | job_id
+               elif $rules[.key] == "url" then .value | url elif $rules[.key] == "units" then .value | units else empty end)
+            | "\($at | if . then . + "." else "" end)\($m.key) \(.)")
+    end;
+
+def parts: {
+    source: [{bootstrap: "text", topic: "text", isolation: "text", time_field: "text", watermark_lag_ms: "count", idle_ms: "count",
+              properties_file: "text"}, ["bootstrap", "topic"]],
+    map: [{program: "program", program_file: "text", numbers: "text"}, []],
+    sink: [{url: "url", user: "text", password_env: "text", password_file: "text", cacert: "text", database: "text", table: "text",
+            from: "units", batch_rows: "count", batch_ms: "count"}, ["url", "database", "table"]],
+    checkpoint: [{interval_ms: "count", retain: "count"}, []]};
+
+if length != 1 then "it holds \(length) documents, not one"
+else .[0] | first(
+    members(null; {job: "job", name: "text", capture_records: "count", source: "", map: "", sink: "", checkpoint: ""}; ["job", "source", "map", "sink"]),
+    (parts as $parts | ($parts | keys_unsorted[]) as $part | select(.[$part] != null) | .[$part] | members($part; $parts[$part][0]; $parts[$part][1])),
+    (select((.map.program == null) == (.map.program_file == null)) | "map names one of program and program_file"))
+end

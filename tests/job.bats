@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# pipelines/job before anything runs: a spec or a directory that will not do is said in one line, and nothing is left.
+# shellcheck disable=SC2154,SC2028  # bats sets stderr; the text is a script
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    root=$BATS_TEST_DIRNAME/..
+    good='{"job":"1","source":{"bootstrap":"127.0.0.1:1","topic":"orders"},"map":{"program":"."},
+        "sink":{"url":"http://127.0.0.1:1","database":"shop","table":"orders"}}'
+}
+
+job() { "$root/pipelines/job" --spec=spec.json --dir=dir "$@"; }
+
+# refused FILTER PATTERN: the spec changed so is refused, in one line that says what and repeats no value.
+refused() {
+    jq "$1" <<<"$good" >spec.json
+    run -2 --separate-stderr job
+    # shellcheck disable=SC2254  # a pattern
+    case $stderr in $2) ;; *) echo "$1: $stderr" >&2; return 1 ;; esac
+    [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    [[ $stderr != *hunter2* ]]
+    [ ! -e dir ]
+}
+
+@test "a spec's members are those that a job has, each of its kind" {
+    refused 'del(.job)' '*does not name its job'
+    refused 'del(.source.topic)' '*does not name its source.topic'
+    refused 'del(.sink.url)' '*does not name its sink.url'
+    refused '.job = "../../up"' '*job is no job id*'
+    refused '.job = "a\"b"' '*job is no job id*'
+    refused '.job = 7' '*job is no text'
+    refused '.source.topic = ["a"]' '*source.topic is no text'
+    refused '.sink.table = ""' '*sink.table is empty'
+    refused '.sink.table = "a\n"' '*sink.table holds a control character'
+    refused '.sink.from = {"a\nb": "ms"}' '*sink.from names a column that holds a control character'
+    refused '.sink.batch_rows = 1.5' '*sink.batch_rows is no whole number'
+    refused '.checkpoint.interval_ms = "1"' '*checkpoint.interval_ms is no whole number'
+    refused '.checkpoint = []' '*checkpoint is no object'
+    refused '.chekpoint = {}' '*"chekpoint" is no member of a spec'
+    refused '.map = {}' '*map names one of program and program_file'
+    refused '[.]' '*it is no object'
+}
+
+@test "a credential has no place in a spec, and none is repeated or kept" {
+    refused '.sink.password = "hunter2"' '*sink."password" is no member of a spec'
+    refused '.source["sasl.password"] = "hunter2"' '*source."sasl.password" is no member of a spec'
+    refused '.sink.url = "http://u:hunter2@h/"' '*sink.url holds an @*'
+}
+
+@test "what is no one JSON document is refused" {
+    for text in '' '{' "$good$good" '{"job":"1","job":"2"}'; do
+        printf '%s' "$text" >spec.json
+        run -2 --separate-stderr job
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+    jq -c . <<<"$good" | sed 's/^{/{"sink":{"user":"x"},/' >spec.json
+    run -2 --separate-stderr job
+    [[ $stderr == *'two members of one name' ]]
+    run -2 --separate-stderr "$root/pipelines/job" --spec=. --dir=dir
+    run -2 --separate-stderr "$root/pipelines/job" --spec=none --dir=dir
+    [ ! -e dir ]
+}
+
+@test "a directory that cannot be written is 3, in one line" {
+    echo "$good" >spec.json
+    : >dir
+    run -3 --separate-stderr job
+    [ "$stderr" = "job: cannot make the job's directories in './dir'" ]
+    rm dir
+    mkdir -p dir/lock
+    run -3 --separate-stderr job
+    [ "$stderr" = "job: cannot write in './dir'" ]
+}
+
+@test "names with quotes, blanks and signs of the shell reach the stages as they are" {
+    mkdir stages
+    # Stand-ins that tell what they were called with. kafka-tail opens its lane, lane-join its lane, and then it is refused.
+    for s in cap-tee row-map ch-sink ckpt-mark lane-join kafka-tail; do
+        # shellcheck disable=SC2016
+        { echo '#!/bin/bash'; echo 'printf "%s\n" "$@" >"$CALLED/${0##*/}"'; } >stages/$s
+    done
+    # shellcheck disable=SC2016
+    echo 'cat "$@"' >>stages/lane-join
+    # shellcheck disable=SC2016
+    echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done; sleep 0.5; exit 2' >>stages/kafka-tail
+    printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
+    chmod +x stages/*
+    # shellcheck disable=SC2016
+    odd='it'\''s a "t`able`" $(touch ran) \ %n ☃ *'
+    jq --arg odd "$odd" '.sink.table = $odd | .sink.database = $odd | .sink.from = {($odd): "ms"} | .map.program = $odd + "\n.\n"
+        | .sink.password_file = $odd' <<<"$good" >spec.json
+    CALLED=$PWD OWED_BIN=$PWD/stages run -2 job
+    grep -qxF -- "--table=$odd" ch-sink
+    grep -qxF -- "--database=$odd" ch-sink
+    grep -qxF -- "--from=$odd:ms" ch-sink
+    grep -qxF -- "--password-file=$odd" ch-sink
+    grep -qxF -- "--program=$odd" row-map
+    [ ! -e ran ]
+    [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]
+}
