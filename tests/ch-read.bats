@@ -146,7 +146,9 @@ read_it() { # STATUS STREAM [ARGUMENT…]
         read_it 2 in "$argument"
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ $stderr == *"$text"* ]] || { echo "$argument: $stderr" >&2; return 1; }
-        [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream stop end " ]
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+        [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
+        [ -z "$(jq -c 'select(.type == "row")' <<<"$output")" ]
     done <<'EOF'
 --query-timeout-ms=0|--query-timeout-ms
 --query-timeout-ms=1s|--query-timeout-ms
