@@ -414,7 +414,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

@@ -367,7 +367,7 @@ static int await_line(struct sink *s, struct stream_in *in, struct err *err)
 
 static enum next_action own_next(const struct err *err)
 {
-    return err->kind == ERR_REFUSED ? NEXT_NONE : NEXT_CHECK_CONNECTION;
+    return err->kind == ERR_REFUSED ? NEXT_FIX_RECORD : NEXT_CHECK_CONNECTION;
 }
 
 /* The lane, to its end. Rows that no barrier follows are written all the same when it ended whole; of a lane that did

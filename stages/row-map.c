@@ -142,7 +142,7 @@ int main(int argc, char **argv)
         return stream_refuse(&err, NEXT_FIX_USAGE);
     running = m.map;
     signal(SIGABRT, on_abort);
-    struct stream_in in = {.lane = true};
+    struct stream_in in = {.lane = true, .next = NEXT_FIX_PROGRAM};
     stream_filter(&in, &m.out, o.max_line, on_line, &m);
     status = stream_end(&m.out);
     stream_in_free(&in);

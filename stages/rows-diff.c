@@ -412,11 +412,11 @@ static bool side_wanting(const struct diff *d, unsigned which, struct buf *why)
     if (!s->seen)
         buf_printf(why, "%s never came", name);
     else if (!s->closed)
-        buf_printf(why, "%s are not whole: %" PRIu64 " rows came and no side line", name, s->rows);
+        buf_printf(why, "%s: not whole: %" PRIu64 " rows came and no side line", name, s->rows);
     else if (!s->whole)
-        buf_printf(why, "%s are not whole: %s", name, s->reason);
+        buf_printf(why, "%s: not whole: %s", name, s->reason);
     else if (s->said != s->rows)
-        buf_printf(why, "%s are not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
+        buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
     else
         return false;
     return true;
@@ -546,29 +546,6 @@ static void diff_free(struct diff *d)
     arena_free(&d->arena);
 }
 
-/* Unusable arguments: say so, and pass on what came, but rows. */
-static int refuse_usage(const struct err *usage, size_t max_line)
-{
-    struct stream_in in;
-    struct stream_out out;
-    struct stream_line line;
-    struct err err = ERR_INIT;
-    stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
-    int status;
-    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
-        status = stream_refuse(usage, NEXT_FIX_USAGE);
-    } else {
-        stream_begin(&out, STDOUT_FILENO, &in);
-        stream_put_stop(&out, usage, NEXT_FIX_USAGE);
-        while (!out.broken && stream_next(&in, &line, &err) > 0)
-            stream_pass(&out, &line);
-        status = stream_end(&out);
-        stream_out_free(&out);
-    }
-    stream_in_free(&in);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
@@ -576,7 +553,7 @@ int main(int argc, char **argv)
     struct err usage = ERR_INIT;
     int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
-        return parsed > 0 ? status : refuse_usage(&usage, (size_t)d.options.max_line);
+        return parsed > 0 ? status : stream_refuse_filter(&usage, NEXT_FIX_USAGE, (size_t)d.options.max_line);
     struct stream_in in = {.rows_unchecked = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))

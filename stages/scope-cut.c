@@ -254,7 +254,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return opt_operand(argc, argv) ? stream_refuse(&err, NEXT_FIX_USAGE) : stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
     struct stream_out out;
     struct context c = {.arena = ARENA_INIT};
     struct stream_in in = {0};

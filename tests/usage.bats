@@ -62,9 +62,17 @@ one_line() { # program: what stands on standard error is one line of its own
     done
 }
 
+@test "a filter that refuses its usage still passes what came, but rows" {
+    { printf '{"type":"row","side":"captured","cells":["1"]}\n{"type":"note","x":1}\n{"type":"stop","stage":"t","kind":"unfinished","reason":"before","next":""}\n'; } | whole came
+    for p in bundle-check scope-cut ch-read rows-diff; do
+        run -2 --separate-stderr bash -c "'$bin/$p' --nope <came"
+        [ "$(jq -r 'select(.type != "stream") | .type' <<<"$output" | tr '\n' ' ')" = "stop note stop end " ] || { echo "$p: $output" >&2; return 1; }
+    done
+}
+
 @test "empty input, a cut stream and a stream that is none: never 0, one line, a whole output" {
-    printf '%s\n{"type":"note"}\n' "$head" >cut
-    printf '%s\n{"type":"no' "$head" >cut-line
+    printf '%s\n{"type":"note"}\n' "$head" >short
+    printf '%s\n{"type":"no' "$head" >short-line
     echo '{"type":"stream","format":"owed-stream","version":9,"stages":[]}' >newer
     echo '{"type":"stream","format":"kcat","version":1,"stages":[]}' >other
     printf '%s\n{"type":"note","a":1,"a":2}\n' "$head" >double
@@ -72,7 +80,7 @@ one_line() { # program: what stands on standard error is one line of its own
     mkdir -p cap ckpt
     for p in $programs; do
         arguments "$p" >/dev/null || continue
-        for in in /dev/null:3 cut:3 cut-line:3 newer:2 other:2 double:2 utf8:2; do
+        for in in /dev/null:3 short:3 short-line:3 newer:2 other:2 double:2 utf8:2; do
             run "-${in#*:}" --separate-stderr bash -c "'$bin/$p' $(arguments "$p") <${in%:*}"
             one_line "$p" || { echo "input ${in%:*}" >&2; return 1; }
             [ "$p" = verdict ] || [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
@@ -101,7 +109,8 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a directory or a file that is not there, given as input" {
     for p in bundle-check scope-cut; do
-        run ! --separate-stderr "$bin/$p" "$BATS_TEST_TMPDIR/none" $(arguments $p)
+        read -ra given < <(arguments "$p") || true
+        run ! --separate-stderr "$bin/$p" "$BATS_TEST_TMPDIR/none" "${given[@]}"
         one_line "$p"
     done
     run -3 --separate-stderr "$bin/lane-join" none

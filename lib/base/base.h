@@ -70,6 +70,8 @@ int msg_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows may be
  * a secret that was given where no program takes one. Returns -1. */
 int opt_refused(char *const *argv, int at, struct err *err);
+/* True when an argument stands there that is no option: a program that was given a file reads no standard input. */
+bool opt_operand(int argc, char *const *argv);
 /* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
 int msg_version(void);
 /* Print the help text to standard output; status as msg_version. */

@@ -150,6 +150,14 @@ int opt_refused(char *const *argv, int at, struct err *err)
     return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)", shown, arg);
 }
 
+bool opt_operand(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            return true;
+    return false;
+}
+
 static int print_out(const char *p, size_t n)
 {
     struct err err = ERR_INIT;

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 /* One line of the input, to the stage or straight on. */
-static void filter_line(struct stream_out *out, const struct stream_line *line, stream_line_fn *on_line, void *ctx)
+static void filter_line(struct stream_out *out, const struct stream_line *line, enum next_action next, stream_line_fn *on_line,
+                        void *ctx)
 {
     struct err err; /* not cleared whole: this is on the path of every row */
     err.kind = ERR_NONE;
@@ -14,7 +15,7 @@ static void filter_line(struct stream_out *out, const struct stream_line *line, 
     /* After a stop, whoever wrote it, nothing more is decided here. */
     int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
     if (rc < 0)
-        stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(out, &err, next == NEXT_NONE ? NEXT_RERUN_UPSTREAM : next);
     if (rc <= 0)
         stream_pass(out, line);
     if (line->type == LINE_STOP)
@@ -29,6 +30,7 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     in->rows_unchecked = set.rows_unchecked;
     in->data_unchecked = set.data_unchecked;
     in->lane = set.lane;
+    in->next = set.next;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
     struct stream_line line;
@@ -39,7 +41,7 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
         if (rc == 0)
             break;
         if (rc > 0)
-            filter_line(out, &line, on_line, ctx);
+            filter_line(out, &line, in->next, on_line, ctx);
     }
     if (rc < 0)
         stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
@@ -56,6 +58,28 @@ int stream_refuse(const struct err *err, enum next_action next)
     stream_put_stop(&out, err, next);
     int status = stream_end(&out);
     stream_out_free(&out);
+    return status;
+}
+
+int stream_refuse_filter(const struct err *usage, enum next_action next, size_t max_line)
+{
+    struct stream_in in;
+    struct stream_out out;
+    struct stream_line line;
+    struct err err = ERR_INIT;
+    stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
+    int status;
+    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
+        status = stream_refuse(usage, next);
+    } else {
+        stream_begin(&out, STDOUT_FILENO, &in);
+        stream_put_stop(&out, usage, next);
+        while (!out.broken && stream_next(&in, &line, &err) > 0)
+            stream_pass(&out, &line);
+        status = stream_end(&out);
+        stream_out_free(&out);
+    }
+    stream_in_free(&in);
     return status;
 }
 

@@ -142,6 +142,8 @@ enum relation relation_of(const char *p, size_t n);
     X(INSPECT_FINDINGS, "look at the findings; repair the table or the job, then read again") \
     X(FREE_SPACE, "free scratch space, or name another place with --scratch") \
     X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
+    X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
+    X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
     X(MAKE_CHECK, "run the stage that makes this check in the pipe") \
     X(NEWER_OWED, "read this with the version that wrote it, or a newer one")
 

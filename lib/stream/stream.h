@@ -60,6 +60,7 @@ struct stream_in {
     bool refused;                /* a `stop` of kind refused has passed */
     bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
     bool data_unchecked;         /* set where the next program reads every record and event in full: of these the type alone */
+    enum next_action next;       /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
     bool lane;                   /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
@@ -160,6 +161,9 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
 /* A whole stream that says only why nothing was done: for bad usage and for a first stage that must refuse. Writes
  * header, stop, end to standard output; returns err_exit(err). */
 int stream_refuse(const struct err *err, enum next_action next);
+
+/* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
+int stream_refuse_filter(const struct err *err, enum next_action next, size_t max_line);
 
 /* ---- the bundle line ---- */
 
