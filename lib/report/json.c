@@ -92,7 +92,7 @@ void report_json(const struct report *r, struct buf *out)
     put_texts(&w, "assumptions", report_assumptions);
     jw_u64(&w, "rows_not_compared", r->rows_left);
     jw_u64(&w, "lines_of_unknown_types", r->unknown_lines);
-    jw_str(&w, "unknown_types", r->unknown_types.p ? r->unknown_types.p : "");
+    jw_strn(&w, "unknown_types", r->unknown_types.p, r->unknown_types.len);
     jw_end_obj(&w);
     buf_addc(out, '\n');
 }
