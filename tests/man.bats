@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # The manual: a page for every program, and every example on it run. In an EXAMPLES section a line that starts with `$ ` is
-# a command (a backslash at its end continues it), run in a copy of fixtures/. A comment `exit N` before a display says what it
+# a command (lines that start with `> ` continue it), run in a copy of fixtures/. A comment `exit N` before a display says what it
 # exits with (0 where nothing is said), `live` that it needs services and is run among the live tests.
 bats_require_minimum_version 1.5.0
 
@@ -13,14 +13,16 @@ setup() {
 # Print `status<TAB>command` for each example of a page; live ones with the status "live".
 examples() {
     awk '
-        /^\.Sh / { inside = $2 == "EXAMPLES"; want = 0; next }
+        function out() { if (line != "") { gsub(/\\e/, "\\", line); print want "\t" line; line = "" } }
+        /^\.Sh / { out(); inside = $2 == "EXAMPLES"; want = 0; next }
         !inside { next }
         /^\.\\" exit / { want = $3 }
         /^\.\\" live/ { want = "live" }
-        /^\.Ed/ { want = 0 }
-        more { sub(/^> /, ""); line = line "\n" $0 }
-        !more && /^\$ / { line = substr($0, 3) }
-        line != "" { gsub(/\\e/, "\\", line); more = line ~ /\\$/; if (!more) { gsub(/\n/, "\001", line); print want "\t" line; line = "" } }
+        /^\.Ed/ { out(); want = 0 }
+        /^> / { line = line "\001" substr($0, 3); next }
+        /^\$ / { out(); line = substr($0, 3); next }
+        { out() }
+        END { out() }
     ' "$1"
 }
 
