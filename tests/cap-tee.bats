@@ -58,8 +58,8 @@ lane() {
 
 @test "a lane that is cut leaves no final capture and is 3" {
     lane
-    head -n 4 lane >cut
-    run -3 --separate-stderr tee_ <cut
+    head -n 4 lane >short
+    run -3 --separate-stderr tee_ <short
     [ -z "$(find cap -name '*.cap*')" ]
 }
 

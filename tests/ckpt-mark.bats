@@ -56,8 +56,8 @@ PY
 
 @test "a cut lane completes nothing behind the cut" {
     { barrier 1 0 "$(both 1)"; barrier 2 1 "$(both 2)"; } | whole lane
-    head -c -200 lane | head -n 2 >cut
-    run -3 --separate-stderr mark <cut
+    head -c -200 lane | head -n 2 >short
+    run -3 --separate-stderr mark <short
     [ "$(ls ckpt/_jobs/1)" = COMPLETED-1 ]
 }
 
@@ -70,8 +70,8 @@ PY
 
 @test "retention removes old snapshots, never markers, and keeps the restore point until the run can stand alone" {
     for n in 1 2 3; do snapshots $n; barrier $n $((n - 1)) "$(both $n)" | whole lane; mark <lane >/dev/null; done
-    [ "$(ls ckpt/_state/1/v1/0 | grep -c 'snap$')" -eq 2 ]
-    [ "$(ls ckpt/_jobs/1 | wc -l)" -eq 3 ]
+    [ "$(find ckpt/_state/1/v1/0 -name '*.snap' | wc -l)" -eq 2 ]
+    [ "$(find ckpt/_jobs/1 -name 'COMPLETED-*' | wc -l)" -eq 3 ]
     run -0 plan
     [[ $output == *"restore=3"*"first_epoch=4"* ]]
     snapshots 4; barrier 4 0 "$(both 4)" | whole lane; mark <lane >/dev/null

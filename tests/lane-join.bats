@@ -21,7 +21,8 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     for i in $(seq 1 200); do event "$i"; [ $((i % 20)) -ne 0 ] || barrier $((i / 20)) $((i / 20 - 1)); done | whole a
     for i in $(seq 1 10); do event $((1000 + i)); barrier "$i" $((i - 1)); done | whole b
     mkfifo fa fb
-    (cat a >fa) & (cat b >fb) &
+    # Bounded: a join that does not open its lanes must fail this test, not hold it.
+    (timeout 20 cat a >fa) & (timeout 20 cat b >fb) &
     run -0 --separate-stderr lane-join fa fb
     wait
     # Between two barriers stand 20 events of one lane and one of the other.
@@ -66,9 +67,9 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
 
 @test "a cut lane, an empty one and one that is not there are 3" {
     { event 1; barrier 1 0; } | whole a
-    head -n 2 a >cut
+    head -n 2 a >short
     : >empty
-    for bad in cut empty none; do
+    for bad in short empty none; do
         run -3 --separate-stderr lane-join a "$bad"
         [ "${#stderr_lines[@]}" -eq 1 ]
         [ "$(jq -r 'select(.type == "end") | .type' <<<"$output")" = end ]
