@@ -26,12 +26,12 @@ crash_the_sink() {
         attempts=$(grep -c ': attempt' "$work/job-1.log")
         produce orders $((produced + 1)) $((produced + 200))
         produced=$((produced + 200))
-        wait_rows orders $(($(rows_in orders) + 1)) || true
+        wait_keys orders $(($(keys_in orders) + 1)) || true
         sleep 0.15
         [ "$(newest 1)" -eq "$before" ] || continue
         pkill -KILL -f "ch-sink.*--table=orders .*--subtask=0" || true
         until [ "$(grep -c ': attempt' "$work/job-1.log")" -gt $((attempts + 1)) ]; do sleep 0.05; done
-        wait_rows orders "$produced"
+        wait_keys orders "$produced"
         wait_checkpoints 1 1
         restore=$(restored_record checkpoint) restored=$(restored_record next)
         if [ "$restore" -eq "$before" ] && [ "$(interval_rows 1 "$restored")" -gt 0 ]; then return; fi
@@ -50,11 +50,11 @@ main_incident() {
     produce orders 1 500
     produce_aborted orders 900001 900100
     produce orders 501 1000
-    wait_rows orders 1000
+    wait_keys orders 1000
     crash_the_sink
     wait_checkpoints 1 1
     produce orders $((produced + 1)) $((produced + 120))
-    wait_rows orders $((produced + 120))
+    wait_keys orders $((produced + 120))
     wait_checkpoints 1 2
     pack 1 incident "${whole[@]}" --epochs="1-999"
     pack 1 incident-bare --include-state --commit-confirmation=no

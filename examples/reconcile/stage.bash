@@ -93,15 +93,23 @@ rows_in() { # table
     sql "SELECT count() FROM shop.$1"
 }
 
-wait_rows() { # table, at least
+keys_in() { # table: a row that stands twice counts once
+    sql "SELECT count(DISTINCT event_id) FROM shop.$1"
+}
+
+wait_for() { # rows_in or keys_in, table, at least
     local n=0 tries
     for ((tries = 0; tries < 300; tries++)); do
-        n=$(rows_in "$1")
-        [ "$n" -lt "$2" ] || return 0
+        n=$("$1" "$2")
+        [ "$n" -lt "$3" ] || return 0
         sleep 0.1
     done
-    echo "demo: shop.$1 holds $n rows, $2 were awaited" >&2
+    echo "shop.$2: $1 says $n, $3 were awaited" >&2
     return 1
+}
+
+wait_keys() { # table, at least
+    wait_for keys_in "$@"
 }
 
 newest() { # job: its newest completed checkpoint, 0 before the first

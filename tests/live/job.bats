@@ -108,7 +108,7 @@ numbers_unique() {
     prepare
     produce "t$id" 1 10
     start
-    wait_rows "t$id" 10
+    wait_keys "t$id" 10
     m=$work/job-$id/ha/job-$id.json
     [ "$(jq -r '.format, .alignment, .delivery.guarantee' "$m" | tr '\n' ' ')" = "owed-job aligned at-least-once " ]
     finish
@@ -119,8 +119,9 @@ numbers_unique() {
     prepare
     produce "t$id" 1 10
     start
-    wait_rows "t$id" 10
-    run -1 grep -F "$CH_PASSWORD" <(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ')
+    wait_keys "t$id" 10
+    printf '%s\n' "$CH_PASSWORD" >"$work/secret-$id"
+    run -1 grep -F -f "$work/secret-$id" <(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ')
     finish
 }
 
@@ -128,7 +129,7 @@ numbers_unique() {
     prepare
     produce "t$id" 1 100
     start
-    wait_rows "t$id" 100
+    wait_keys "t$id" 100
     n=100
     for victim in kafka-tail "cap-tee 0" "row-map 1" "ch-sink 0" lane-join ckpt-mark; do
         wait_checkpoints "$id" 2
@@ -136,13 +137,14 @@ numbers_unique() {
         produce "t$id" $((n + 1)) $((n + 50))
         n=$((n + 50))
         sleep 0.1
+        # The victim's name and its subtask are two arguments.
+        # shellcheck disable=SC2086
         case $victim in
             row-map*) pkill -KILL -n -f '^row-map .*--program' ;;
             lane-join) pkill -KILL -f "^lane-join .*job-$id/" ;;
-            # shellcheck disable=SC2086
             *) die_now $victim ;;
         esac
-        wait_rows "t$id" "$n"
+        wait_keys "t$id" "$n"
         wait_checkpoints "$id" 1
         nothing_lost "$n"
     done
@@ -163,7 +165,7 @@ numbers_unique() {
     sleep 0.6
     die_now ch-sink 0
     die_now ch-sink 1 || true
-    wait_rows "t$id" 40
+    wait_keys "t$id" 40
     sleep 3
     finish
     nothing_lost 40
@@ -174,11 +176,11 @@ numbers_unique() {
     prepare
     produce "t$id" 1 20
     start
-    wait_rows "t$id" 20
+    wait_keys "t$id" 20
     wait_checkpoints "$id" 2
     fault "when=stall&ms=3000&match=$(insert_into "t$id")"
     produce "t$id" 21 60
-    wait_rows "t$id" 40
+    wait_keys "t$id" 40
     die_now ch-sink 0
     wait_checkpoints "$id" 2
     finish
@@ -191,7 +193,7 @@ numbers_unique() {
     prepare
     produce "t$id" 1 20
     start
-    wait_rows "t$id" 20
+    wait_keys "t$id" 20
     wait_checkpoints "$id" 2
     mark=$(pid_of ckpt-mark)
     kill -STOP "$mark"
@@ -210,13 +212,13 @@ numbers_unique() {
     prepare
     produce "t$id" 1 20
     start
-    wait_rows "t$id" 20
+    wait_keys "t$id" 20
     wait_checkpoints "$id" 2
     die_now ckpt-mark
     until grep -q 'attempt 2:' "$work/job-$id.log"; do sleep 0.02; done
     die_now kafka-tail
     produce "t$id" 21 40
-    wait_rows "t$id" 40
+    wait_keys "t$id" 40
     wait_checkpoints "$id" 2
     finish
     nothing_lost 40
@@ -230,9 +232,9 @@ numbers_unique() {
     mv "$work/$id.new" "$work/$id.json"
     produce "t$id" 1 20
     start
-    wait_rows "t$id" 20
+    wait_keys "t$id" 20
     die_now kafka-tail
-    wait_rows "t$id" 40
+    wait_for rows_in "t$id" 40
     finish
     [ "$(sed -n 's/^checkpoint=//p' "$work/job-$id/ckpt/_jobs/$id/RESTORED")" = 0 ]
     nothing_lost 20
@@ -255,7 +257,7 @@ numbers_unique() {
     prepare
     orders 1 100 | jq -c '.partition = 0' | kafka produce "t$id"
     start
-    wait_rows "t$id" 100
+    wait_keys "t$id" 100
     wait_checkpoints "$id" 3
     finish
     [ "$(rows_in "t$id")" -eq 100 ]
