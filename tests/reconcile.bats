@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# pipelines/reconcile without a server: its arguments, the status it gives, what it keeps, and running one stage again.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    export OWED_BIN=${OWED_BIN:-$root/bin}
+    cd "$root/fixtures" || exit 1
+    reconcile=$root/pipelines/reconcile
+    request=(--bundle=incident --checkpoint="$(jq .checkpoint.id incident/manifest.json)" --key=event_id --url=http://127.0.0.1:1)
+    request[1]=--checkpoint=$(jq -r 'select(.type == "scope") | .document.checkpoint' the-table-untouched/2-scope-cut.ndjson)
+}
+
+@test "without its server the answer is 3, by name, and not a pass" {
+    run -3 --separate-stderr "$reconcile" "${request[@]}"
+    [[ $output == "NOT DECIDED"* ]]
+    [[ $output == *"Failed to connect to 127.0.0.1"* ]]
+}
+
+@test "with --out every stage's output is kept, and the status is the same" {
+    run -3 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == "NOT DECIDED"* ]]
+    for f in 1-bundle-check 2-scope-cut 3-ch-read 4-rows-diff; do
+        [ "$(tail -n 1 "$BATS_TEST_TMPDIR/out/$f.ndjson" | jq -r .type)" = end ]
+    done
+    [ "$(cat "$BATS_TEST_TMPDIR/out/status")" = 3 ]
+    diff "$BATS_TEST_TMPDIR/out/2-scope-cut.ndjson" the-table-untouched/2-scope-cut.ndjson
+}
+
+@test "a stage whose output was removed is run again, and only what stands behind it" {
+    run -3 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    cp the-table-untouched/3-ch-read.ndjson "$BATS_TEST_TMPDIR/out/3-ch-read.ndjson"
+    rm "$BATS_TEST_TMPDIR/out/4-rows-diff.ndjson"
+    run -0 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == PASSED* ]]
+}
+
+@test "a refusal is 2, with --out too" {
+    run -2 --separate-stderr "$reconcile" "${request[@]}" --job=other
+    run -2 --separate-stderr "$reconcile" "${request[@]}" --job=other --out="$BATS_TEST_TMPDIR/out"
+}
+
+@test "a bundle that is damaged is 1, and the server is never asked" {
+    cp -R incident "$BATS_TEST_TMPDIR/incident"
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    printf x >>"$(find incident/capture -name '*.cap' | head -n 1)"
+    run -1 --separate-stderr "$reconcile" "${request[@]}"
+    [[ $output != *"Failed to connect"* ]]
+}
+
+@test "bad usage is 2 and shows no value" {
+    for bad in --password=hunter2 --nope stray; do
+        run -2 --separate-stderr "$reconcile" "${request[@]}" "$bad"
+        [[ $stderr$output != *hunter2* ]]
+    done
+    run -2 --separate-stderr "$reconcile"
+}
