@@ -36,6 +36,7 @@ struct mark {
     uint64_t parallelism, generation, retain;
     struct stream_out out;
     struct arena arena;
+    bool said; /* that checkpoints do not complete */
 };
 
 static int parse_options(int argc, char **argv, struct mark *m, int *status, struct err *err)
@@ -62,15 +63,21 @@ static int parse_options(int argc, char **argv, struct mark *m, int *status, str
     return evidence_job_ok(m->job) ? 0 : err_set(err, ERR_REFUSED, "--job: '%s' is no job id", m->job);
 }
 
-/* A checkpoint that lacks a participant's snapshot does not complete; its interval goes to the next that does. */
-static bool complete(const struct mark *m, const struct barrier *b, const uint64_t *subtasks, size_t n)
+/* A checkpoint that lacks a participant's snapshot does not complete; its interval goes to the next that does. Said once,
+ * and once more when it is over: a full disk can last for many. */
+static bool complete(struct mark *m, const struct barrier *b, const uint64_t *subtasks, size_t n)
 {
     for (uint64_t s = 0; s < m->parallelism; s++) {
         if (s < n && subtasks[s] == s)
             continue;
-        msg_error("checkpoint %" PRIu64 " does not complete: participant %" PRIu64 " left no snapshot", b->checkpoint, s);
+        if (!m->said)
+            msg_error("checkpoint %" PRIu64 " does not complete: participant %" PRIu64 " left no snapshot", b->checkpoint, s);
+        m->said = true;
         return false;
     }
+    if (m->said)
+        msg_error("checkpoint %" PRIu64 " completes again", b->checkpoint);
+    m->said = false;
     return true;
 }
 
