@@ -371,16 +371,6 @@ static void read_destination(struct run *r)
     buf_free(&u.reason);
 }
 
-/* The columns line and the scope's document must speak of the same columns. */
-static bool same_columns(const struct columns *a, const struct columns *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; same && i < a->n; i++)
-        same = a->at[i].name_len == b->at[i].name_len && memcmp(a->at[i].name, b->at[i].name, a->at[i].name_len) == 0 &&
-               type_equal(&a->at[i].type, &b->at[i].type) && a->at[i].key == b->at[i].key;
-    return same;
-}
-
 /* The input is whole: what it says decides whether anything is connected to. */
 static void after_input(struct run *r)
 {
@@ -389,7 +379,7 @@ static void after_input(struct run *r)
                                 : "stdin: no scope line: run this stage after one that writes the scope", NEXT_RERUN_UPSTREAM);
         return;
     }
-    if (!same_columns(&r->cols, &r->scope.columns)) {
+    if (!scope_fits(&r->scope, &r->cols)) {
         stop(r, "stdin: the columns line is not of the scope's columns", NEXT_RERUN_UPSTREAM);
         return;
     }

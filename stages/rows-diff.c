@@ -10,6 +10,7 @@
  */
 #include "cells/cells.h"
 #include "multiset/multiset.h"
+#include "scope/scope.h"
 #include "stream/stream.h"
 #include "types/types.h"
 
@@ -54,6 +55,8 @@ struct diff {
     struct options options;
     struct columns columns;
     struct buf columns_line;
+    struct scope scope; /* what the columns must be of, where the stream says it */
+    bool has_scope;
     size_t keys;
     uint32_t *ends;
     struct buf head;    /* of the row before, up to its cells' bracket */
@@ -62,7 +65,8 @@ struct diff {
     struct side side[MULTISET_SIDES];
     bool required[CHECK_NAMES];
     char *unsettled; /* why the destination as it was read decides nothing, or NULL */
-    struct arena arena;
+    struct arena arena; /* for one line */
+    struct arena keep;  /* for the run */
 };
 
 static const char *const side_text[MULTISET_SIDES] = {
@@ -108,6 +112,24 @@ static struct json *parse(struct diff *d, const struct stream_line *line, struct
     return json_parse_named(line->p, line->n, &d->arena, line_type_name(line->type), err);
 }
 
+/* A key that is not the scope's would leave rows out of every comparison. */
+static int fit_scope(const struct diff *d, const struct stream_line *line, struct err *err)
+{
+    return d->has_scope && !scope_fits(&d->scope, &d->columns) ? refuse(line, "the columns are not the scope's", err) : 0;
+}
+
+static int on_scope(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    if (d->has_scope)
+        return refuse(line, "a second scope", err);
+    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err), *document;
+    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
+        scope_parse_json(document, &d->keep, &d->scope, err) != 0)
+        return misfit(line, err);
+    d->has_scope = true;
+    return d->rows ? fit_scope(d, line, err) : 0;
+}
+
 static int on_columns(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->rows)
@@ -132,6 +154,8 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
         return 0;
     if (d->columns.n == 0)
         return refuse(line, "rows before their columns line", err);
+    if (fit_scope(d, line, err) != 0)
+        return -1;
     bool *key = arena_zalloc(&d->arena, d->columns.n * sizeof *key);
     for (size_t i = 0; i < d->columns.n; i++) {
         key[i] = d->columns.at[i].key;
@@ -352,6 +376,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     struct diff *d = ctx;
     switch (line->type) {
     case LINE_ROW: return on_row(d, line, err);
+    case LINE_SCOPE: return on_scope(d, line, err);
     case LINE_COLUMNS: return on_columns(d, line, err);
     case LINE_SIDE: return on_side(d, line, err);
     case LINE_REQUIRE: return on_require(d, line, err);
@@ -543,7 +568,9 @@ static void diff_free(struct diff *d)
     buf_free(&d->head);
     free(d->ends);
     free(d->unsettled);
+    scope_free(&d->scope);
     arena_free(&d->arena);
+    arena_free(&d->keep);
 }
 
 int main(int argc, char **argv)
@@ -554,7 +581,7 @@ int main(int argc, char **argv)
     int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
         return parsed > 0 ? status : stream_refuse_filter(&usage, NEXT_FIX_USAGE, (size_t)d.options.max_line);
-    struct stream_in in = {.rows_unchecked = true};
+    struct stream_in in = {.rows_unchecked = true, .ahead = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
         decide(&d, &out);

@@ -67,8 +67,10 @@ static void gather(struct stream_in *in, struct report *r)
     while ((rc = stream_next(in, &line, &r->input)) > 0)
         if (report_line(r, &line, &r->input) != 0)
             break;
-    if (rc == 0)
+    if (rc == 0) {
         r->input = (struct err)ERR_INIT;
+        report_whole(r, in->stages, in->shard, &r->input);
+    }
     if (r->input.kind != ERR_NONE)
         msg_error("%s", r->input.text);
 }

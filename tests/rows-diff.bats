@@ -317,6 +317,26 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     run -0 --separate-stderr diff_
 }
 
+@test "columns that are not the scope's are refused: another key would leave rows out of the comparison" {
+    read_() { # jq filter
+        jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/3-ch-read.ndjson" | grep -v '^{"type":"end"' >lines
+        { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >stream
+    }
+    read_ .
+    run -0 diff_
+    for change in '(.columns |= map(.key = true))' '(.columns[0].type = "Int32")' '(., (.columns |= map(.key = true)))'; do
+        read_ "if .type == \"columns\" then $change else . end"
+        run -2 --separate-stderr diff_
+        [[ $stderr == *"the columns are not the scope's"* ]]
+    done
+    read_ 'if .type == "scope" then ., . else . end'
+    run -2 --separate-stderr diff_
+    [[ $stderr == *"a second scope"* ]]
+    read_ 'if .type == "scope" then .document.epochs = [] else . end'
+    run -2 --separate-stderr diff_
+    [[ $stderr == *fingerprint* ]]
+}
+
 @test "a stream cut anywhere is unfinished, and nothing is decided" {
     { range 1 3; side captured 3; mapfile -t r < <(keys 1 2 3); found "${r[@]}"; } | whole
     size=$(stat -c %s stream)

@@ -23,6 +23,11 @@ whole() {
     { cat "$BATS_TEST_TMPDIR/lines"; printf '{"type":"end","lines":{%s}}\n' "$counts"; } >"$BATS_TEST_TMPDIR/stream"
 }
 
+# What a stream shows besides its checks: bundle, scope, columns, observation and summary of a saved run.
+about() {
+    grep -E '^\{"type":"('"${1:-bundle|scope|columns|observation|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson"
+}
+
 decide() { # expected status, arguments...
     local want=$1
     shift
@@ -30,7 +35,7 @@ decide() { # expected status, arguments...
 }
 
 @test "every required check passed: 0" {
-    { require reconcile.rows bundle.manifest; check reconcile.rows passed; check bundle.manifest passed; } | whole
+    { about; require reconcile.rows bundle.manifest; check reconcile.rows passed; check bundle.manifest passed; } | whole
     decide 0
     [[ ${lines[0]} == PASSED* ]]
 }
@@ -61,7 +66,7 @@ decide() { # expected status, arguments...
 }
 
 @test "checks that are not required are shown and do not decide" {
-    { require bundle.manifest; check bundle.manifest passed; check reconcile.rows failed; } | whole
+    { about bundle; require bundle.manifest; check bundle.manifest passed; check reconcile.rows failed; } | whole
     decide 0
     [[ $output == *"failed"*"reconcile.rows"*"not required"* ]]
 }
@@ -78,7 +83,7 @@ decide() { # expected status, arguments...
     { require reconcile.rows; check reconcile.rows failed; check bundle.manifest passed; check bundle.artifacts passed
       check bundle.completeness passed; } | whole
     decide 1 --profile=integrity
-    { check bundle.manifest passed; check bundle.artifacts passed; check bundle.completeness passed; } | whole
+    { about bundle; check bundle.manifest passed; check bundle.artifacts passed; check bundle.completeness passed; } | whole
     decide 0 --profile=integrity
     decide 3 --profile=consistency
     decide 2 --profile=nonsense
@@ -96,9 +101,9 @@ decide() { # expected status, arguments...
 }
 
 @test "a stream cut at any line is 3, never 0" {
-    { require reconcile.rows; check reconcile.rows passed; } | whole
+    { about 'scope|summary'; require reconcile.rows; check reconcile.rows passed; } | whole
     decide 0
-    for n in 0 1 2 3; do
+    for n in 0 1 2 3 4 5; do
         head -n "$n" "$BATS_TEST_TMPDIR/stream" >"$BATS_TEST_TMPDIR/cut"
         run -3 verdict <"$BATS_TEST_TMPDIR/cut"
     done
@@ -157,4 +162,58 @@ decide() { # expected status, arguments...
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ $stderr != *hunter2* ]]
     done
+}
+
+# Change the saved stream that passed: a jq filter over its lines, which may give none or several for one.
+edit() {
+    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
+    { cat "$BATS_TEST_TMPDIR/lines"; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' "$BATS_TEST_TMPDIR/lines"; } \
+        >"$BATS_TEST_TMPDIR/stream"
+}
+
+@test "what the passed checks are about must be in the stream: without it nothing is passed" {
+    edit .
+    decide 0
+    for gone in bundle scope observation summary; do
+        edit "select(.type != \"$gone\")"
+        decide 3
+        [[ ${lines[0]} == "NOT DECIDED"* && $stderr == *"no $gone"* ]]
+    done
+    edit 'if .type == "summary" then ., {type: "row", side: "captured", cells: ["1"]} else . end'
+    decide 3
+    [[ $stderr == *"no stage compared"* ]]
+    edit 'if .type == "stream" then . + {shard: {index: 0, of: 2}} else . end'
+    decide 3
+    [[ $stderr == *shard* ]]
+}
+
+@test "a stream that speaks of two things, or contradicts itself, is refused" {
+    for twice in bundle scope observation; do
+        edit "if .type == \"$twice\" then ., . else . end"
+        decide 2
+        [[ $stderr == *"a second $twice line"* ]]
+    done
+    refuse() { # jq filter, words
+        edit "$1"
+        decide 2
+        [[ $stderr == *"$2"* ]]
+    }
+    refuse 'if .type == "scope" then .document.table = "other" else . end' "scope"
+    refuse 'if .type == "scope" then .document.epochs = [] else . end' "fingerprint"
+    refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
+    refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
+    refuse 'if .type == "bundle" then .job = "2" else . end' "another job"
+    refuse 'if .type == "observation" then .stable = false else . end' "stable"
+    refuse 'if .type == "observation" then .table_uuid = "11111111-1111-1111-1111-111111111111" else . end' "table_uuid is not the scope's"
+    refuse 'if .type == "observation" then .server_uuid = null else . end' "server_uuid is not the scope's"
+    refuse 'if .type == "summary" then .missing.rows = 1 else . end' "counts differences"
+    refuse 'if .type == "summary" then .duplicated = null else . end' "counts differences"
+    refuse 'if .type == "check" and .name == "reconcile.rows" then .stage = "nobody" else . end' "'nobody'"
+    refuse 'if .type == "check" and .name == "reconcile.rows" then del(.stage) else . end' "check.stage: missing"
+}
+
+@test "members with long names stay whole in the report" {
+    edit 'if .type == "interval" then . + {("é" * 200): 1, (("é" * 200) + "x"): 2, "a\u0000b": 3} else . end'
+    run -0 verdict --json <"$BATS_TEST_TMPDIR/stream"
+    jq -e '.intervals[0] | .["é" * 200] == 1 and .[("é" * 200) + "x"] == 2 and .["a\u0000b"] == 3' <<<"$output"
 }

@@ -24,6 +24,7 @@ void report_init(struct report *r)
 void report_free(struct report *r)
 {
     columns_free(&r->cols);
+    scope_free(&r->scope);
     buf_free(&r->unknown_types);
     arena_free(&r->arena);
 }
@@ -101,8 +102,10 @@ static int on_require(struct report *r, const struct stream_line *line, struct e
 
 static int on_check(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *name, *status;
+    struct json *doc, *name, *status, *unused;
     if (keep(r, &r->checks, line, &doc, err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
+        json_need(doc, "stage", JSON_STRING, &unused, "check", err) != 0 ||
+        json_need(doc, "reason", JSON_STRING, &unused, "check", err) != 0 ||
         json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
         return -1;
     struct report_check *c = &r->check[check_name_of(name->str, name->len)];
@@ -120,6 +123,25 @@ static int on_columns(struct report *r, const struct stream_line *line, struct e
     columns_free(&r->cols);
     r->cols = (struct columns)COLUMNS_INIT;
     return columns_parse(arr, false, &r->cols, err);
+}
+
+/* A line that a stream has once: two would leave open what the answer is about. */
+static int keep_once(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc, struct err *err)
+{
+    if (to->n > 0)
+        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second %s line", line->line_no, line_type_name(line->type));
+    return keep(r, to, line, doc, err);
+}
+
+static int on_scope(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc, *document;
+    if (keep_once(r, &r->scopes, line, &doc, err) != 0)
+        return -1;
+    if (json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
+        scope_parse_json(document, &r->arena, &r->scope, err) != 0)
+        return err_prefix(err, "line %" PRIu64, line->line_no);
+    return 0;
 }
 
 static void on_unknown(struct report *r, const struct stream_line *line)
@@ -144,9 +166,9 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
     case LINE_SIDE: return keep(r, &r->sides, line, &doc, err);
     case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
-    case LINE_SCOPE: return keep(r, &r->scopes, line, &doc, err);
-    case LINE_OBSERVATION: return keep(r, &r->observations, line, &doc, err);
-    case LINE_BUNDLE: return keep(r, &r->bundles, line, &doc, err);
+    case LINE_SCOPE: return on_scope(r, line, err);
+    case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
+    case LINE_BUNDLE: return keep_once(r, &r->bundles, line, &doc, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;

@@ -16,9 +16,12 @@ static void put_lines(struct json_w *w, const char *name, const struct report_li
             const struct json_member *m = &l->doc->u.members[i];
             if (m->name_len == 4 && memcmp(m->name, "type", 4) == 0)
                 continue;
-            char key[128];
-            snprintf(key, sizeof key, "%.*s", (int)m->name_len, m->name);
-            jw_raw(w, key, m->value->raw, m->value->raw_len);
+            struct buf member = BUF_INIT; /* a name may be long, and hold any character */
+            json_put_str(&member, m->name, m->name_len);
+            buf_addc(&member, ':');
+            buf_add(&member, m->value->raw, m->value->raw_len);
+            jw_raw(w, NULL, member.p, member.len);
+            buf_free(&member);
         }
         jw_end_obj(w);
     }

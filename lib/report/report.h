@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "scope/scope.h"
 #include "stream/stream.h"
 #include "types/types.h"
 
@@ -44,6 +45,7 @@ struct report {
     struct report_check check[CHECK_NAMES];
     bool any_required;
     struct columns cols; /* of the last columns line; empty where none came */
+    struct scope scope;  /* of the scope line, where scopes holds one */
     const struct json *stages;
     uint64_t rows_left;  /* rows that no stage compared */
     struct err input;    /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
@@ -57,6 +59,9 @@ void report_require(struct report *r, enum check_name c);
 void report_profile(struct report *r, enum report_profile p);
 /* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
 int report_line(struct report *r, const struct stream_line *line, struct err *err);
+/* A stream that ended whole must show what its passed checks are about, and nothing that contradicts them. ERR_TROUBLE where a
+ * line is missing (or it is one shard of several), ERR_REFUSED where one contradicts; either belongs in r->input. */
+int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err);
 /* After the last line: statuses and the exit status. stages: the header's, or NULL. */
 void report_decide(struct report *r, const struct json *stages);
 /* The word for the exit status: "passed", "failed", "partial", "refused". */

@@ -69,6 +69,9 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
 void scope_free(struct scope *s);
 const char *scope_start_name(enum scope_start s);
 
+/* True when c are the scope's columns: their names, types and key, in order. */
+bool scope_fits(const struct scope *s, const struct columns *c);
+
 /* SHA-256 over the canonical document without scope_sha256. */
 void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1]);
 /* Compare two documents field by field, scope_sha256 last: false when they are the same, else where holds the first field that
