@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The reconciliation as a workflow that keeps every stage's output in $(OUT): make -f reconcile.mk BUNDLE=… OUT=…
-# Each stage's options stand in $(OUT)/<stage>.args. A stage that exits 0 to 3 has written a whole stream: it is kept and
+# The reconciliation as a workflow that keeps every stage's output in $(OUT): make -f reconcile.mk OUT=…
+# Each stage's arguments stand in $(OUT)/<stage>.args. A stage that exits 0 to 3 has written a whole stream: it is kept and
 # the workflow goes on; the answer's status is in $(OUT)/status. To run one stage again, remove its output.
 
 SHELL = /bin/bash
@@ -10,7 +10,7 @@ keep = $1 >$@.tmp; s=$$?; [ $$s -le 3 ] && mv $@.tmp $@
 all: $(OUT)/report.txt
 
 $(OUT)/1-bundle-check.ndjson:
-	@$(call keep,bundle-check $(BUNDLE))
+	@$(call keep,eval "bundle-check $(call arguments,bundle-check)")
 
 $(OUT)/2-scope-cut.ndjson: $(OUT)/1-bundle-check.ndjson
 	@$(call keep,eval "scope-cut $(call arguments,scope-cut)" <$<)
@@ -22,6 +22,6 @@ $(OUT)/4-rows-diff.ndjson: $(OUT)/3-ch-read.ndjson
 	@$(call keep,eval "rows-diff $(call arguments,rows-diff)" <$<)
 
 $(OUT)/report.txt: $(OUT)/4-rows-diff.ndjson
-	@$(call keep,eval "verdict $(call arguments,verdict)" <$<); echo $$s >$(OUT)/status
+	@eval "verdict $(call arguments,verdict)" <$< >$@.tmp; s=$$?; [ $$s -le 3 ] && echo $$s >$(OUT)/status && mv $@.tmp $@
 
 .PHONY: all

@@ -36,6 +36,41 @@ setup() {
     [[ $output == PASSED* ]]
 }
 
+@test "an answer of before is never given again as one of now" {
+    run -3 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    cp the-table-untouched/3-ch-read.ndjson "$BATS_TEST_TMPDIR/out/3-ch-read.ndjson"
+    rm "$BATS_TEST_TMPDIR/out/4-rows-diff.ndjson"
+    run -0 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    run -2 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    [ -z "$output" ]
+    [[ $stderr == *"holds this whole run already"* ]]
+    # Another request: what does not fit it is made again.
+    run -3 --separate-stderr "$reconcile" "${request[@]}" --user=other --out="$BATS_TEST_TMPDIR/out"
+    run -2 --separate-stderr "$reconcile" "${request[@]}" --user=other --job=other --out="$BATS_TEST_TMPDIR/out"
+    run -2 --separate-stderr "$reconcile" "${request[@]/incident/incident-gone}" --user=other --job=other --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == *"incident-gone"* ]]
+}
+
+@test "names with spaces and what a shell reads in them" {
+    cp -R incident "$BATS_TEST_TMPDIR/a b; touch owned"
+    run -3 --separate-stderr "$reconcile" "${request[@]/incident/$BATS_TEST_TMPDIR/a b; touch owned}" --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == *"Failed to connect to 127.0.0.1"* ]]
+    [ ! -e owned ]
+    run -2 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/o ut"
+    [[ $stderr == *"--out"* ]]
+}
+
+@test "a stage that dies is 3 with --out, and leaves nothing under a final name" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    cp "$OWED_BIN"/* "$BATS_TEST_TMPDIR/bin/"
+    for dies in verdict:report.txt rows-diff:4-rows-diff.ndjson; do
+        printf '#!/bin/sh\nhead -c 100\nkill -9 $$\n' >"$BATS_TEST_TMPDIR/bin/${dies%%:*}"
+        OWED_BIN=$BATS_TEST_TMPDIR/bin run -3 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out-${dies%%:*}"
+        [ ! -e "$BATS_TEST_TMPDIR/out-${dies%%:*}/${dies#*:}" ]
+        [ ! -e "$BATS_TEST_TMPDIR/out-${dies%%:*}/status" ]
+    done
+}
+
 @test "a refusal is 2, with --out too" {
     run -2 --separate-stderr "$reconcile" "${request[@]}" --job=other
     run -2 --separate-stderr "$reconcile" "${request[@]}" --job=other --out="$BATS_TEST_TMPDIR/out"
