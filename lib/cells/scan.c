@@ -158,6 +158,7 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
 bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends, const char **why)
 {
     const char *at = p, *end, *in;
+    struct bytes_marks marks;
     enum cell_form form;
     size_t in_len;
 
@@ -170,13 +171,17 @@ bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint3
     }
     at++;
     end = p + n;
+    bytes_begin(&marks, p, end);
     for (size_t i = 0; i < want; i++) {
         if (at == end) {
             *why = cut_short;
             return false;
         }
         if (*at == '"') {
-            at = scan_string(at + 1, end, why);
+            at = bytes_next(&marks, at + 1);
+            if (at == end || *at != '"') {
+                at = scan_string(at, end, why);
+            }
             if (at != NULL) {
                 at++;
             }

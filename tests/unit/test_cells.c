@@ -443,6 +443,34 @@ static void test_both_forms_of_the_byte_loop_agree(void **state)
     }
 }
 
+static void test_marks_find_what_the_byte_loop_finds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        size_t n = next_random() % 300;
+        char *p = malloc(n + 1); /* its very size, so that reading past it is seen */
+        struct bytes_marks marks;
+
+        assert_non_null(p);
+        memset(p, 'a', n);
+        for (uint64_t k = next_random() % 40; n > 0 && k > 0; k--) {
+            p[next_random() % n] = (char)next_random();
+        }
+        p = realloc(p, n > 0 ? n : 1);
+        assert_non_null(p);
+        bytes_begin(&marks, p, p + n);
+        /* Mostly the next byte, now and then far behind it, as after a cell that is no string. */
+        for (size_t at = 0; at <= n; at += 1 + (next_random() % 8 == 0 ? next_random() % 150 : 0)) {
+            const char *want = bytes_plain_portable(p + at, p + n);
+            assert_ptr_equal(bytes_next(&marks, p + at), want);
+            if (next_random() % 2) {
+                at = (size_t)(want - p);
+            }
+        }
+        free(p);
+    }
+}
+
 static void test_cells_are_held_to_their_columns_form_and_range(void **state)
 {
     static const struct {
@@ -546,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_a_row_needs_as_many_cells_as_columns),
         cmocka_unit_test(test_one_byte_changed_anywhere_gives_no_second_spelling),
         cmocka_unit_test(test_both_forms_of_the_byte_loop_agree),
+        cmocka_unit_test(test_marks_find_what_the_byte_loop_finds),
         cmocka_unit_test(test_cells_are_held_to_their_columns_form_and_range),
         cmocka_unit_test(test_cells_as_a_person_reads_them),
         cmocka_unit_test(test_only_text_has_bytes),
