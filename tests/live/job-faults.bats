@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The job where its surroundings fail or change: the runner killed, evidence and checkpoints that cannot be written, the
 # engine and the broker killed, the table altered, the topic recreated or grown; and topics and values at their edges.
-# shellcheck disable=SC2154  # stage.bash and the file's setup set what they share
+# shellcheck disable=SC2030,SC2031,SC2154  # each test has its own shell; stage.bash and setup set what they share
 bats_require_minimum_version 1.5.0
 
 setup_file() {
