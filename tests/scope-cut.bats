@@ -222,6 +222,75 @@ unavailable() { # what the reason says
     unavailable "start-6.snap"
 }
 
+@test "a marker at either end of the scope must be of its checkpoint, and name every subtask of the source" {
+    local jobs=job/ckpt/_jobs/1
+    cp $jobs/COMPLETED-1 $jobs/COMPLETED-2 # would make the scope narrower than it is
+    scope_of 3 --checkpoint=3
+    unavailable "COMPLETED-2' is the marker of checkpoint 1"
+    rm $jobs/COMPLETED-2
+    sed -i s/job=1/job=2/ $jobs/COMPLETED-1
+    scope_of 3 --checkpoint=3
+    unavailable "COMPLETED-1' is the marker of checkpoint 1 of job '2'"
+    marker 1
+    : >$jobs/COMPLETED-1
+    scope_of 3 --checkpoint=3
+    unavailable "COMPLETED-1 is empty"
+    marker 1
+    sed -i s/subtasks=0,1/subtasks=0/ $jobs/COMPLETED-3
+    scope_of 3 --checkpoint=3
+    unavailable "names 1 participants, and the job's source has 2 subtasks"
+}
+
+@test "an interval that names a barrier too early, or one before a restore, leaves rows out" {
+    local sink=job/capture/op-3
+    sed -i 's/"previous":2/"previous":1/' $sink/subtask-*/epoch-3.sink.json
+    scope_of 3 --checkpoint=3
+    unavailable "epoch-2.sink.json' lies within the scope"
+    for previous in 4 5; do
+        sed -i 's/"previous":[0-9]*/"previous":'$previous'/' $sink/subtask-*/epoch-6.sink.json
+        scope_of 3 --checkpoint=6
+        unavailable "a restore lies between them"
+    done
+    marker 5
+    scope_of 3 --checkpoint=6
+    unavailable "a restore lies between them"
+}
+
+@test "a snapshot is that of its subtask and checkpoint, with a position of all it declares" {
+    local state=job/ckpt/_state/1/v1
+    cp $state/0/checkpoint-1.snap $state/0/checkpoint-3.snap
+    scope_of 3 --checkpoint=3
+    unavailable "checkpoint-3.snap' is of job '1', subtask 0, checkpoint 1"
+    cp $state/1/checkpoint-1.snap $state/0/checkpoint-1.snap
+    snap 0 3 10
+    scope_of 3 --checkpoint=3
+    unavailable "checkpoint-1.snap' is of job '1', subtask 1, checkpoint 1"
+    snap 0 1 3
+    sed -i 's/"positions":[^]]*]/"positions":[]/' $state/0/checkpoint-[13].snap
+    scope_of 3 --checkpoint=3
+    unavailable "declares partition 0 and has no position of it"
+    snap 0 1 3
+    snap 0 3 10
+    sed -i 's/read_committed/read_uncommitted/' $state/*/checkpoint-1.snap
+    scope_of 3 --checkpoint=3
+    unavailable "reads read_uncommitted at the scope's start and read_committed at its end"
+    snap 0 1 3
+    snap 1 1 3
+    sed -i 's/"operator":"1"/"operator":"9"/' $state/0/checkpoint-3.snap
+    scope_of 3 --checkpoint=3
+    unavailable "of several operators"
+}
+
+@test "where a row came from is left out where a row cannot carry it" {
+    for at in '' 'a\\\\b' 'a\\"b'; do
+        events 0 6 10 | sed 's#"at":"orders/0/7"#"at":"'"$at"'"#' | capture 3 0 3 a1 4
+        interval 0 3 2 a1 4
+        scope_of 0 --checkpoint=3
+        [ "$(of row | jq -r 'select(.cells[0] == "7") | has("at")')" = false ]
+        run -3 "$bin/rows-diff" <<<"$output"
+    done
+}
+
 @test "another log at the other end is said and changes no verdict" {
     local s
     for s in 0 1; do topic_id=t2 snap $s 3 10; done

@@ -50,7 +50,7 @@ bool cut_read(struct cut *c, const char *path, enum next_action next, const char
     return ok;
 }
 
-/* The markers that the bundle lists; their names are enough, but for the checkpoint's own and RESTORED. */
+/* The markers that the bundle lists; their names are enough, but for those at the scope's ends and RESTORED. */
 static void list_markers(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
@@ -94,20 +94,21 @@ static int check_request(struct cut *c, struct err *err)
     return -1;
 }
 
-static void read_marker(struct cut *c)
+/* A completed checkpoint's marker, which must be of it: a file's name alone completes nothing. */
+static void read_marker(struct cut *c, uint64_t id, struct marker *out)
 {
     struct buf rel = BUF_INIT, path = BUF_INIT;
     struct err err = ERR_INIT;
     const char *p;
     size_t n;
-    path_join(&path, "checkpoint", evidence_path_marker(&rel, c->b->m.job, MARKER_COMPLETED, c->scope.checkpoint));
+    path_join(&path, "checkpoint", evidence_path_marker(&rel, c->b->m.job, MARKER_COMPLETED, id));
     const char *where = arena_strndup(&c->a, path.p, path.len);
     if (cut_read(c, where, NEXT_COLLECT_AGAIN, &p, &n)) {
-        if (marker_parse(p, n, where, &c->a, &c->marker, &err) != 0)
+        if (marker_parse(p, n, where, &c->a, out, &err) != 0)
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
-        else if (c->marker.checkpoint != c->scope.checkpoint || strcmp(c->marker.job, c->b->m.job) != 0)
+        else if (out->checkpoint != id || strcmp(out->job, c->b->m.job) != 0)
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is the marker of checkpoint %ju of job '%s'", where,
-                    (uintmax_t)c->marker.checkpoint, c->marker.job);
+                    (uintmax_t)out->checkpoint, out->job);
     }
     buf_free(&rel);
     buf_free(&path);
@@ -127,11 +128,14 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     if (restored_passes_over(passed, c->scope.checkpoint))
         cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "checkpoint %ju is of a run that the restore from %ju discarded",
                 (uintmax_t)c->scope.checkpoint, (uintmax_t)passed->checkpoint);
-    read_marker(c);
+    read_marker(c, c->scope.checkpoint, &c->marker);
     cut_check_operators(c);
     if (!c->sink)
         return 0;
     cut_walk(c);
+    struct marker since;
+    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.since))
+        read_marker(c, c->scope.since, &since);
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);

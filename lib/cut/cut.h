@@ -56,7 +56,7 @@ struct cut {
     bool has_columns, has_scope;
     bool no_scope;             /* the job is of an unsupported shape: no document is written for it */
     const char *sink;
-    uint64_t sink_parallelism; /* by the job's graph; 0: not known */
+    uint64_t sink_parallelism, source_parallelism; /* by the job's graph; 0: not known */
     struct cut_interval *intervals; /* by epoch, then subtask */
     size_t n_intervals, cap_intervals;
     struct cut_end *ends;

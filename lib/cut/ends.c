@@ -9,7 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool state_read(struct cut *c, const char *rel, struct snapshot *out)
+static const struct position *position_of(const struct snapshot *s, uint64_t partition)
+{
+    for (size_t i = 0; i < s->n_positions; i++)
+        if (s->positions[i].partition == partition)
+            return &s->positions[i];
+    return NULL;
+}
+
+/* What the file says it is must be what its name says, and every partition that it declares must have a position. */
+static bool is_state_of(struct cut *c, const struct snapshot *s, const char *where, uint64_t subtask, uint64_t checkpoint)
+{
+    if (strcmp(s->job, c->b->m.job) != 0 || s->subtask != subtask || s->checkpoint != checkpoint) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', subtask %ju, checkpoint %ju", where, s->job, (uintmax_t)s->subtask,
+                (uintmax_t)s->checkpoint);
+        return false;
+    }
+    for (size_t i = 0; i < s->n_declared; i++)
+        if (!position_of(s, s->declared[i])) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "'%s' declares partition %ju and has no position of it", where,
+                    (uintmax_t)s->declared[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_t checkpoint, struct snapshot *out)
 {
     struct buf path = BUF_INIT;
     struct err err = ERR_INIT;
@@ -28,10 +53,7 @@ static bool state_read(struct cut *c, const char *rel, struct snapshot *out)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
         return false;
     }
-    if (strcmp(out->job, c->b->m.job) == 0)
-        return true;
-    cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s'", where, out->job);
-    return false;
+    return is_state_of(c, out, where, subtask, checkpoint);
 }
 
 /* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that starts
@@ -83,12 +105,13 @@ static void read_ends(struct cut *c, uint64_t first_epoch)
         struct cut_end *e = &c->ends[i];
         e->subtask = m->subtasks[i];
         evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, m->checkpoint);
-        e->has_to = state_read(c, rel.p, &e->to);
+        e->has_to = state_read(c, rel.p, e->subtask, m->checkpoint, &e->to);
+        uint64_t from = c->scope.since > 0 ? c->scope.since : first_epoch - 1;
         if (c->scope.since > 0)
             evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, c->scope.since);
         else
             evidence_path_start(&rel, c->b->m.job, m->generation, e->subtask, first_epoch);
-        e->has_from = state_read(c, rel.p, &e->from);
+        e->has_from = state_read(c, rel.p, e->subtask, from, &e->from);
     }
     buf_free(&rel);
 }
@@ -105,14 +128,6 @@ static struct scope_source *source_of(struct cut *c, const struct snapshot *s)
     *own = (struct scope_source){.operator_id = s->operator_id, .topic = s->log.topic, .cluster_id = s->log.cluster_id,
                                  .topic_id = s->log.topic_id, .isolation = s->isolation};
     return own;
-}
-
-static const struct position *position_of(const struct snapshot *s, uint64_t partition)
-{
-    for (size_t i = 0; i < s->n_positions; i++)
-        if (s->positions[i].partition == partition)
-            return &s->positions[i];
-    return NULL;
 }
 
 static void note_logs(struct cut *c, const struct cut_end *e)
@@ -167,6 +182,11 @@ static void sources(struct cut *c)
             s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
         if (!log_id_same(&own, &e->to.log) || strcmp(s->isolation, e->to.isolation) != 0)
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks name different logs or isolation levels");
+        if (c->scope.n_sources > 1 || (e->has_from && strcmp(e->from.operator_id, e->to.operator_id) != 0))
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's state is of several operators");
+        if (e->has_from && strcmp(e->from.isolation, e->to.isolation) != 0)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "source subtask %ju reads %s at the scope's start and %s at its end", (uintmax_t)e->subtask,
+                    e->from.isolation, e->to.isolation);
         bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
         if (!one_log)
             note_logs(c, e);
@@ -187,6 +207,9 @@ void cut_ends(struct cut *c)
     if (c->n_intervals == 0 || c->marker.n_subtasks == 0)
         return;
     uint64_t first_epoch = c->intervals[0].iv.epoch;
+    if (c->source_parallelism > 0 && c->marker.n_subtasks != c->source_parallelism)
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the marker names %zu participants, and the job's source has %ju subtasks",
+                c->marker.n_subtasks, (uintmax_t)c->source_parallelism);
     c->scope.start = SCOPE_FROM_CHECKPOINT;
     read_ends(c, first_epoch);
     if (c->scope.since == 0)

@@ -143,7 +143,10 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         check_type(c, job->operators[i].id, job->operators[i].type);
         if (c->sink && strcmp(job->operators[i].id, c->sink) == 0)
             c->sink_parallelism = job->operators[i].parallelism;
-        sources += strcmp(job->operators[i].type, "kafka-source") == 0;
+        if (strcmp(job->operators[i].type, "kafka-source") == 0) {
+            c->source_parallelism = job->operators[i].parallelism;
+            sources++;
+        }
     }
     if (sink_found && sources != 1)
         cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "%zu Kafka sources lead to the sink, one is supported", sources);

@@ -18,15 +18,12 @@ struct pass {
     bool said_key, said_name;
 };
 
-/* The raw text of `at`, or NULL; what a row line cannot carry is left out. */
+/* The text of `at`, or NULL; what a row line cannot carry, which is anything that needs an escape, is left out. */
 static const char *at_of(const struct json *event, size_t *n)
 {
     const struct json *at = json_get(event, "at");
-    if (!at || at->type != JSON_STRING || at->raw_len < 2)
+    if (!at || at->type != JSON_STRING || at->raw_len < 3 || memchr(at->raw, '\\', at->raw_len))
         return NULL;
-    for (size_t i = 1; i + 1 < at->raw_len; i++)
-        if (at->raw[i] == '\\' && (at->raw[++i] != '"' && at->raw[i] != '\\'))
-            return NULL;
     *n = at->raw_len - 2;
     return at->raw + 1;
 }

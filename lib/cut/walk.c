@@ -123,6 +123,11 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
             return false;
         uint64_t previous = i->iv.previous;
         *since = previous;
+        if (r && previous != 0 && previous < r->next && e >= r->next) {
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the barrier before it is %ju, and a restore lies between them (RESTORED's next is %ju)",
+                    i->path, (uintmax_t)previous, (uintmax_t)r->next);
+            return false;
+        }
         if (previous == 0 || (!c->r->from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
             return true;
         e = previous;
@@ -211,6 +216,30 @@ static void list_epochs(struct cut *c)
     }
 }
 
+/* Evidence of an interval within the scope that the walk did not meet: an interval of it names a barrier too early. */
+static void check_passed_by(struct cut *c)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    struct scope *s = &c->scope;
+    struct buf head = BUF_INIT;
+    uint64_t from = s->since > 0 ? s->since : s->epochs[0];
+    buf_printf(&head, "capture/op-%s/subtask-", c->sink);
+    buf_str(&head);
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        const char *path = m->artifacts[i].path, *name = strrchr(path, '/');
+        uint64_t epoch;
+        size_t k = 0;
+        if (m->artifacts[i].role != ROLE_INTERVAL || strncmp(path, head.p, head.len) != 0 || !name ||
+            !evidence_name_id(name + 1, "epoch-", ".sink.json", &epoch) || epoch <= from || epoch >= s->checkpoint)
+            continue;
+        while (k < s->n_epochs && s->epochs[k] != epoch)
+            k++;
+        if (k == s->n_epochs)
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' lies within the scope, and no later interval names it as the one before", path);
+    }
+    buf_free(&head);
+}
+
 void cut_walk(struct cut *c)
 {
     bool whole = true, any = false;
@@ -236,6 +265,8 @@ void cut_walk(struct cut *c)
     list_epochs(c);
     if (whole && c->scope.n_epochs * c->scope.n_subtasks != c->n_intervals)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals are not of the same epochs");
+    if (whole)
+        check_passed_by(c);
     if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_SCOPE, "the scope holds no rows, which establishes nothing");
 }
