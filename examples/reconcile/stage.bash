@@ -2,10 +2,11 @@
 # shellcheck shell=bash
 # The demonstration's stage: services, a topic, a table, jobs and bundles. Everything lives under $work.
 
+# By && since a caller that asks whether it worked takes errexit away from it.
 services_up() {
-    "$root/tests/services/clickhouse" up --dir="$work/ch" >"$work/ch.env"
-    "$root/tests/services/kafka" up --dir="$work/kafka" >"$work/kafka.env"
-    services_env
+    "$root/tests/services/clickhouse" up --dir="$work/ch" >"$work/ch.env" &&
+        "$root/tests/services/kafka" up --dir="$work/kafka" >"$work/kafka.env" &&
+        services_env
 }
 
 # What the services said of themselves, for this shell and its children.
