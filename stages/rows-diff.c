@@ -225,14 +225,13 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
     return 0;
 }
 
-/* Split a row: *side is its own. Most begin as the one before and end with their cells. */
+/* Split a row: *side is its own. Most begin as the one before. */
 static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side, struct err *err)
 {
-    if (d->head.len && line->n > d->head.len + 1 && memcmp(line->p + line->n - 2, "]}", 2) == 0 &&
-        memcmp(line->p, d->head.p, d->head.len) == 0) {
-        *row = (struct stream_row){.cells = line->p + d->head.len - 1, .cells_len = line->n - d->head.len};
+    if (d->head.len && line->n > d->head.len && memcmp(line->p, d->head.p, d->head.len) == 0) {
+        *row = (struct stream_row){0};
         *side = d->head_side;
-        return 0;
+        return stream_row_tail(line, line->p + d->head.len - 1, row, err) != 0 ? err_prefix(err, "stdin") : 0;
     }
     if (stream_row(line, row, err) != 0)
         return err_prefix(err, "stdin");
@@ -248,7 +247,7 @@ static int split_row(struct diff *d, const struct stream_line *line, struct stre
 static int on_row(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
-    unsigned side;
+    unsigned side = MULTISET_SIDES;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
     if (split_row(d, line, &row, &side, err) != 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where owed rows came from, topic/partition/offset[#n], kept in a few bytes a row. */
+#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "multiset/parts.h"
 
@@ -76,13 +78,10 @@ static bool name_ok(const char *at, const struct parsed *p)
     return p->topic_len <= 249;
 }
 
-/* The slot of a name in the index of partitions, by FNV-1a: there are few of them. */
+/* The slot of a name in the index of partitions. */
 static size_t slot_of(const struct places *p, const char *name, size_t n)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
-    size_t i = h & (p->slots_n - 1);
+    size_t i = (size_t)XXH3_64bits(name, n) & (p->slots_n - 1);
     for (; p->slots[i]; i = (i + 1) & (p->slots_n - 1)) {
         const struct partition_name *at = &p->at[p->slots[i] - 1];
         if (at->name_len == n && memcmp(at->name, name, n) == 0)

@@ -93,9 +93,10 @@ int spool_peek(struct spool_reader *r, size_t n, const char **p, size_t *have, s
 
 void varint_put(struct buf *b, uint64_t v)
 {
+    buf_reserve(b, 10);
     for (; v >= 0x80; v >>= 7)
-        buf_addc(b, (char)(v | 0x80));
-    buf_addc(b, (char)v);
+        b->p[b->len++] = (char)(v | 0x80);
+    b->p[b->len++] = (char)v;
 }
 
 size_t varint_get(const char *p, size_t n, uint64_t *v)

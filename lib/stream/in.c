@@ -95,6 +95,8 @@ int stream_open(struct stream_in *in, struct err *err)
     if (in->stages)
         return 0;
     struct stream_line line = {0};
+    if (in->ahead)
+        line_in_ahead(&in->lines);
     int rc = line_in_next(&in->lines, &line.p, &line.n, err);
     if (rc < 0)
         return -1;

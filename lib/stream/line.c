@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines from a descriptor: blocks in, whole lines out, nothing lost at the end. */
+#include "stream/ahead.h"
 #include "stream/stream.h"
 
 #include <errno.h>
@@ -11,50 +12,95 @@
 
 void line_in_init(struct line_in *in, int fd, const char *name, size_t max_line)
 {
-    *in = (struct line_in){.fd = fd, .name = name, .max_line = max_line, .block = BUF_INIT};
+    *in = (struct line_in){.fd = fd, .name = name, .max_line = max_line, .own = BUF_INIT};
+}
+
+void line_in_ahead(struct line_in *in)
+{
+    if (!in->ahead)
+        in->ahead = ahead_start(in->fd);
 }
 
 void line_in_free(struct line_in *in)
 {
-    buf_free(&in->block);
+    ahead_stop(in->ahead);
+    in->ahead = NULL;
+    buf_free(&in->own);
+}
+
+/* What was handed out is over: what is left of it moves to the front of the buffer. */
+static void keep_rest(struct line_in *in)
+{
+    size_t left = in->len - in->at;
+    bool own = in->p == in->own.p; /* and then it moves with the buffer when that grows */
+    buf_reserve(&in->own, left + READ_BLOCK);
+    if (own)
+        in->p = in->own.p;
+    if (left > 0)
+        memmove(in->own.p, in->p + in->at, left);
+    in->own.len = left;
+    in->at = 0;
+}
+
+static void show(struct line_in *in)
+{
+    in->p = in->own.p;
+    in->len = in->own.len;
 }
 
 /* Read one more block behind what is held. 1 read, 0 end, -1 error. */
 static int fill(struct line_in *in, struct err *err)
 {
-    /* What was handed out is over: move the rest to the front before the buffer grows. */
-    if (in->at > 0) {
-        memmove(in->block.p, in->block.p + in->at, in->block.len - in->at);
-        in->block.len -= in->at;
-        in->at = 0;
-    }
-    buf_reserve(&in->block, READ_BLOCK);
+    keep_rest(in);
     for (;;) {
-        ssize_t r = read(in->fd, in->block.p + in->block.len, in->block.cap - in->block.len);
+        ssize_t r = read(in->fd, in->own.p + in->own.len, in->own.cap - in->own.len);
         if (r < 0 && errno == EINTR)
             continue;
-        if (r < 0)
-            return err_sys(err, "cannot read %s", in->name);
-        in->block.len += (size_t)r;
-        return r > 0;
+        if (r > 0)
+            in->own.len += (size_t)r;
+        show(in);
+        return r < 0 ? err_sys(err, "cannot read %s", in->name) : r > 0;
     }
+}
+
+/* The same from the thread that reads ahead: a line's beginning goes in front of the block that has its end. */
+static int fill_ahead(struct line_in *in, struct err *err)
+{
+    char *p;
+    size_t n, left = in->len - in->at;
+    int rc = ahead_next(in->ahead, &p, &n);
+    if (rc <= 0)
+        return rc < 0 ? err_sys(err, "cannot read %s", in->name) : 0;
+    if (left <= AHEAD_ROOM) {
+        if (left > 0)
+            memcpy(p - left, in->p + in->at, left);
+        in->p = p - left;
+        in->len = left + n;
+        in->at = 0;
+    } else {
+        keep_rest(in);
+        buf_add(&in->own, p, n);
+        show(in);
+    }
+    ahead_drop(in->ahead);
+    return 1;
 }
 
 static const char *newline(const struct line_in *in)
 {
     size_t from = in->at + in->scanned;
-    return in->block.len > from ? memchr(in->block.p + from, '\n', in->block.len - from) : NULL;
+    return in->len > from ? memchr(in->p + from, '\n', in->len - from) : NULL;
 }
 
 int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
 {
     for (;;) {
         const char *nl = newline(in);
-        size_t len = nl ? (size_t)(nl - (in->block.p + in->at)) : in->block.len - in->at;
+        size_t len = nl ? (size_t)(nl - (in->p + in->at)) : in->len - in->at;
         if (len > in->max_line)
             return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 " is longer than %zu bytes", in->name, in->line_no + 1, in->max_line);
         if (nl) {
-            *p = in->block.p + in->at;
+            *p = in->p + in->at;
             *n = len;
             in->at += len + 1;
             in->scanned = 0;
@@ -62,12 +108,12 @@ int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
             return 1;
         }
         in->scanned = len;
-        int rc = in->eof ? 0 : fill(in, err);
+        int rc = in->eof ? 0 : in->ahead ? fill_ahead(in, err) : fill(in, err);
         if (rc < 0)
             return -1;
         if (rc == 0) {
             in->eof = true;
-            if (in->block.len == in->at)
+            if (in->len == in->at)
                 return 0;
             return err_set(err, ERR_TROUBLE, "%s: cut in the middle of line %" PRIu64, in->name, in->line_no + 1);
         }
@@ -78,6 +124,6 @@ bool line_in_ready(struct line_in *in)
 {
     const char *nl = newline(in);
     /* What was looked at here is not looked at again. */
-    in->scanned = nl ? (size_t)(nl - (in->block.p + in->at)) : in->block.len - in->at;
+    in->scanned = nl ? (size_t)(nl - (in->p + in->at)) : in->len - in->at;
     return nl != NULL;
 }

@@ -23,14 +23,20 @@ struct line_in {
     int fd;
     const char *name;  /* for messages, such as "stdin" */
     size_t max_line;
-    struct buf block;
-    size_t at;         /* next unread byte of block */
-    size_t scanned;    /* bytes of block from at known to hold no newline */
+    struct ahead *ahead; /* the thread that reads, or NULL */
+    struct buf own;
+    const char *p;     /* what was read and not yet dropped: in own, or a block that was read ahead */
+    size_t len;
+    size_t at;         /* next unread byte of p */
+    size_t scanned;    /* bytes of p from at known to hold no newline */
     uint64_t line_no;  /* of the line last returned, from 1 */
     bool eof;
 };
 
 void line_in_init(struct line_in *in, int fd, const char *name, size_t max_line);
+/* From now on a thread of its own reads, ahead of the caller; where none can be had, all stays as it is. To be called
+ * before the first line. */
+void line_in_ahead(struct line_in *in);
 /* 1 with the line (newline not counted), 0 at the end, -1 on error. A last line without its newline is an error
  * (ERR_TROUBLE, "cut in the middle of line N"); one past max_line is ERR_REFUSED. */
 int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err);
@@ -61,6 +67,7 @@ struct stream_in {
     bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
     bool data_unchecked;         /* set where the next program reads every record and event in full: of these the type alone */
     enum next_action next;       /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
+    bool ahead;                  /* set by a caller for whom reading is much of the work: a thread reads ahead */
     bool lane;                   /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
@@ -94,6 +101,9 @@ struct stream_row {
  * caller's to check: cells_scan_row must find the row's end at cells_len. ERR_REFUSED with what is wrong. side, at and
  * again may hold nothing that needs an escape. */
 int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err);
+/* The same for a line known to hold, up to its cells' bracket at cells, what a row before it held: fills cells, at and again
+ * of a row that is otherwise that one's, at and again NULL. */
+int stream_row_tail(const struct stream_line *line, const char *cells, struct stream_row *row, struct err *err);
 
 /* ---- writing a stream ---- */
 
