@@ -13,8 +13,8 @@ static const char *const fuzz_columns[] = {
     "[{\"name\":\"a\",\"type\":\"UInt8\"}]",
     "[{\"name\":\"a\",\"type\":\"String\"}]",
     "[{\"name\":\"a\",\"type\":\"Nullable(String)\"},{\"name\":\"b\",\"type\":\"Int256\"}]",
-    "[{\"name\":\"a\",\"type\":\"Bool\"},{\"name\":\"b\",\"type\":\"Nullable(Decimal(38, 9))\"},{\"name\":\"c\",\"type\":\"Float32\"},"
-    "{\"name\":\"d\",\"type\":\"DateTime64(6)\",\"from\":\"ms\"},{\"name\":\"e\",\"type\":\"Date32\",\"from\":\"days\"}]",
+    ("[{\"name\":\"a\",\"type\":\"Bool\"},{\"name\":\"b\",\"type\":\"Nullable(Decimal(38, 9))\"},{\"name\":\"c\",\"type\":\"Float32\"},"
+    "{\"name\":\"d\",\"type\":\"DateTime64(6)\",\"from\":\"ms\"},{\"name\":\"e\",\"type\":\"Date32\",\"from\":\"days\"}]"),
 };
 
 struct fuzz_rows {
