@@ -27,7 +27,7 @@ static void put_escape(struct buf *b, unsigned char c)
 
 void json_put_str(struct buf *b, const char *p, size_t n)
 {
-    const char *end = p + n;
+    const char *end = n ? p + n : p; /* an empty buffer's pointer is NULL */
     buf_reserve(b, n + 2);
     buf_addc(b, '"');
     while (p < end) {
