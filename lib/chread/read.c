@@ -1,41 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One whole read of the keys' rows: query by query over one kept connection,
- * every end proven, every new connection held against the look.
+ * every end proven, every new connection held against the look. Rows are decoded
+ * behind it, while the server is at the next query.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "chread/behind.h"
 #include "chread/session.h"
 
 #define FORMAT_ROOM 64 /* for what follows the condition */
 
 struct reading {
     struct chread *c;
-    struct chread_decoder *d;
-    struct err err;
-    bool bad, given_up;
+    struct behind *b;
     uint64_t max_rows;
-    chread_row_fn *fn;
-    void *ctx;
 };
-
-static int on_row(void *ctx, const char *cells, size_t n)
-{
-    struct reading *r = ctx;
-    r->given_up = r->fn(r->ctx, cells, n) != 0;
-    return r->given_up ? -1 : 0;
-}
 
 static int on_body(void *ctx, const char *p, size_t n)
 {
     struct reading *r = ctx;
     r->c->bytes += n;
-    if (chread_decode(r->d, p, n, &r->err) != 0) {
-        r->bad = true;
-        return -1;
-    }
-    return 0;
+    return behind_put(r->b, p, n);
 }
 
 /* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings say, so
@@ -81,24 +68,21 @@ static void start_query(struct buf *sql, const struct chread_expect *e, const st
     buf_adds(sql, " WHERE ");
 }
 
+/* What the decoder found wrong comes before what became of the connection meanwhile. */
+static int not_decoded(const struct err *err, struct chread_why *why)
+{
+    if (err->kind == ERR_NONE)
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_NONE, "the rows had nowhere to go");
+    return chread_say(why, STATUS_UNAVAILABLE, err->kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "reading the rows: %s",
+                      err->text);
+}
+
 static int ended(struct reading *r, const struct http_answer *a, struct chread_why *why)
 {
-    if (r->given_up)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_NONE, "the rows had nowhere to go");
-    if (r->bad)
-        return chread_say(why, STATUS_UNAVAILABLE, r->err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "reading the rows: %s",
-                          r->err.text);
     if (a->outcome != HTTP_DONE)
         return session_why(a, "reading the rows", why);
-    if (chread_decode_end(r->d, &r->err) != 0)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading the rows: %s", r->err.text);
-    if (!a->has_summary)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
-                          "reading the rows: the server gave no count of the rows, so that the answer's end is not proven");
-    if (a->result_rows != chread_decoded(r->d))
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading the rows: the server counted %llu rows and %llu came",
-                          (unsigned long long)a->result_rows, (unsigned long long)chread_decoded(r->d));
-    return 0;
+    /* -1: why is what the decoder says at the end. */
+    return behind_end(r->b, a->has_summary ? &a->result_rows : NULL);
 }
 
 static int one_query(struct reading *r, struct buf *sql, bool *new_connection, struct chread_why *why)
@@ -107,7 +91,6 @@ static int one_query(struct reading *r, struct buf *sql, bool *new_connection, s
     struct http_setting *keep;
     char number[24];
     buf_printf(sql, " FORMAT %s", chread_format_name(r->c->o->format));
-    chread_decoder_reset(r->d);
     const struct http_setting *settings = session_settings(r->c, r->max_rows, &keep, number);
     http_select(r->c->http, sql->p, sql->len, settings, on_body, r, &a);
     free(keep);
@@ -119,16 +102,17 @@ static int one_query(struct reading *r, struct buf *sql, bool *new_connection, s
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
                 const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
 {
-    struct reading r = {.c = c, .max_rows = c->o->max_rows, .fn = fn, .ctx = ctx};
+    struct reading r = {.c = c, .max_rows = c->o->max_rows};
     struct chread_limits limits = c->limits;
     struct buf sql = BUF_INIT;
+    struct err err = ERR_INIT;
     int status = 0;
     limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
-    r.d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, on_row, &r);
+    struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &cols->at[i]))
-            chread_decoder_unnamed(r.d, i);
-    *rows = 0;
+            chread_decoder_unnamed(d, i);
+    r.b = behind_start(d);
     for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
         bool new_connection = false;
         start_query(&sql, expect, t, cols);
@@ -140,11 +124,12 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
             break;
         }
         status = one_query(&r, &sql, &new_connection, why);
-        *rows += chread_decoded(r.d);
         if (status == 0 && new_connection)
             status = chread_look_again(c, expect, t, why);
     }
-    chread_decoder_free(r.d);
+    if (behind_finish(r.b, rows, &err) != 0)
+        status = not_decoded(&err, why);
+    chread_decoder_free(d);
     buf_free(&sql);
     return status;
 }
