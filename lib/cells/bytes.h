@@ -102,7 +102,7 @@ static inline uint64_t bytes_marks64(const char *p)
 
 static inline void bytes_mark(struct bytes_marks *m, const char *p)
 {
-    size_t n = (size_t)(m->end - p);
+    size_t n = (size_t)(m->end - p), i = 0;
 
     m->base = p;
     if (n >= 64) {
@@ -110,12 +110,22 @@ static inline void bytes_mark(struct bytes_marks *m, const char *p)
         return;
     }
     m->marks = (uint64_t)1 << n;
-    if (n > 0 && m->end - m->start >= 64) {
-        /* The last 64 bytes of the row, less those before p. */
+    if (n == 0) {
+        return;
+    }
+    /* The last 64 or 16 bytes of the row, less those before the rest. */
+    if (m->end - m->start >= 64) {
         m->marks |= bytes_marks64(m->end - 64) >> (64 - n);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (; i + 16 <= n; i += 16) {
+        m->marks |= bytes_marks16(p + i) << i;
+    }
+    if (i < n && m->end - m->start >= 16) {
+        m->marks |= bytes_marks16(m->end - 16) >> (16 - (n - i)) << i;
+        return;
+    }
+    for (; i < n; i++) {
         m->marks |= (uint64_t)bytes_special((unsigned char)p[i]) << i;
     }
 }
