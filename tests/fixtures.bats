@@ -17,7 +17,7 @@ setup() {
         run "-$(cat "$d/status")" --separate-stderr "$bin/verdict" <"$d/4-rows-diff.ndjson"
         diff <(printf '%s\n' "$output") "$d/report.txt" || { echo "$d" >&2; return 1; }
     done
-    [ "$n" -ge 28 ]
+    [ "$n" -ge 30 ]
 }
 
 @test "rows-diff gives the same bytes again from what was read" {
@@ -28,7 +28,7 @@ setup() {
         "$bin/rows-diff" <"$d/3-ch-read.ndjson" >"$BATS_TEST_TMPDIR/again" 2>/dev/null || [ $? -le 3 ]
         diff "$BATS_TEST_TMPDIR/again" "$d/4-rows-diff.ndjson" || { echo "$d" >&2; return 1; }
     done
-    [ "$n" -ge 28 ]
+    [ "$n" -ge 30 ]
 }
 
 @test "bundle-check and scope-cut give the same again from the saved bundle" {

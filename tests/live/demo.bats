@@ -11,7 +11,7 @@ bats_require_minimum_version 1.5.0
     export TMPDIR=$BATS_TEST_TMPDIR/work
     mkdir "$TMPDIR"
     run -0 "$root/examples/reconcile/demo"
-    [ "$(grep -c '^ok ' <<<"$output")" -ge 32 ]
+    [ "$(grep -c '^ok ' <<<"$output")" -ge 33 ]
     run -1 grep -c '^WRONG' <<<"$output"
     [ -z "$(ls -A "$TMPDIR")" ]
     run -1 pgrep -f "$TMPDIR"
