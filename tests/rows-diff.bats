@@ -57,14 +57,14 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ -z "$stderr" ]
 }
 
-@test "A01: a lost batch is one run of its offsets" {
+@test "a lost batch is one run of its offsets" {
     { range 7407345 7407359; side captured 15; mapfile -t r < <(keys {7407345..7407349} {7407353..7407359}); found "${r[@]}"; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "3 0 0 0 0" ]
     [ "$(runs)" = '["missing","t",0,7407350,7407352,3]' ]
 }
 
-@test "A02, A03, A12, A13: runs of what is missing" {
+@test "runs of what is missing" {
     { range 0 29; side captured 30; mapfile -t r < <(keys {0..9} {20..29}); found "${r[@]}"; } | whole
     run -1 --separate-stderr diff_
     [ "$(runs)" = '["missing","t",0,10,19,10]' ]
@@ -84,14 +84,14 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -r 'select(.kind == "missing") | .at' <<<"$output" | tail -n 1)" = "t/0/10#1" ]
 }
 
-@test "A04: keys duplicated and surplus copies are both counted" {
+@test "keys duplicated and surplus copies are both counted" {
     { range 5 7; side captured 3; mapfile -t r < <(keys 5 6 6 7 7); found "${r[@]}"; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "0 0 2 2 0" ]
     [ "$(runs)" = '["duplicated","t",0,6,7,2]' ]
 }
 
-@test "A07: equal rows that are owed twice are a multiset" {
+@test "equal rows that are owed twice are a multiset" {
     { for i in 0 1 2 3; do owed "[\"$((i % 2))\",\"v\"]" t/0/$i; done; side captured 4; found '["0","v"]' '["1","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "2 0 0 0 0" ]
@@ -100,7 +100,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(runs)" = '["missing","t",0,2,3,2]' ]
 }
 
-@test "A08, A09, A10, C09: one lost, one twice, five for one" {
+@test "one lost, one twice, five for one" {
     { owed '["7","v"]'; owed '["8","v"]'; side captured 2; found '["7","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "1 0 0 0 0" ]
@@ -109,13 +109,13 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(counts)" = "0 0 1 4 0" ]
 }
 
-@test "A11: nothing arrived" {
+@test "nothing arrived" {
     { range 0 4; side captured 5; found; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts) $(runs)" = '5 0 0 0 0 ["missing","t",0,0,4,5]' ]
 }
 
-@test "A34: many duplicates stay a count, a run and a sample" {
+@test "many duplicates stay a count, a run and a sample" {
     { range 0 2999; side captured 3000; mapfile -t r < <(keys {0..2999} {1000..2998}); found "${r[@]}"; } | whole
     run -1 --separate-stderr diff_ --list=5
     [ "$(counts) $(runs)" = '0 0 1999 1999 0 ["duplicated","t",0,1000,2998,1999]' ]
@@ -123,7 +123,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -c 'select(.type == "summary") | .listed' <<<"$output")" = 5 ]
 }
 
-@test "A30, A33, C03, C04, C06: bytes decide, NULL is not empty text" {
+@test "bytes decide, NULL is not empty text" {
     { for k in a B c é Z A; do owed "[\"$k\",\"\"]"; done; side captured 6; found '["Z",""]' '["é",""]' '["A",""]' '["c",""]' '["B",""]' '["a",""]'; } | whole
     run -0 --separate-stderr diff_
     { owed '["1",null]'; owed '["2",""]'; owed '["3",null]'; owed '["4","\\N"]'; owed '["5","null"]'; owed '["6",{"b64":"/0E="}]'; owed '["a","x"]'; owed '["7","a b"]'
@@ -134,7 +134,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -c 'select(.kind == "changed") | .key[0]' <<<"$output" | tr -d '\n')" = '"1""2""6""7"' ]
 }
 
-@test "C05: with the whole table, rows of other keys are unexpected; without, they are not looked at" {
+@test "with the whole table, rows of other keys are unexpected; without, they are not looked at" {
     { require '"destination.coverage","reconcile.rows"'; owed '["1","v"]'; side captured 1; found '["1","v"]' '["2","v"]' '["2","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage)" = "0 0 0 0 2" ]
@@ -144,7 +144,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     run -0 --separate-stderr diff_
 }
 
-@test "C12: rows are aligned by key, and a change names its columns" {
+@test "rows are aligned by key, and a change names its columns" {
     COLUMNS='{"name":"a","type":"Int64"},{"name":"id","type":"String","key":true},{"name":"b","type":"Int64"},{"name":"n","type":"Int8","key":true}'
     { owed '["1","k","2","3"]' t/0/1; owed '["1","k","9","4"]' t/0/2; side captured 2; found '["1","k","5","3"]' '["1","k","9","4"]' '["1","k","9","4"]' '["0","k","9","5"]'; } | whole
     run -1 --separate-stderr diff_
@@ -152,7 +152,7 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -c 'select(.kind == "changed") | [.key, .owed, .found, .differ, .at]' <<<"$output")" = '[["k","3"],["1","k","2","3"],["1","k","5","3"],["b"],"t/0/1"]' ]
 }
 
-@test "C17: a NULL key is no empty one, and keys of two columns do not run together" {
+@test "a NULL key is no empty one, and keys of two columns do not run together" {
     { owed '[null,"v"]'; owed '["","v"]'; side captured 2; found '["","v"]' '["","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "1 0 1 1 0" ]
