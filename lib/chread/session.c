@@ -41,6 +41,13 @@ static const struct http_setting where_known[] = {
     {"parallel_replicas_count", "0"},
     {"parallel_replica_offset", "0"},
     {"do_not_merge_across_partitions_select_final", "0"},
+    {"partial_result_on_first_cancel", "0"},
+    /* A constraint that is assumed and a projection are not the rows themselves. */
+    {"optimize_using_constraints", "0"},
+    {"convert_query_to_cnf", "0"},
+    {"optimize_append_index", "0"},
+    {"optimize_substitute_columns", "0"},
+    {"optimize_use_projections", "0"},
     {"output_format_native_encode_types_in_binary_format", "0"},
     {"http_write_exception_in_output_format", "0"},
 };

@@ -10,6 +10,7 @@ columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
 setup_file() {
     clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,apply_patch_parts=0,final=1' \
+        --user='assuming:full:optimize_using_constraints=1,convert_query_to_cnf=1,optimize_append_index=1,optimize_substitute_columns=1' \
         --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1'
 }
 
@@ -265,6 +266,39 @@ three='["1","one"]
         read_as $user 0
         [ "$(read_rows 1 | wc -l)" -eq 3000 ]
     done
+}
+
+@test "constraints that are assumed, projections and computed columns change nothing that is read" {
+    orders
+    ch "ALTER TABLE shop.orders ADD CONSTRAINT more ASSUME id > 2"
+    ch "ALTER TABLE shop.orders ADD COLUMN twice Int64 MATERIALIZED id * 2, ADD COLUMN thrice Int64 ALIAS id * 3, ADD COLUMN five Int64 DEFAULT 5"
+    ch "ALTER TABLE shop.orders ADD PROJECTION by_s (SELECT * ORDER BY s)"
+    ch "ALTER TABLE shop.orders MATERIALIZE PROJECTION by_s SETTINGS mutations_sync = 1"
+    for user in reader assuming; do
+        read_as "$user" 0
+        [ "$(read_rows 1)" = "$three" ]
+        jq -se '[.[] | select(.type == "observation") | .settings][0] | .optimize_using_constraints == "0" and .optimize_use_projections == "0"' <<<"$output"
+    done
+    ch "ALTER TABLE shop.orders DETACH PARTITION tuple()"
+    read_as reader 0
+    [ -z "$(read_rows 1)" ]
+}
+
+@test "a view in the table's place, of any kind, is refused or unsupported by name" {
+    orders
+    ch "CREATE VIEW shop.seen AS SELECT * FROM shop.orders"
+    ch "CREATE MATERIALIZED VIEW shop.kept ENGINE = MergeTree ORDER BY id POPULATE AS SELECT * FROM shop.orders"
+    ch "CREATE TABLE shop.merged AS shop.orders ENGINE = Merge('shop', '^orders$')"
+    for table in seen:View kept:MaterializedView merged:Merge; do
+        stream_for "${table%:*}" "$columns" '["1","x"]'
+        read_as reader 3
+        check_is unsupported "the table's engine is ${table#*:}," "this form of table"
+    done
+    stream_for orders "$columns" '["1","x"]'
+    ch "DROP TABLE shop.orders"
+    ch "CREATE VIEW shop.orders AS SELECT toInt64(1) AS id, 'one' AS s"
+    read_as reader 2
+    [[ $stderr == *"the table's UUID is"* ]]
 }
 
 @test "bounds: rows, time, a key too long; each by its name" {
