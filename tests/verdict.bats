@@ -138,6 +138,10 @@ decide() { # expected status, arguments...
       printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","reason":"\\u001b[31mred","evidence":[],"next":""}\n'; } | whole
     decide 1
     [[ $output == *'\x1b[31mred'* ]]
+    { require reconcile.rows
+      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","reason":"a\\u202eb\\u200bc\\u009bd","evidence":[],"next":""}\n'; } | whole
+    decide 1
+    [[ $output == *'a\xe2\x80\xaeb\xe2\x80\x8bc\xc2\x9bd'* ]]
 }
 
 @test "the JSON report says the same as the exit status, on standard output and in a file" {

@@ -76,7 +76,7 @@ bool opt_operand(int argc, char *const *argv);
 int msg_version(void);
 /* Print the help text to standard output; status as msg_version. */
 int msg_help(const char *text);
-/* Append len bytes to out with everything outside printable ASCII and UTF-8 letters masked as \xNN. */
+/* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked as \xNN. */
 struct buf;
 void msg_mask(struct buf *out, const char *p, size_t len);
 

@@ -92,20 +92,41 @@ static bool printable(unsigned char c)
     return c >= 0x20 && c != 0x7f;
 }
 
+/* The bytes of the character at p, in text known to be UTF-8. */
+static size_t character(const char *p, uint32_t *code)
+{
+    unsigned char c = (unsigned char)p[0];
+    size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    *code = n == 1 ? c : c & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++)
+        *code = *code << 6 | ((unsigned char)p[i] & 0x3f);
+    return n;
+}
+
+/* Past ASCII: what drives a terminal as the C0 controls do, turns the direction of what follows, breaks a line, or is not seen,
+ * so that two names that differ would look alike. */
+static bool hidden(uint32_t code)
+{
+    static const uint32_t ranges[][2] = {{0x80, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
+                                         {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i][0] && code <= ranges[i][1])
+            return true;
+    return false;
+}
+
 void msg_mask(struct buf *out, const char *p, size_t n)
 {
     bool utf8 = utf8_valid(p, n);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)p[i];
-        /* U+0080 to U+009F drive some terminals as the C0 controls do. */
-        bool c1 = utf8 && c == 0xc2 && i + 1 < n && (unsigned char)p[i + 1] < 0xa0;
-        if (printable(c) && (c < 0x80 || (utf8 && !c1))) {
-            buf_addc(out, (char)c);
-        } else {
-            buf_printf(out, "\\x%02x", c);
-            if (c1)
-                buf_printf(out, "\\x%02x", (unsigned char)p[++i]);
+    for (size_t i = 0, len; i < n; i += len) {
+        uint32_t code = (unsigned char)p[i];
+        len = utf8 ? character(p + i, &code) : 1;
+        if (code < 0x80 ? printable((unsigned char)code) : utf8 && !hidden(code)) {
+            buf_add(out, p + i, len);
+            continue;
         }
+        for (size_t k = 0; k < len; k++)
+            buf_printf(out, "\\x%02x", (unsigned char)p[i + k]);
     }
 }
 

@@ -162,6 +162,10 @@ static void test_masks(void **state)
     msg_mask(&out, "a\x1b[31m\n\xc3\xa9\xc2\x9b", 11);
     assert_string_equal(buf_str(&out), "a\\x1b[31m\\x0a\xc3\xa9\\xc2\\x9b");
     buf_reset(&out);
+    /* Turned, broken and unseen: U+202E, U+2028, U+200B; and what is only far away: U+20AC, U+1F600. */
+    msg_mask(&out, "\xe2\x80\xae\xe2\x80\xa8\xe2\x80\x8b\xe2\x82\xac\xf0\x9f\x98\x80", 16);
+    assert_string_equal(buf_str(&out), "\\xe2\\x80\\xae\\xe2\\x80\\xa8\\xe2\\x80\\x8b\xe2\x82\xac\xf0\x9f\x98\x80");
+    buf_reset(&out);
     msg_mask(&out, "\xff\xc3\xa9", 3);
     assert_string_equal(buf_str(&out), "\\xff\\xc3\\xa9");
     buf_free(&out);
