@@ -217,6 +217,40 @@ findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .o
     [ "$(jq -c 'select(.type == "summary") | .excluded_keys' <<<"$output" | tr -d '\n')" = "011" ]
 }
 
+@test "values that were cut, wrapped or folded on their way are changed, and an hour that came twice is missing and duplicated" {
+    COLUMNS='{"name":"id","type":"Int64","key":true},{"name":"v","type":"Decimal(38, 0)","key":false},{"name":"d","type":"Decimal(10, 3)","key":false},{"name":"t","type":"DateTime64(3)","key":false}'
+    { owed '["1","123456789012345678901","1235","0"]'; owed '["2","5",{"unfit":"1.2349"},"0"]'; owed '["3","5","0",{"unfit":"2023-11-14T22:13:20.1239Z"}]'
+      owed '["4","0","4000","1700000000100"]'; side captured 4
+      found '["1","-5670419503621182411","1235","0"]' '["2","5","1234","0"]' '["3","5","0","1700000000123"]' '["4","0","4000","1700000000100"]'; } | whole
+    run -1 diff_
+    [ "$(counts)" = "0 3 0 0 0" ]
+    [ "$(jq -c 'select(.kind == "changed") | .differ' <<<"$output" | tr -d '\n')" = '["v"]["d"]["t"]' ]
+    [[ $(verdict <<<"$output") == *"v owed 123456789012345678901, found -5670419503621182411"*"d owed 1.2349"*"found 1.234"* ]]
+    COLUMNS='{"name":"epoch","type":"Int64","key":true}'
+    { owed '["1636261200"]'; owed '["1636264800"]'; side captured 2; found '["1636261200"]' '["1636261200"]'; } | whole
+    run -1 diff_
+    [ "$(counts)" = "1 0 1 1 0" ]
+}
+
+@test "more rows than memory may hold, under a limit that the system keeps" {
+    awk 'BEGIN {
+        n = 150000
+        print "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[]}"
+        print "{\"type\":\"columns\",\"cells\":\"clink-canonical-cells-v1\",\"columns\":[{\"name\":\"id\",\"type\":\"String\",\"key\":true},{\"name\":\"v\",\"type\":\"String\",\"key\":false}]}"
+        pad = sprintf("%200s", ""); gsub(/ /, "x", pad)
+        split("\"captured\" \"destination\",\"read\":1 \"destination\",\"read\":2", sides, " ")
+        for (s = 1; s <= 3; s++) {
+            for (i = 0; i < n; i++)
+                if (s == 1 || i != 777) print "{\"type\":\"row\",\"side\":" sides[s] ",\"cells\":[\"k" i "\",\"" pad "\"]}"
+            print "{\"type\":\"side\",\"side\":" sides[s] ",\"rows\":" n - (s > 1) ",\"whole\":true}"
+        }
+        print "{\"type\":\"end\",\"lines\":{\"stream\":1,\"columns\":1,\"row\":" 3 * n - 2 ",\"side\":3}}"
+    }' >stream
+    run -1 --separate-stderr bash -c 'ulimit -v 200000; rows-diff --memory=16M --scratch=. <stream'
+    [ "$(counts)" = "1 0 0 0 0" ]
+    [ "$(findings | jq -c .[1])" = '["k777"]' ]
+}
+
 @test "two reads that differ: what was seen is listed and not decided" {
     { owed '["1","v"]' t/0/1; owed '["2","v"]' t/0/2; side captured 2; row 1 '["1","v"]'; side destination 1 1; row 2 '["1","v"]'; row 2 '["2","w"]'; side destination 2 2; } | whole
     run -3 --separate-stderr diff_
