@@ -9,6 +9,7 @@
  * contract, 3 not everything could be decided.
  */
 #include "cells/cells.h"
+#include "multiset/decide.h"
 #include "multiset/multiset.h"
 #include "scope/scope.h"
 #include "stream/stream.h"
@@ -44,13 +45,6 @@ struct options {
     const char *scratch;
 };
 
-/* What is known of one side (or one read of it). */
-struct side {
-    bool seen, closed, whole;
-    uint64_t rows, said;
-    char *reason;
-};
-
 struct diff {
     struct options options;
     struct columns columns;
@@ -62,15 +56,10 @@ struct diff {
     struct buf head;    /* of the row before, up to its cells' bracket */
     unsigned head_side;
     struct multiset *rows;
-    struct side side[MULTISET_SIDES];
-    bool required[CHECK_NAMES];
-    char *unsettled; /* why the destination as it was read decides nothing, or NULL */
+    struct multiset_question ask;
     struct arena arena; /* for one line */
     struct arena keep;  /* for the run */
 };
-
-static const char *const side_text[MULTISET_SIDES] = {
-    "the captured rows", "the reference's rows", "the destination's first read", "the destination's second read"};
 
 /* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
 static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -252,7 +241,7 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
         return -1;
     if (split_row(d, line, &row, &side, err) != 0)
         return -1;
-    if (d->side[side].closed)
+    if (d->ask.side[side].closed)
         return refuse(line, "a row after its side was closed", err);
     size_t len;
     const char *why = "";
@@ -265,8 +254,8 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
         return refuse(line, "a row of the destination with a cell that is unfit", err);
     if (row_marks(line, &row, side, &add, err) != 0)
         return -1;
-    d->side[side].seen = true;
-    d->side[side].rows++;
+    d->ask.side[side].seen = true;
+    d->ask.side[side].rows++;
     if (multiset_add(d->rows, (enum multiset_side)side, &add, err) == 0)
         return 1;
     return err->kind == ERR_REFUSED ? misfit(line, err) : -1;
@@ -285,7 +274,7 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
     unsigned which = side_of(name, strlen(name), read);
     if (which == MULTISET_SIDES)
         return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
-    struct side *s = &d->side[which];
+    struct multiset_side_seen *s = &d->ask.side[which];
     if (s->closed)
         return refuse(line, "a side that was closed before", err);
     s->seen = s->closed = true;
@@ -305,7 +294,7 @@ static int on_require(struct diff *d, const struct stream_line *line, struct err
         enum check_name name = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
         if (name == CHECK_NAMES)
             return refuse(line, "a check that is not known here is required", err);
-        d->required[name] = true;
+        d->ask.required[name] = true;
     }
     return 0;
 }
@@ -327,11 +316,11 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
 
 static void unsettle(struct diff *d, const char *what, const char *why)
 {
-    if (d->unsettled)
+    if (d->ask.unsettled)
         return;
     struct buf text = BUF_INIT;
     buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
-    d->unsettled = xstrdup(buf_str(&text));
+    d->ask.unsettled = xstrdup(buf_str(&text));
     buf_free(&text);
 }
 
@@ -386,187 +375,16 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     }
 }
 
-/* ---- deciding: which relations, and whether they can be ---- */
-
-static const enum check_name check_of[RELATION_TYPES] = {
-    [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
-    [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
-    [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
-    [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
-};
-
-static bool reads_destination(enum relation r)
-{
-    return r != RELATION_TRANSFORMATION;
-}
-
-/* The sides whose rows a relation needs, whole. */
-static void needs(const struct diff *d, enum relation r, bool need[MULTISET_SIDES])
-{
-    bool reference = d->side[MULTISET_REFERENCE].seen, captured = d->side[MULTISET_CAPTURED].seen;
-    need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
-    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION || (r == RELATION_COVERAGE && reference);
-    /* The captured rows name keys of reference-destination, where there are any. */
-    need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
-                              (r == RELATION_REFERENCE_DESTINATION && captured) || (r == RELATION_COVERAGE && !reference);
-}
-
-/* A relation is looked at where the run requires it, or where both its sides are there. */
-static void choose(const struct diff *d, bool chosen[RELATION_TYPES])
-{
-    bool captured = d->side[MULTISET_CAPTURED].seen, reference = d->side[MULTISET_REFERENCE].seen;
-    bool destination = d->side[MULTISET_READ1].seen || d->side[MULTISET_READ2].seen, any = false;
-    const bool there[RELATION_TYPES] = {
-        [RELATION_DELIVERY] = captured && destination,
-        [RELATION_TRANSFORMATION] = reference && captured,
-        [RELATION_REFERENCE_DESTINATION] = reference && destination,
-    };
-    for (size_t r = 0; r < RELATION_TYPES; r++)
-        any |= chosen[r] = there[r] || d->required[check_of[r]];
-    /* A comparison of nothing must not look like one that passed. */
-    if (!any)
-        chosen[RELATION_DELIVERY] = true;
-}
-
-/* Why a side decides nothing, appended to why; false where it is whole. */
-static bool side_wanting(const struct diff *d, unsigned which, struct buf *why)
-{
-    const struct side *s = &d->side[which];
-    const char *name = side_text[which];
-    if (!s->seen)
-        buf_printf(why, "%s never came", name);
-    else if (!s->closed)
-        buf_printf(why, "%s: not whole: %" PRIu64 " rows came and no side line", name, s->rows);
-    else if (!s->whole)
-        buf_printf(why, "%s: not whole: %s", name, s->reason);
-    else if (s->said != s->rows)
-        buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
-    else
-        return false;
-    return true;
-}
-
-static bool any_wanting(const struct diff *d, enum relation r, struct buf *why)
-{
-    bool need[MULTISET_SIDES];
-    needs(d, r, need);
-    for (unsigned i = 0; i < MULTISET_SIDES; i++)
-        if (need[i] && side_wanting(d, i, why))
-            return true;
-    return false;
-}
-
-/* A key as a reason shows it, cut where it is long. */
-static void put_key(struct buf *out, struct multiset_text key)
-{
-    size_t n = key.n < 200 ? key.n : 200;
-    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
-        n--;
-    buf_addc(out, '[');
-    buf_add(out, key.p, n);
-    buf_adds(out, n < key.n ? "…" : "]");
-}
-
-/* Where nothing was compared, and nothing is established. */
-static bool nothing_compared(enum relation r, const struct multiset_relation *of, struct buf *why)
-{
-    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
-        return false;
-    if (of->excluded_keys)
-        buf_adds(why, "every key is left out of the comparison");
-    else if (r == RELATION_DELIVERY)
-        buf_adds(why, "no row is owed, so nothing is established");
-    else if (r == RELATION_REFERENCE_DESTINATION)
-        buf_adds(why, "no row names a key, so nothing was looked for");
-    /* Else two empty sides agree, and a table read whole may be empty. */
-    return why->len > 0;
-}
-
-static enum status differences(const struct multiset_relation *of, struct buf *why, enum next_action *next)
-{
-    static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
-    for (size_t k = 0; k < KIND_TYPES; k++)
-        if (of->kind_rows[k])
-            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
-                       k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
-    bool failed = why->len > 0;
-    if (of->ambiguous_keys) {
-        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ", failed ? "; " : "",
-                   of->ambiguous_keys);
-        put_key(why, of->ambiguous);
-    }
-    *next = failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
-    return failed ? STATUS_FAILED : of->ambiguous_keys ? STATUS_UNSUPPORTED : STATUS_PASSED;
-}
-
-static bool undecided(const struct diff *d, const struct multiset_result *res, struct buf *why)
-{
-    if (res->differ_keys) {
-        buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
-        put_key(why, res->differ);
-    } else if (d->unsettled) {
-        buf_adds(why, d->unsettled);
-    }
-    return why->len > 0;
-}
-
-static void put_relation(const struct diff *d, struct stream_out *out, enum relation r, const struct multiset_result *res)
-{
-    const struct multiset_relation *of = &res->of[r];
-    struct buf why = BUF_INIT, counts = BUF_INIT;
-    enum status status = STATUS_UNAVAILABLE;
-    enum next_action next = NEXT_READ_QUIET;
-    bool seen_only = reads_destination(r) && undecided(d, res, &why);
-    multiset_put(out, r, of, &d->columns, seen_only);
-    if (!seen_only) {
-        next = r == RELATION_DELIVERY ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
-        if (!nothing_compared(r, of, &why))
-            status = differences(of, &why, &next);
-    }
-    buf_adds(&counts, "{\"keys\":");
-    json_put_u64(&counts, of->keys);
-    buf_adds(&counts, ",\"owed_rows\":");
-    json_put_u64(&counts, of->owed_rows);
-    buf_adds(&counts, ",\"found_rows\":");
-    json_put_u64(&counts, of->found_rows);
-    buf_adds(&counts, "}");
-    stream_put_check(out, check_of[r], status, buf_str(&why), NULL, next, buf_str(&counts));
-    buf_free(&why);
-    buf_free(&counts);
-}
-
-static void decide(struct diff *d, struct stream_out *out)
-{
-    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
-    choose(d, chosen);
-    struct buf why = BUF_INIT;
-    for (size_t r = 0; r < RELATION_TYPES; r++) {
-        buf_reset(&why);
-        asked[r] = chosen[r] && !any_wanting(d, (enum relation)r, &why);
-        any |= asked[r];
-        if (chosen[r] && !asked[r])
-            stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM, NULL);
-    }
-    struct multiset_result res = {0};
-    struct err err = ERR_INIT;
-    if (any && d->rows && multiset_compare(d->rows, asked, d->side[MULTISET_REFERENCE].seen, &res, &err) != 0)
-        stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
-    for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
-        if (asked[r])
-            put_relation(d, out, (enum relation)r, &res);
-    buf_free(&why);
-}
-
 static void diff_free(struct diff *d)
 {
     multiset_free(d->rows);
     for (size_t i = 0; i < MULTISET_SIDES; i++)
-        free(d->side[i].reason);
+        free(d->ask.side[i].reason);
     columns_free(&d->columns);
     buf_free(&d->columns_line);
     buf_free(&d->head);
     free(d->ends);
-    free(d->unsettled);
+    free(d->ask.unsettled);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);
@@ -583,7 +401,7 @@ int main(int argc, char **argv)
     struct stream_in in = {.rows_unchecked = true, .ahead = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
-        decide(&d, &out);
+        multiset_decide(&d.ask, d.rows, &d.columns, &out);
     status = stream_end(&out);
     diff_free(&d);
     stream_in_free(&in);

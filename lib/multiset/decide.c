@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deciding: which relations are looked at, whether their sides are fit to be
+ * compared, and what the checks say of them.
+ */
+#include "multiset/decide.h"
+
+#include <inttypes.h>
+
+static const char *const side_text[MULTISET_SIDES] = {
+    "the captured rows", "the reference's rows", "the destination's first read", "the destination's second read"};
+
+static const enum check_name check_of[RELATION_TYPES] = {
+    [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
+    [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
+    [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
+    [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
+};
+
+static bool reads_destination(enum relation r)
+{
+    return r != RELATION_TRANSFORMATION;
+}
+
+/* The sides whose rows a relation needs, whole. */
+static void needs(const struct multiset_question *q, enum relation r, bool need[MULTISET_SIDES])
+{
+    bool reference = q->side[MULTISET_REFERENCE].seen, captured = q->side[MULTISET_CAPTURED].seen;
+    need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
+    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION || (r == RELATION_COVERAGE && reference);
+    /* The captured rows name keys of reference-destination, where there are any. */
+    need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
+                              (r == RELATION_REFERENCE_DESTINATION && captured) || (r == RELATION_COVERAGE && !reference);
+}
+
+/* A relation is looked at where the run requires it, or where both its sides are there. */
+static void choose(const struct multiset_question *q, bool chosen[RELATION_TYPES])
+{
+    bool captured = q->side[MULTISET_CAPTURED].seen, reference = q->side[MULTISET_REFERENCE].seen;
+    bool destination = q->side[MULTISET_READ1].seen || q->side[MULTISET_READ2].seen, any = false;
+    const bool there[RELATION_TYPES] = {
+        [RELATION_DELIVERY] = captured && destination,
+        [RELATION_TRANSFORMATION] = reference && captured,
+        [RELATION_REFERENCE_DESTINATION] = reference && destination,
+    };
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        any |= chosen[r] = there[r] || q->required[check_of[r]];
+    /* A comparison of nothing must not look like one that passed. */
+    if (!any)
+        chosen[RELATION_DELIVERY] = true;
+}
+
+/* Why a side decides nothing, appended to why; false where it is whole. */
+static bool side_wanting(const struct multiset_question *q, unsigned which, struct buf *why)
+{
+    const struct multiset_side_seen *s = &q->side[which];
+    const char *name = side_text[which];
+    if (!s->seen)
+        buf_printf(why, "%s never came", name);
+    else if (!s->closed)
+        buf_printf(why, "%s: not whole: %" PRIu64 " rows came and no side line", name, s->rows);
+    else if (!s->whole)
+        buf_printf(why, "%s: not whole: %s", name, s->reason);
+    else if (s->said != s->rows)
+        buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
+    else
+        return false;
+    return true;
+}
+
+static bool any_wanting(const struct multiset_question *q, enum relation r, struct buf *why)
+{
+    bool need[MULTISET_SIDES];
+    needs(q, r, need);
+    for (unsigned i = 0; i < MULTISET_SIDES; i++)
+        if (need[i] && side_wanting(q, i, why))
+            return true;
+    return false;
+}
+
+/* A key as a reason shows it, cut where it is long. */
+static void put_key(struct buf *out, struct multiset_text key)
+{
+    size_t n = key.n < 200 ? key.n : 200;
+    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
+        n--;
+    buf_addc(out, '[');
+    buf_add(out, key.p, n);
+    buf_adds(out, n < key.n ? "…" : "]");
+}
+
+/* Where nothing was compared, and nothing is established. */
+static bool nothing_compared(enum relation r, const struct multiset_relation *of, struct buf *why)
+{
+    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
+        return false;
+    if (of->excluded_keys)
+        buf_adds(why, "every key is left out of the comparison");
+    else if (r == RELATION_DELIVERY)
+        buf_adds(why, "no row is owed, so nothing is established");
+    else if (r == RELATION_REFERENCE_DESTINATION)
+        buf_adds(why, "no row names a key, so nothing was looked for");
+    /* Else two empty sides agree, and a table read whole may be empty. */
+    return why->len > 0;
+}
+
+static enum status differences(const struct multiset_relation *of, struct buf *why, enum next_action *next)
+{
+    static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        if (of->kind_rows[k])
+            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
+                       k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
+    bool failed = why->len > 0;
+    if (of->ambiguous_keys) {
+        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ", failed ? "; " : "",
+                   of->ambiguous_keys);
+        put_key(why, of->ambiguous);
+    }
+    *next = failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
+    return failed ? STATUS_FAILED : of->ambiguous_keys ? STATUS_UNSUPPORTED : STATUS_PASSED;
+}
+
+static bool undecided(const struct multiset_question *q, const struct multiset_result *res, struct buf *why)
+{
+    if (res->differ_keys) {
+        buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
+        put_key(why, res->differ);
+    } else if (q->unsettled) {
+        buf_adds(why, q->unsettled);
+    }
+    return why->len > 0;
+}
+
+static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out, enum relation r,
+                         const struct multiset_result *res)
+{
+    const struct multiset_relation *of = &res->of[r];
+    struct buf why = BUF_INIT, counts = BUF_INIT;
+    enum status status = STATUS_UNAVAILABLE;
+    enum next_action next = NEXT_READ_QUIET;
+    bool seen_only = reads_destination(r) && undecided(q, res, &why);
+    multiset_put(out, r, of, columns, seen_only);
+    if (!seen_only) {
+        next = r == RELATION_DELIVERY ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
+        if (!nothing_compared(r, of, &why))
+            status = differences(of, &why, &next);
+    }
+    buf_adds(&counts, "{\"keys\":");
+    json_put_u64(&counts, of->keys);
+    buf_adds(&counts, ",\"owed_rows\":");
+    json_put_u64(&counts, of->owed_rows);
+    buf_adds(&counts, ",\"found_rows\":");
+    json_put_u64(&counts, of->found_rows);
+    buf_adds(&counts, "}");
+    stream_put_check(out, check_of[r], status, buf_str(&why), NULL, next, buf_str(&counts));
+    buf_free(&why);
+    buf_free(&counts);
+}
+
+void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns, struct stream_out *out)
+{
+    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
+    choose(q, chosen);
+    struct buf why = BUF_INIT;
+    for (size_t r = 0; r < RELATION_TYPES; r++) {
+        buf_reset(&why);
+        asked[r] = chosen[r] && !any_wanting(q, (enum relation)r, &why);
+        any |= asked[r];
+        if (chosen[r] && !asked[r])
+            stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM, NULL);
+    }
+    struct multiset_result res = {0};
+    struct err err = ERR_INIT;
+    if (any && rows && multiset_compare(rows, asked, q->side[MULTISET_REFERENCE].seen, &res, &err) != 0)
+        stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
+    for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
+        if (asked[r])
+            put_relation(q, columns, out, (enum relation)r, &res);
+    buf_free(&why);
+}
