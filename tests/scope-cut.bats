@@ -260,23 +260,30 @@ unavailable() { # what the reason says
     local state=job/ckpt/_state/1/v1
     cp $state/0/checkpoint-1.snap $state/0/checkpoint-3.snap
     scope_of 3 --checkpoint=3
+    unavailable "checkpoint-3.snap has 290 bytes, its sidecar says 291"
+    sidecar $state/0/checkpoint-3.snap 3
+    scope_of 3 --checkpoint=3
     unavailable "checkpoint-3.snap' is of job '1', subtask 0, checkpoint 1"
     cp $state/1/checkpoint-1.snap $state/0/checkpoint-1.snap
+    sidecar $state/0/checkpoint-1.snap 1
     snap 0 3 10
     scope_of 3 --checkpoint=3
     unavailable "checkpoint-1.snap' is of job '1', subtask 1, checkpoint 1"
     snap 0 1 3
     sed -i 's/"positions":[^]]*]/"positions":[]/' $state/0/checkpoint-[13].snap
+    for c in 1 3; do sidecar $state/0/checkpoint-$c.snap $c; done
     scope_of 3 --checkpoint=3
     unavailable "declares partition 0 and has no position of it"
     snap 0 1 3
     snap 0 3 10
     sed -i 's/read_committed/read_uncommitted/' $state/*/checkpoint-1.snap
+    for s in 0 1; do sidecar $state/$s/checkpoint-1.snap 1; done
     scope_of 3 --checkpoint=3
     unavailable "reads read_uncommitted at the scope's start and read_committed at its end"
     snap 0 1 3
     snap 1 1 3
     sed -i 's/"operator":"1"/"operator":"9"/' $state/0/checkpoint-3.snap
+    sidecar $state/0/checkpoint-3.snap 3
     scope_of 3 --checkpoint=3
     unavailable "of several operators"
 }

@@ -34,6 +34,27 @@ static bool is_state_of(struct cut *c, const struct snapshot *s, const char *whe
     return true;
 }
 
+/* Where the bundle has the state's sidecar, the bytes must be those that were synced: a restart holds it to the same. */
+static bool fits_sidecar(struct cut *c, const char *where, const char *p, size_t n)
+{
+    struct buf path = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct sidecar side;
+    const char *text;
+    size_t len;
+    buf_printf(&path, "%s.meta", where);
+    const char *meta = arena_strndup(&c->a, path.p, path.len);
+    buf_free(&path);
+    if (!bundle_find(&c->b->m, meta))
+        return true;
+    if (!cut_read(c, meta, NEXT_COLLECT_STATE, &text, &len))
+        return false;
+    if (sidecar_parse(text, len, meta, &side, &err) == 0 && sidecar_verify(&side, p, n, where, &err) == 0)
+        return true;
+    cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
+    return false;
+}
+
 static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_t checkpoint, struct snapshot *out)
 {
     struct buf path = BUF_INIT;
@@ -47,7 +68,7 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
         cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "the source's positions are not whole: '%s' is not in the bundle", where);
         return false;
     }
-    if (!cut_read(c, where, NEXT_COLLECT_STATE, &p, &n))
+    if (!cut_read(c, where, NEXT_COLLECT_STATE, &p, &n) || !fits_sidecar(c, where, p, n))
         return false;
     if (snapshot_parse(p, n, where, &c->a, out, &err) != 0) {
         cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
