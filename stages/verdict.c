@@ -39,12 +39,22 @@ struct options {
     uint64_t list, max_line;
 };
 
+/* Of several the one that requires most: each holds those before it. */
+static int add_profile(const char *s, enum report_profile *most, struct err *err)
+{
+    enum report_profile p;
+    if (report_profile_parse(s, &p, err) != 0)
+        return -1;
+    *most = p > *most ? p : *most;
+    return 0;
+}
+
 static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     int c, rc = 0;
     while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
         switch (c) {
-        case OPT_PROFILE: rc = report_profile_parse(optarg, &o->profile, err); break;
+        case OPT_PROFILE: rc = add_profile(optarg, &o->profile, err); break;
         case OPT_JSON: o->json = true; break;
         case OPT_REPORT: o->report = optarg; break;
         case OPT_LIST: rc = parse_u64(optarg, 0, UINT32_MAX, &o->list, "--list", err); break;

@@ -3,6 +3,8 @@
 # verdict: which checks decide, and what each end of a stream is worth.
 bats_require_minimum_version 1.5.0
 
+setup() { PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH; }
+
 head='{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"t","version":"1"}]}'
 
 check() { # name status
@@ -86,6 +88,7 @@ decide() { # expected status, arguments...
     { about bundle; check bundle.manifest passed; check bundle.artifacts passed; check bundle.completeness passed; } | whole
     decide 0 --profile=integrity
     decide 3 --profile=consistency
+    decide 3 --profile=consistency --profile=integrity
     decide 2 --profile=nonsense
 }
 
