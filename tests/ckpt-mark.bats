@@ -44,7 +44,7 @@ PY
 @test "a checkpoint without a participant's snapshot does not complete, and the next one does" {
     { barrier 1 0 "$(snapshot 0 1)"; barrier 2 1 "$(snapshot 1 2)"; barrier 3 2 "$(both 3)"; barrier 4 3 "$(both 4)"; } | whole lane
     run -0 --separate-stderr mark <lane
-    [ "$(ls ckpt/_jobs/1 | tr '\n' ' ')" = 'COMPLETED-3 COMPLETED-4 ' ]
+    [ "$(find ckpt/_jobs/1 -type f -printf '%f\n' | sort | tr '\n' ' ')" = 'COMPLETED-3 COMPLETED-4 ' ]
     [ "$stderr" = $'ckpt-mark: checkpoint 1 does not complete: participant 1 left no snapshot\nckpt-mark: checkpoint 3 completes again' ]
 }
 
