@@ -141,6 +141,10 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     run -1 --separate-stderr timeout 10 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
         --include-captures --out=out
     [[ $stderr == *"fifo"* ]]
+    rm job/capture/op-3/subtask-0/epoch-9.cap job/ha/job-1.json
+    mkfifo job/ha/job-1.json
+    run -1 --separate-stderr pack_job job out
+    [[ $stderr == *"'job-1.json' is no regular file"* ]]
     nothing_left
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define JOB_MANIFEST_MAX ((size_t)16 << 20)
@@ -15,7 +16,9 @@ static int read_beneath(int root, const char *rel, size_t max, struct buf *out, 
     int fd = open_beneath(root, rel, O_RDONLY | O_NONBLOCK, err);
     if (fd < 0)
         return -1;
-    int rc = file_read_fd(fd, rel, max, out, err);
+    struct stat st;
+    int rc = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? file_read_fd(fd, rel, max, out, err)
+                                                        : err_set(err, ERR_REFUSED, "'%s' is no regular file", rel);
     close(fd);
     return rc;
 }
