@@ -3,7 +3,7 @@
  * The table of distinct rows. Entries lie one after another in the order their
  * rows first came; the index finds a key's first row by the key's hash, and the
  * others follow it in a list until there are so many that each is found by its own
- * hash. Both are in huge pages, and rows are looked up ITEMS at a time: what a
+ * hash. The index is in huge pages, and rows are looked up ITEMS at a time: what a
  * row costs is its cache misses, and so they overlap.
  */
 #include <stdlib.h>
@@ -16,12 +16,14 @@
 #define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static void *map_pages(size_t n)
+/* Huge pages spare the index its misses. For the rows, which are many times as large, they cost more than they spare
+ * where a host has to find them first. */
+static void *map_pages(size_t n, bool huge)
 {
     void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    if (n >= HUGE_PAGE)
+    if (huge && n >= HUGE_PAGE)
         madvise(p, n, MADV_HUGEPAGE);
     return p;
 }
@@ -37,9 +39,9 @@ int table_init(struct table *t, const struct key_form *form, uint64_t budget, st
     uint64_t reach = (uint64_t)UINT32_MAX * UNIT;
     /* Only what is touched costs memory; where a limit on addresses stands in the way, less does too. */
     for (t->cap = budget < reach ? (size_t)budget : (size_t)reach; t->cap >= slots_bytes(MIN_BITS); t->cap /= 2)
-        if ((t->base = map_pages(t->cap)) != NULL)
+        if ((t->base = map_pages(t->cap, false)) != NULL)
             break;
-    t->slots = map_pages(slots_bytes(t->bits));
+    t->slots = map_pages(slots_bytes(t->bits), true);
     if (!t->base || !t->slots)
         return err_set(err, ERR_TROUBLE, "out of memory");
     return 0;
@@ -88,7 +90,7 @@ static bool grow(struct table *t)
 {
     uint64_t *old = t->slots;
     size_t n = (size_t)1 << t->bits, mask = 2 * n - 1;
-    uint64_t *slots = map_pages(slots_bytes(t->bits + 1));
+    uint64_t *slots = map_pages(slots_bytes(t->bits + 1), true);
     if (!slots)
         return false;
     t->bits++;
