@@ -210,6 +210,8 @@ edit() {
     refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "bundle" then .job = "2" else . end' "another job"
+    refuse 'if .type == "bundle" then del(.path) else . end' "bundle.path: missing"
+    refuse 'if .type == "bundle" then .manifest_sha256 = "0" else . end' "bundle.manifest_sha256"
     refuse 'if .type == "observation" then .stable = false else . end' "stable"
     refuse 'if .type == "observation" then .table_uuid = "11111111-1111-1111-1111-111111111111" else . end' "table_uuid is not the scope's"
     refuse 'if .type == "observation" then .server_uuid = null else . end' "server_uuid is not the scope's"

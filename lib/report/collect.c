@@ -144,6 +144,15 @@ static int on_scope(struct report *r, const struct stream_line *line, struct err
     return 0;
 }
 
+static int on_bundle(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct stream_bundle said;
+    if (keep_once(r, &r->bundles, line, &doc, err) != 0)
+        return -1;
+    return stream_bundle(line, &r->arena, &said, err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
+}
+
 static void on_unknown(struct report *r, const struct stream_line *line)
 {
     r->unknown_lines++;
@@ -168,7 +177,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
     case LINE_SCOPE: return on_scope(r, line, err);
     case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
-    case LINE_BUNDLE: return keep_once(r, &r->bundles, line, &doc, err);
+    case LINE_BUNDLE: return on_bundle(r, line, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;
