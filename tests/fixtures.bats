@@ -42,3 +42,15 @@ setup() {
 @test "no saved run names a password or the place where it was made" {
     run -1 grep -rliE --exclude-dir=job 'owed-demo|hunter2|password=' .
 }
+
+@test "README shows what these runs say" {
+    cd "$root" || exit 1
+    command=$(sed -n 's/^    \$ //p' README.md)
+    [ "$(PATH=$bin:$PATH bash -c "$command")" = "$(grep -A1 '^    \$ ' README.md | tail -n 1 | sed 's/^    //')" ]
+    n=0
+    while IFS= read -r line; do
+        n=$((n + 1))
+        grep -qF -- "${line#    }" fixtures/a-batch-of-20-records-lost/report.txt || { echo "$line" >&2; return 1; }
+    done < <(sed -n '/^    FAILED:/,/run: missing/p' README.md)
+    [ "$n" -ge 15 ]
+}
