@@ -23,7 +23,7 @@ teardown() {
     [ -z "${listener:-}" ] || kill "$listener" 2>/dev/null || true
 }
 
-# A socket on loopback that counts who connects, and answers nobody.
+# A socket on loopback that counts who connects, before it answers nobody.
 listen() {
     python3 -c '
 import socket
@@ -32,8 +32,8 @@ print(s.getsockname()[1], file=open("port.new", "w"))
 __import__("os").rename("port.new", "port")
 while True:
     c, _ = s.accept()
-    c.close()
     print("connected", file=open("connections", "a"))
+    c.close()
 ' 3>&- &
     listener=$!
     for _ in $(seq 200); do

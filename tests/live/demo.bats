@@ -10,7 +10,9 @@ bats_require_minimum_version 1.5.0
     fi
     export TMPDIR=$BATS_TEST_TMPDIR/work
     mkdir "$TMPDIR"
-    run -0 "$root/examples/reconcile/demo"
+    run "$root/examples/reconcile/demo"
+    echo "$output"
+    [ "$status" -eq 0 ]
     [ "$(grep -c '^ok ' <<<"$output")" -ge 33 ]
     run -1 grep -c '^WRONG' <<<"$output"
     [ -z "$(ls -A "$TMPDIR")" ]
