@@ -65,8 +65,6 @@ void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Message about unusable arguments, with a pointer to --help. Returns OWED_REFUSED. */
-int msg_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows may be
  * a secret that was given where no program takes one. Returns -1. */
 int opt_refused(char *const *argv, int at, struct err *err);

@@ -130,13 +130,12 @@ void msg_mask(struct buf *out, const char *p, size_t n)
     }
 }
 
-static void message(const char *tail, const char *fmt, va_list ap)
+static void message(const char *fmt, va_list ap)
 {
     struct buf text = BUF_INIT, line = BUF_INIT;
     buf_vprintf(&text, fmt, ap);
     buf_printf(&line, "%s: ", program);
     msg_mask(&line, text.p ? text.p : "", text.len);
-    buf_adds(&line, tail);
     buf_addc(&line, '\n');
     /* One write, so that the lines of programs that share a terminal do not mix. */
     if (fd_write_all(2, line.p, line.len, "standard error", NULL) != 0)
@@ -149,17 +148,8 @@ void msg_error(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    message("", fmt, ap);
+    message(fmt, ap);
     va_end(ap);
-}
-
-int msg_usage(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    message(" (try --help)", fmt, ap);
-    va_end(ap);
-    return OWED_REFUSED;
 }
 
 int opt_refused(char *const *argv, int at, struct err *err)
