@@ -117,8 +117,6 @@ static void read_marker(struct cut *c, uint64_t id, struct marker *out)
 int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err)
 {
     *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
-    c->scope.origin = "bundle";
-    c->scope.coverage = "selected-keys";
     c->scope.job = b->m.job;
     c->scope.from_run_start = r->from_run_start;
     list_markers(c);

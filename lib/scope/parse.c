@@ -5,11 +5,45 @@
 #include <string.h>
 
 static const char where[] = "scope";
-static const char *const start_names[] = {"checkpoint", "run", "restore"};
+static const char *const start_names[] = {"checkpoint", "run", "restore", "declared"};
+#define STARTS (sizeof start_names / sizeof *start_names)
 
 const char *scope_start_name(enum scope_start s)
 {
     return start_names[s];
+}
+
+const char *scope_origin(const struct scope *s)
+{
+    return s->declared ? "declared" : "bundle";
+}
+
+const char *scope_coverage(const struct scope *s)
+{
+    return s->complete_table ? "complete-table" : "selected-keys";
+}
+
+/* What only a bundle shows stands in a declared document as null, so that nobody takes it for left out. */
+static int nulls_need(const struct json *obj, const char *const *names, const char *place, struct err *err)
+{
+    for (; *names; names++) {
+        const struct json *v = json_get(obj, *names);
+        if (!v)
+            return err_set(err, ERR_REFUSED, "%s.%s: missing", place, *names);
+        if (v->type != JSON_NULL)
+            return err_set(err, ERR_REFUSED, "%s.%s: not null, and the scope is declared", place, *names);
+    }
+    return 0;
+}
+
+/* A string that a bundle always has, and that the person who declares a scope may not know: null then. */
+static int id_parse(const struct json *obj, const char *name, bool may_lack, struct arena *a, const char **out, const char *place, struct err *err)
+{
+    const struct json *v = json_get(obj, name);
+    *out = NULL;
+    if (may_lack && v && v->type == JSON_NULL)
+        return 0;
+    return json_need_str(obj, name, a, out, place, err);
 }
 
 static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out, size_t *n,
@@ -54,11 +88,11 @@ static int destination_parse(const struct json *doc, struct arena *a, struct sco
     static const char *const known[] = {"server_uuid", "server_version", "database", "table", "table_uuid", NULL};
     struct json *d;
     if (json_need(doc, "destination", JSON_OBJECT, &d, where, err) != 0 || json_only(d, known, at, err) != 0 ||
-        json_need_str(d, "server_uuid", a, &s->server_uuid, at, err) != 0 ||
-        json_need_str(d, "server_version", a, &s->server_version, at, err) != 0 ||
+        id_parse(d, "server_uuid", s->declared, a, &s->server_uuid, at, err) != 0 ||
+        id_parse(d, "server_version", s->declared, a, &s->server_version, at, err) != 0 ||
         json_need_str(d, "database", a, &s->database, at, err) != 0 || json_need_str(d, "table", a, &s->table, at, err) != 0)
         return -1;
-    return json_need_str(d, "table_uuid", a, &s->table_uuid, at, err);
+    return id_parse(d, "table_uuid", s->declared, a, &s->table_uuid, at, err);
 }
 
 static int range_parse(const struct json *v, const char *at, struct scope_range *r, struct err *err)
@@ -81,15 +115,30 @@ static int range_parse(const struct json *v, const char *at, struct scope_range 
     return 0;
 }
 
-static int source_parse(const struct json *v, const char *at, struct arena *a, struct scope_source *s, struct err *err)
+/* Nothing but the ranges tells what is owed under a declared scope: each has both ends, and how far it is read is known. */
+static int declared_source(const struct scope_source *s, const char *at, struct err *err)
 {
+    if (s->n_partitions == 0)
+        return err_set(err, ERR_REFUSED, "%s.partitions: none, and the scope is declared", at);
+    for (size_t i = 0; i < s->n_partitions; i++)
+        if (!s->partitions[i].has_from)
+            return err_set(err, ERR_REFUSED, "%s.partitions[%zu].from: null, and the scope is declared", at, i);
+    if (strcmp(s->isolation, "read_committed") != 0 && strcmp(s->isolation, "read_uncommitted") != 0)
+        return err_set(err, ERR_REFUSED, "%s.isolation: '%.40s' is not known here", at, s->isolation);
+    return 0;
+}
+
+static int source_parse(const struct json *v, const char *at, bool declared, struct arena *a, struct scope_source *s, struct err *err)
+{
+    static const char *const operator_null[] = {"operator", NULL};
     static const char *const known[] = {"operator", "topic", "cluster_id", "topic_id", "isolation", "partitions", NULL};
     struct json *list;
     *s = (struct scope_source){0};
     if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", at);
-    if (json_only(v, known, at, err) != 0 || json_need_str(v, "operator", a, &s->operator_id, at, err) != 0 ||
-        json_need_str(v, "topic", a, &s->topic, at, err) != 0 || json_need_str(v, "cluster_id", a, &s->cluster_id, at, err) != 0 ||
+    if (json_only(v, known, at, err) != 0 ||
+        (declared ? nulls_need(v, operator_null, at, err) : json_need_str(v, "operator", a, &s->operator_id, at, err)) != 0 ||
+        json_need_str(v, "topic", a, &s->topic, at, err) != 0 || id_parse(v, "cluster_id", declared, a, &s->cluster_id, at, err) != 0 ||
         json_opt_str(v, "topic_id", a, &s->topic_id, at, err) != 0 || json_need_str(v, "isolation", a, &s->isolation, at, err) != 0 ||
         json_need(v, "partitions", JSON_ARRAY, &list, at, err) != 0)
         return -1;
@@ -103,7 +152,7 @@ static int source_parse(const struct json *v, const char *at, struct arena *a, s
             return err_set(err, ERR_REFUSED, "%s.partition: not ascending", place);
     }
     s->n_partitions = list->len;
-    return 0;
+    return declared ? declared_source(s, at, err) : 0;
 }
 
 static int sources_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
@@ -115,27 +164,48 @@ static int sources_parse(const struct json *doc, struct arena *a, struct scope *
     for (size_t i = 0; i < list->len; i++) {
         char place[64];
         snprintf(place, sizeof place, "scope.sources[%zu]", i);
-        if (source_parse(list->u.items[i], place, a, &s->sources[i], err) != 0)
+        if (source_parse(list->u.items[i], place, s->declared, a, &s->sources[i], err) != 0)
             return -1;
+        for (size_t k = 0; k < i && s->declared; k++)
+            if (strcmp(s->sources[k].topic, s->sources[i].topic) == 0)
+                return err_set(err, ERR_REFUSED, "%s.topic: '%s' stands in scope.sources[%zu] already", place, s->sources[i].topic, k);
     }
     s->n_sources = list->len;
+    if (s->declared && s->n_sources == 0)
+        return err_set(err, ERR_REFUSED, "scope.sources: none, and the scope is declared");
+    return 0;
+}
+
+static int start_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
+{
+    const char *start;
+    size_t i = 0;
+    if (json_need_str(doc, "start", a, &start, where, err) != 0 ||
+        json_need_bool(doc, "from_run_start", &s->from_run_start, where, err) != 0 ||
+        ids_parse(doc, "epochs", where, a, &s->epochs, &s->n_epochs, true, err) != 0)
+        return -1;
+    while (i < STARTS && strcmp(start_names[i], start) != 0)
+        i++;
+    if (i == STARTS || (i == SCOPE_DECLARED) != s->declared)
+        return err_set(err, ERR_REFUSED, "scope.start: '%.40s' is not known here of a scope of origin %s", start, scope_origin(s));
+    s->start = (enum scope_start)i;
+    if (s->complete_table && !s->from_run_start)
+        return err_set(err, ERR_REFUSED, "scope.from_run_start: false, and the coverage is complete-table");
     return 0;
 }
 
 static int bounds_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
 {
-    const char *start;
-    if (json_need_u64(doc, "checkpoint", &s->checkpoint, where, err) != 0 || json_need_u64(doc, "since", &s->since, where, err) != 0 ||
-        json_need_str(doc, "start", a, &start, where, err) != 0 ||
-        json_need_bool(doc, "from_run_start", &s->from_run_start, where, err) != 0 ||
-        ids_parse(doc, "epochs", where, a, &s->epochs, &s->n_epochs, true, err) != 0)
+    static const char *const nulls[] = {"checkpoint", "since", "restored_from", NULL};
+    if (start_parse(doc, a, s, err) != 0)
         return -1;
-    size_t i = 0;
-    while (i < 3 && strcmp(start_names[i], start) != 0)
-        i++;
-    if (i == 3)
-        return err_set(err, ERR_REFUSED, "scope.start: '%.40s' is not known here", start);
-    s->start = (enum scope_start)i;
+    if (s->declared) {
+        if (s->from_run_start || s->n_epochs > 0)
+            return err_set(err, ERR_REFUSED, "scope.%s, and the scope is declared", s->n_epochs ? "epochs: not empty" : "from_run_start: true");
+        return nulls_need(doc, nulls, where, err);
+    }
+    if (json_need_u64(doc, "checkpoint", &s->checkpoint, where, err) != 0 || json_need_u64(doc, "since", &s->since, where, err) != 0)
+        return -1;
     const struct json *from = json_get(doc, "restored_from");
     s->has_restored_from = from && from->type != JSON_NULL;
     if (s->has_restored_from && json_need_u64(doc, "restored_from", &s->restored_from, where, err) != 0)
@@ -147,7 +217,7 @@ static int bounds_parse(const struct json *doc, struct arena *a, struct scope *s
 
 static int format_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
 {
-    const char *format, *cells;
+    const char *format, *cells, *origin, *coverage;
     uint64_t version;
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
@@ -160,15 +230,19 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
     static const char *const known[] = {"format", "version", "origin", "job", "job_graph_sha256", "sink", "destination", "checkpoint",
                                         "since", "start", "restored_from", "from_run_start", "epochs", "sources", "columns", "cells",
                                         "coverage", "scope_sha256", NULL};
-    if (json_only(doc, known, where, err) != 0 || json_need_str(doc, "origin", a, &s->origin, where, err) != 0 ||
-        json_need_str(doc, "cells", a, &cells, where, err) != 0 || json_need_str(doc, "coverage", a, &s->coverage, where, err) != 0)
+    if (json_only(doc, known, where, err) != 0 || json_need_str(doc, "origin", a, &origin, where, err) != 0 ||
+        json_need_str(doc, "cells", a, &cells, where, err) != 0 || json_need_str(doc, "coverage", a, &coverage, where, err) != 0)
         return -1;
-    if (strcmp(s->origin, "bundle") != 0)
-        return err_set(err, ERR_REFUSED, "scope.origin: '%.40s' is not known here", s->origin);
+    s->declared = strcmp(origin, "declared") == 0;
+    s->complete_table = strcmp(coverage, "complete-table") == 0;
+    if (strcmp(origin, scope_origin(s)) != 0)
+        return err_set(err, ERR_REFUSED, "scope.origin: '%.40s' is not known here", origin);
     if (strcmp(cells, "clink-canonical-cells-v1") != 0)
         return err_set(err, ERR_REFUSED, "scope.cells: '%.100s' is not known here", cells);
-    if (strcmp(s->coverage, "selected-keys") != 0)
-        return err_set(err, ERR_REFUSED, "scope.coverage: '%.40s' is not known here", s->coverage);
+    if (strcmp(coverage, scope_coverage(s)) != 0)
+        return err_set(err, ERR_REFUSED, "scope.coverage: '%.40s' is not known here", coverage);
+    if (s->declared && s->complete_table)
+        return err_set(err, ERR_REFUSED, "scope.coverage: complete-table, which only a bundle can show, and the scope is declared");
     return 0;
 }
 
@@ -183,13 +257,22 @@ static int print_parse(const struct json *doc, struct arena *a, struct scope *s,
     return 0;
 }
 
+static int job_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
+{
+    static const char *const nulls[] = {"job", "job_graph_sha256", "sink", NULL};
+    if (s->declared)
+        return nulls_need(doc, nulls, where, err);
+    if (json_need_str(doc, "job", a, &s->job, where, err) != 0 ||
+        json_opt_str(doc, "job_graph_sha256", a, &s->job_graph_sha256, where, err) != 0)
+        return -1;
+    return sink_parse(doc, a, s, err);
+}
+
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err)
 {
     *out = (struct scope){.columns = COLUMNS_INIT};
     struct json *columns;
-    if (format_parse(doc, a, out, err) != 0 || json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
-        json_opt_str(doc, "job_graph_sha256", a, &out->job_graph_sha256, where, err) != 0 || sink_parse(doc, a, out, err) != 0 ||
-        destination_parse(doc, a, out, err) != 0 || bounds_parse(doc, a, out, err) != 0 || sources_parse(doc, a, out, err) != 0 ||
+    if (format_parse(doc, a, out, err) != 0 || job_parse(doc, a, out, err) != 0 || destination_parse(doc, a, out, err) != 0 || bounds_parse(doc, a, out, err) != 0 || sources_parse(doc, a, out, err) != 0 ||
         json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 || print_parse(doc, a, out, err) != 0)
         return -1;
     return columns_parse(columns, true, &out->columns, err) != 0 ? err_prefix(err, "scope") : 0;

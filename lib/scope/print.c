@@ -54,13 +54,8 @@ static void source_put(struct json_w *w, const struct scope_source *s)
     jw_end_obj(w);
 }
 
-static void who_put(struct json_w *w, const struct scope *s)
+static void sink_put(struct json_w *w, const struct scope *s)
 {
-    jw_str(w, "format", SCOPE_FORMAT);
-    jw_u64(w, "version", SCOPE_VERSION);
-    jw_str(w, "origin", s->origin);
-    jw_str(w, "job", s->job);
-    jw_str(w, "job_graph_sha256", s->job_graph_sha256);
     jw_obj(w, "sink");
     jw_str(w, "operator", s->sink);
     jw_arr(w, "attempts");
@@ -69,6 +64,19 @@ static void who_put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
     ids_put(w, "subtasks", s->subtasks, s->n_subtasks);
     jw_end_obj(w);
+}
+
+static void who_put(struct json_w *w, const struct scope *s)
+{
+    jw_str(w, "format", SCOPE_FORMAT);
+    jw_u64(w, "version", SCOPE_VERSION);
+    jw_str(w, "origin", scope_origin(s));
+    jw_str(w, "job", s->job);
+    jw_str(w, "job_graph_sha256", s->job_graph_sha256);
+    if (s->declared)
+        jw_null(w, "sink");
+    else
+        sink_put(w, s);
     jw_obj(w, "destination");
     jw_str(w, "server_uuid", s->server_uuid);
     jw_str(w, "server_version", s->server_version);
@@ -78,18 +86,23 @@ static void who_put(struct json_w *w, const struct scope *s)
     jw_end_obj(w);
 }
 
+static void u64_or_null(struct json_w *w, const char *name, bool has, uint64_t v)
+{
+    if (has)
+        jw_u64(w, name, v);
+    else
+        jw_null(w, name);
+}
+
 /* Everything but the fingerprint; the object is left open. */
 static void body_put(struct json_w *w, const struct scope *s)
 {
     struct buf columns = BUF_INIT;
     who_put(w, s);
-    jw_u64(w, "checkpoint", s->checkpoint);
-    jw_u64(w, "since", s->since);
+    u64_or_null(w, "checkpoint", !s->declared, s->checkpoint);
+    u64_or_null(w, "since", !s->declared, s->since);
     jw_str(w, "start", scope_start_name(s->start));
-    if (s->has_restored_from)
-        jw_u64(w, "restored_from", s->restored_from);
-    else
-        jw_null(w, "restored_from");
+    u64_or_null(w, "restored_from", s->has_restored_from, s->restored_from);
     jw_bool(w, "from_run_start", s->from_run_start);
     ids_put(w, "epochs", s->epochs, s->n_epochs);
     jw_arr(w, "sources");
@@ -99,7 +112,7 @@ static void body_put(struct json_w *w, const struct scope *s)
     columns_write(&s->columns, &columns);
     jw_raw(w, "columns", columns.p, columns.len);
     jw_str(w, "cells", "clink-canonical-cells-v1");
-    jw_str(w, "coverage", s->coverage);
+    jw_str(w, "coverage", scope_coverage(s));
     buf_free(&columns);
 }
 
