@@ -147,6 +147,19 @@ int fd_write_all(int fd, const void *p, size_t n, const char *name, struct err *
 int file_publish(const char *path, const void *p, size_t n, struct err *err);
 /* As file_publish, and refuse when path exists. */
 int file_publish_new(const char *path, const void *p, size_t n, struct err *err);
+/* The same for a file too large to hold: written in blocks to a file without a name beside path (with file_publish's temporary
+ * name where the file system has no such files), and published by file_commit. After any failure, and at any time, file_drop
+ * leaves nothing. Anything at path that is no regular file is refused. */
+struct file_out {
+    char *path, *dir, *tmp;
+    int fd;
+    bool named; /* something stands under tmp */
+    struct buf held;
+};
+int file_begin(struct file_out *f, const char *path, struct err *err);
+int file_add(struct file_out *f, const void *p, size_t n, struct err *err);
+int file_commit(struct file_out *f, struct err *err); /* frees f in every case */
+void file_drop(struct file_out *f);
 int dir_sync(const char *path, struct err *err);
 int dir_make(const char *path, struct err *err); /* with parents, mode 0777 & ~umask; an existing directory is fine */
 /* Open a file beneath the directory rootfd, following no link on any component (openat2 where the kernel
@@ -180,6 +193,28 @@ int64_t time_now_ms(void);       /* wall clock, ms since the epoch */
 int64_t time_mono_ms(void);      /* monotonic */
 void time_iso_ms(int64_t ms, char out[32]); /* 2026-11-29T20:18:39.123Z */
 void sleep_ms(int64_t ms);
+
+/* ---- child processes ---- */
+
+/* One child with pipes at its standard input and output; its standard error is ours. It leads a process group of its own,
+ * which is killed with child_end, when a signal ends this program (HUP, INT, QUIT, TERM, PIPE), and the child itself
+ * whatever ends this program. One at a time. */
+struct child {
+    pid_t pid;  /* 0: none */
+    int in;     /* what it reads; not blocking; -1 once closed */
+    int out;    /* what it writes; not blocking */
+    int unread; /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be counted */
+    int status; /* of wait(2), after child_end */
+};
+#define CHILD_INIT {0, -1, -1, -1, 0}
+
+/* Start argv[0], found by PATH, without a shell. ERR_REFUSED where it cannot be run, with its name and nothing of its arguments. */
+int child_start(struct child *c, char *const *argv, struct err *err);
+void child_close_in(struct child *c);
+size_t child_unread(const struct child *c);  /* bytes that were written to in and nobody read */
+bool child_ended(const struct child *c);     /* true once it has ended; child_end then gives its own status */
+/* Kill the group, wait for the child, close the pipes. */
+void child_end(struct child *c);
 
 /* ---- base64 (RFC 4648, padded, no spare bits) ---- */
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child process with both its pipes, in a process group of its own that never outlives this program. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PIPE_BYTES (1 << 20)
+
+/* ---- our own death by a signal ---- */
+
+static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+static volatile sig_atomic_t guarded; /* the group that goes with us */
+
+static void on_deadly(int number)
+{
+    if (guarded > 0)
+        kill(-(pid_t)guarded, SIGKILL);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A signal that came ignored (nohup) stays ignored. */
+static void guard(pid_t group)
+{
+    guarded = group;
+    for (size_t i = 0; group && i < sizeof deadly / sizeof *deadly; i++) {
+        struct sigaction was, now = {.sa_handler = on_deadly};
+        sigemptyset(&now.sa_mask);
+        if (sigaction(deadly[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            sigaction(deadly[i], &now, NULL);
+    }
+}
+
+/* ---- start ---- */
+
+struct ends {
+    int in[2], out[2], said[2]; /* said: why the program could not be started */
+};
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+}
+
+static void close_ends(struct ends *e)
+{
+    close_pair(e->in);
+    close_pair(e->out);
+    close_pair(e->said);
+}
+
+/* In the child. Nothing here may allocate. */
+static void become(const struct ends *e, char *const *argv, pid_t parent)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        struct sigaction was;
+        if (sigaction(deadly[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            signal(deadly[i], SIG_DFL);
+    }
+    if (dup2(e->in[0], STDIN_FILENO) >= 0 && dup2(e->out[1], STDOUT_FILENO) >= 0)
+        execvp(argv[0], argv);
+    int why = errno;
+    ssize_t unused = write(e->said[1], &why, sizeof why);
+    (void)unused;
+    _exit(127);
+}
+
+/* Wait until the program runs, or says why it does not. 0 or an errno. */
+static int started(int fd)
+{
+    int why = 0;
+    ssize_t n;
+    do
+        n = read(fd, &why, sizeof why);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof why ? why : 0;
+}
+
+static void take_ends(struct child *c, struct ends *e)
+{
+    c->in = e->in[1];
+    c->unread = e->in[0];
+    c->out = e->out[0];
+    e->in[0] = e->in[1] = e->out[0] = -1;
+    fcntl(c->in, F_SETFL, O_NONBLOCK);
+    fcntl(c->out, F_SETFL, O_NONBLOCK);
+    /* Fewer turns a megabyte; where the system allows no more, all stays as it is. */
+    fcntl(c->in, F_SETPIPE_SZ, PIPE_BYTES);
+    fcntl(c->out, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
+int child_start(struct child *c, char *const *argv, struct err *err)
+{
+    struct ends e = {{-1, -1}, {-1, -1}, {-1, -1}};
+    *c = (struct child)CHILD_INIT;
+    if (pipe2(e.in, O_CLOEXEC) != 0 || pipe2(e.out, O_CLOEXEC) != 0 || pipe2(e.said, O_CLOEXEC) != 0) {
+        err_sys(err, "cannot make a pipe");
+        close_ends(&e);
+        return -1;
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        become(&e, argv, parent);
+    if (pid < 0) {
+        err_sys(err, "cannot start a process");
+        close_ends(&e);
+        return -1;
+    }
+    setpgid(pid, pid); /* both do, whoever is first */
+    c->pid = pid;
+    guard(pid);
+    close(e.said[1]);
+    e.said[1] = -1;
+    int why = started(e.said[0]);
+    take_ends(c, &e);
+    close_ends(&e);
+    if (why == 0)
+        return 0;
+    child_end(c);
+    errno = why;
+    err_sys(err, "cannot run '%s'", argv[0]);
+    err->kind = ERR_REFUSED;
+    return -1;
+}
+
+/* ---- end ---- */
+
+void child_close_in(struct child *c)
+{
+    if (c->in >= 0)
+        close(c->in);
+    c->in = -1;
+}
+
+size_t child_unread(const struct child *c)
+{
+    int n = 0;
+    return c->unread >= 0 && ioctl(c->unread, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
+}
+
+bool child_ended(const struct child *c)
+{
+    siginfo_t info = {0};
+    return c->pid > 0 && waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
+}
+
+void child_end(struct child *c)
+{
+    if (c->pid <= 0)
+        return;
+    /* Before it is reaped, while its number cannot be another's. */
+    kill(-c->pid, SIGKILL);
+    kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+        ;
+    guard(0);
+    c->pid = 0;
+    child_close_in(c);
+    if (c->out >= 0)
+        close(c->out);
+    if (c->unread >= 0)
+        close(c->unread);
+    c->out = c->unread = -1;
+}
