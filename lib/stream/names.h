@@ -139,6 +139,8 @@ enum relation relation_of(const char *p, size_t n);
     X(UNSUPPORTED_TABLE, "this form of table cannot be reconciled; see ch-read(1), LIMITS") \
     X(UNSUPPORTED_SERVER, "this server's line is not supported; see ch-read(1), LIMITS") \
     X(UNSUPPORTED_JOB, "this job's shape cannot be reconciled; see scope-cut(1), LIMITS") \
+    X(REFERENCE_AGAIN, "make the reference again; its own reasons say what it lacks") \
+    X(RIGHT_REFERENCE, "give the reference that was made for this scope, whole, as its writer left it") \
     X(INSPECT_FINDINGS, "look at the findings; repair the table or the job, then read again") \
     X(FREE_SPACE, "free scratch space, or name another place with --scratch") \
     X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
