@@ -7,9 +7,10 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16)
+ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 kafka-python)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
+KAFKA_PYTHON=3.0.12
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -23,7 +24,7 @@ missing_packages() {
     local p java
     command -v npm >/dev/null || want+=(nodejs npm)
     command -v mvn >/dev/null || want+=(maven)
-    command -v python3 >/dev/null || want+=(python3)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || want+=(python3 python3-venv)
     java=$(java -version 2>&1 | sed -n '1s/.*version "\([0-9]*\).*/\1/p') || true
     [ "${java:-0}" -ge 17 ] || want+=(openjdk-17-jre-headless)
     for p in "${want[@]}"; do
@@ -112,6 +113,15 @@ make_clickhouse-18.16() {
     [ -z "$lacking" ] || die "clickhouse-server 18.16 lacks $lacking"
 }
 
+# Another Kafka client than librdkafka, for the independent reference of the examples; run by its own interpreter's link.
+make_kafka-python() {
+    python3 -m venv "$1/out" || die "python3 -m venv failed (part debian brings it)"
+    "$1/out/bin/python" -m pip -q --disable-pip-version-check install "kafka-python==$KAFKA_PYTHON" >"$1/pip.log" 2>&1 || {
+        tail -n 20 "$1/pip.log" >&2
+        die "pip could not fetch kafka-python $KAFKA_PYTHON"
+    }
+}
+
 # part NAME VERSION [FOLDER]: run make_NAME in a folder beside, then rename.
 part() {
     local name=$1 version=$2 dir=$OWED_DEPS/${3:-$1}
@@ -142,6 +152,7 @@ for name; do
     chdb-26.7) part "$name" 26.7.3-stable.1 ;;
     kafka) part kafka "$KAFKA" kafka-4 ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
+    kafka-python) part "$name" "$KAFKA_PYTHON" ;;
     -h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
     *) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
     esac

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The orders job, from its specification: a record whose payload is a JSON object with an event_id that is not null is one row of
+the table, its members the columns of their names. Every other record owes nothing."""
+NAME, VERSION = "orders", "1"
+COLUMNS = ("event_id", "customer", "amount", "seen", "score", "note")
+
+
+def rows(record, value):
+    if isinstance(value, dict) and value.get("event_id") is not None:
+        yield {name: value.get(name) for name in COLUMNS}
