@@ -28,16 +28,17 @@ void line_in_free(struct line_in *in)
     buf_free(&in->own);
 }
 
-/* What was handed out is over: what is left of it moves to the front of the buffer. */
+/* What was handed out is over: what is left of it moves to the front of the buffer, which grows for a long line only. */
 static void keep_rest(struct line_in *in)
 {
     size_t left = in->len - in->at;
     bool own = in->p == in->own.p; /* and then it moves with the buffer when that grows */
-    buf_reserve(&in->own, left + READ_BLOCK);
-    if (own)
-        in->p = in->own.p;
-    if (left > 0)
+    if (own && left > 0)
         memmove(in->own.p, in->p + in->at, left);
+    in->own.len = own ? left : 0;
+    buf_reserve(&in->own, left - in->own.len + READ_BLOCK);
+    if (!own && left > 0)
+        memcpy(in->own.p, in->p + in->at, left);
     in->own.len = left;
     in->at = 0;
 }

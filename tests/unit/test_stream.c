@@ -188,12 +188,41 @@ static void test_write_and_read(void **state)
     close(fd);
 }
 
+/* A file gives as much as is asked for, unlike a pipe: the buffer must not grow with it. */
+static void test_large_file(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    int fd = scratch_open(NULL, &err);
+    assert_true(fd >= 0);
+    char lines[1000 * 101];
+    memset(lines, 'x', sizeof lines);
+    for (size_t i = 100; i < sizeof lines; i += 101)
+        lines[i] = '\n';
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(fd_write_all(fd, lines, sizeof lines, "scratch", &err), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    struct line_in in;
+    line_in_init(&in, fd, "scratch", 4096);
+    const char *p;
+    size_t n, read = 0;
+    while (line_in_next(&in, &p, &n, &err) > 0) {
+        read++;
+        assert_int_equal(n, 100);
+        assert_memory_equal(p, lines, n);
+    }
+    assert_int_equal(read, 40000);
+    assert_true(in.own.cap <= (size_t)256 << 10);
+    line_in_free(&in);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),  cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),   cmocka_unit_test(test_row_members),
-        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_large_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
