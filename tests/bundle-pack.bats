@@ -26,7 +26,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     run -0 --separate-stderr pack_job job out
     [ -z "$stderr" ]
     [ "$(jq -c '[.format,.version,.job.id,.checkpoint]' out/manifest.json)" = \
-        '["clink-incident-bundle",1,"1",{"id":7,"rule":"completed","rule_choice":7,"named":false,"generation":1,"subtasks":[0,1]}]' ]
+        '["clink-incident-bundle",1,"1",{"id":7,"rule":"completed","rule_choice":7,"named":false,"generation":1,"subtasks":[0,1],"state_root":"checkpoint/_state"}]' ]
     [ "$(paths)" = "$(paths | LC_ALL=C sort)" ]
     jq -r '.artifacts[] | "\(.sha256)  \(.path)"' out/manifest.json >sums
     (cd out && sha256sum --quiet -c ../sums)

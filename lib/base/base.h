@@ -182,6 +182,8 @@ struct sha256 {
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *p, size_t n);
 void sha256_hex(struct sha256 *s, char out[SHA256_HEX + 1]); /* lower-case hex; ends and frees s */
+void sha256_take(struct sha256 *s, char out[SHA256_HEX + 1]); /* the same, and begin anew in s: cheaper for many small files */
+void sha256_free(struct sha256 *s);                           /* of one that sha256_hex did not end */
 void sha256_of(const void *p, size_t n, char out[SHA256_HEX + 1]);
 bool sha256_is_hex(const char *p, size_t n); /* 64 lower-case hex digits */
 /* Hash what is left to read of fd. *bytes (may be NULL) is how many there were. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,11 +14,28 @@ static void digest_failed(void)
     _exit(OWED_TROUBLE);
 }
 
+/* Looked up once: for a small file the look-up takes longer than the digest. */
+static const EVP_MD *algorithm;
+static pthread_once_t algorithm_once = PTHREAD_ONCE_INIT;
+
+static void look_up(void)
+{
+    algorithm = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (!algorithm)
+        digest_failed();
+}
+
+static void begin(struct sha256 *s)
+{
+    pthread_once(&algorithm_once, look_up);
+    if (!s->ctx || EVP_DigestInit_ex(s->ctx, algorithm, NULL) != 1)
+        digest_failed();
+}
+
 void sha256_init(struct sha256 *s)
 {
     s->ctx = EVP_MD_CTX_new();
-    if (!s->ctx || EVP_DigestInit_ex(s->ctx, EVP_sha256(), NULL) != 1)
-        digest_failed();
+    begin(s);
 }
 
 void sha256_add(struct sha256 *s, const void *p, size_t n)
@@ -26,20 +44,36 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
         digest_failed();
 }
 
-void sha256_hex(struct sha256 *s, char out[SHA256_HEX + 1])
+static void finish(struct sha256 *s, char out[SHA256_HEX + 1])
 {
     unsigned char raw[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     if (EVP_DigestFinal_ex(s->ctx, raw, &n) != 1 || n != SHA256_HEX / 2)
         digest_failed();
-    EVP_MD_CTX_free(s->ctx);
-    s->ctx = NULL;
     static const char hex[] = "0123456789abcdef";
     for (unsigned i = 0; i < n; i++) {
         out[2 * i] = hex[raw[i] >> 4];
         out[2 * i + 1] = hex[raw[i] & 15];
     }
     out[SHA256_HEX] = '\0';
+}
+
+void sha256_free(struct sha256 *s)
+{
+    EVP_MD_CTX_free(s->ctx);
+    s->ctx = NULL;
+}
+
+void sha256_hex(struct sha256 *s, char out[SHA256_HEX + 1])
+{
+    finish(s, out);
+    sha256_free(s);
+}
+
+void sha256_take(struct sha256 *s, char out[SHA256_HEX + 1])
+{
+    finish(s, out);
+    begin(s);
 }
 
 void sha256_of(const void *p, size_t n, char out[SHA256_HEX + 1])

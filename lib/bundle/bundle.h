@@ -24,7 +24,8 @@
 #define BUNDLE_ROLE_TABLE(X) \
     X(JOB_MANIFEST, "job_manifest") X(MARKER, "marker") X(CONFIRMED, "confirmed") X(RESTORED, "restored") X(SIDECAR, "sidecar") \
     X(SNAPSHOT, "snapshot") X(INTERVAL_STATE, "interval_state") X(RUN_START, "run_start") X(CAPTURE, "capture") \
-    X(OPERATOR, "operator") X(INTERVAL, "interval") X(TRACE, "trace")
+    X(OPERATOR, "operator") X(INTERVAL, "interval") X(TRACE, "trace") X(CHANGELOG, "changelog") X(MATERIALIZATION, "materialization") \
+    X(ROCKSDB, "rocksdb")
 
 enum bundle_role {
 #define X(id, text) ROLE_##id,
@@ -34,6 +35,8 @@ enum bundle_role {
 };
 const char *bundle_role_name(enum bundle_role r);
 enum bundle_role bundle_role_of(const char *s); /* ROLE_TYPES for any other */
+/* True for a file that holds state: a snapshot, a changelog or a file of a RocksDB checkpoint. */
+bool bundle_role_is_state(enum bundle_role r);
 /* True where a file of this role may lie at path, for this job. */
 bool bundle_role_fits(enum bundle_role r, const char *path, const char *job);
 
@@ -56,8 +59,12 @@ struct bundle_note { /* of absent: what is not there; of excluded: a path; and w
 
 struct bundle_participant {
     uint64_t subtask;
-    const char *form; /* "file"; later "changelog", "rocksdb" */
+    const char *form; /* one of those below */
 };
+#define FORM_FILE "file"
+#define FORM_CHANGELOG "changelog"
+#define FORM_ROCKSDB "rocksdb"
+#define FORM_REMOTE "remote" /* in an object store: nothing of it is in the bundle */
 
 enum bundle_rule { RULE_NONE, RULE_COMPLETED, RULE_CONFIRMED };
 
@@ -72,6 +79,7 @@ struct bundle_manifest {
     bool named;               /* the checkpoint was named, not chosen */
     uint64_t *subtasks;
     size_t n_subtasks;
+    const char *state_root;   /* where state lies in the bundle: checkpoint/_state or checkpoint/_external/<job>; NULL: remote */
     const char *delivery;     /* JSON text of the delivery report, or NULL */
     bool has_job, has_state, has_captures, has_traces; /* contains */
     uint64_t max_bytes, max_files, timeout_s;
@@ -100,6 +108,9 @@ int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundl
 void bundle_manifest_put(struct buf *out, const struct bundle_manifest *m);
 void bundle_manifest_sort(struct bundle_manifest *m);
 const struct bundle_artifact *bundle_find(const struct bundle_manifest *m, const char *path);
+
+/* The path in the bundle of state that evidence_path_snapshot and its kin place at rel ("_state/…"); resets out. */
+const char *bundle_state_path(struct buf *out, const struct bundle_manifest *m, const char *rel);
 
 /* ---- an opened bundle ---- */
 

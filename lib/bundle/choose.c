@@ -121,6 +121,7 @@ static int chosen_marker(struct pack *p, struct err *err)
         rc = state_root_is_ours(p, err);
     p->m.generation = p->marker.generation;
     p->m.subtasks = p->marker.subtasks;
+    p->m.state_root = "checkpoint/_state";
     p->m.n_subtasks = p->marker.n_subtasks;
     buf_free(&rel);
     buf_free(&text);

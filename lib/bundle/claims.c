@@ -12,13 +12,21 @@ static bool any_role(const struct bundle_manifest *m, enum bundle_role r)
     return false;
 }
 
+static bool any_state(const struct bundle_manifest *m)
+{
+    for (size_t i = 0; i < m->n_artifacts; i++)
+        if (bundle_role_is_state(m->artifacts[i].role))
+            return true;
+    return false;
+}
+
 static void check_contains(const struct bundle_manifest *m, struct bundle_faults *f)
 {
     const struct {
         bool said, found;
         const char *what;
     } c[] = {{m->has_job, m->job_manifest || any_role(m, ROLE_JOB_MANIFEST), "job"},
-             {m->has_state, any_role(m, ROLE_SNAPSHOT) || any_role(m, ROLE_INTERVAL_STATE), "state"},
+             {m->has_state, any_state(m), "state"},
              {m->has_captures, m->n_captured || any_role(m, ROLE_CAPTURE) || any_role(m, ROLE_INTERVAL), "captures"},
              {m->has_traces, any_role(m, ROLE_TRACE), "traces"}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)

@@ -114,7 +114,7 @@ static void record(struct pack *p, const struct pack_item *it, const struct bund
         p->m.captured[p->m.n_captured++].path = it->dest;
     }
     p->m.has_captures |= it->role == ROLE_CAPTURE || it->role == ROLE_INTERVAL;
-    p->m.has_state |= it->role == ROLE_SNAPSHOT || it->role == ROLE_INTERVAL_STATE;
+    p->m.has_state |= bundle_role_is_state(it->role);
     p->m.has_traces |= it->role == ROLE_TRACE;
 }
 

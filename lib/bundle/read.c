@@ -164,6 +164,21 @@ static int ids_parse(const struct json *obj, const char *name, const char *place
 
 /* ---- objects ---- */
 
+/* Where the bundle's state lies: one of two places. One that does not say has it in the first. */
+static int state_root_of(const struct json *c, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
+{
+    const struct json *v = json_get(c, "state_root");
+    struct buf mirror = BUF_INIT;
+    out->state_root = v ? NULL : "checkpoint/_state";
+    int rc = json_opt_str(c, "state_root", a, &out->state_root, at, err);
+    buf_printf(&mirror, "checkpoint/_external/%s", out->job);
+    if (rc == 0 && out->state_root && strcmp(out->state_root, "checkpoint/_state") != 0 &&
+        strcmp(out->state_root, buf_str(&mirror)) != 0)
+        rc = err_set(err, ERR_REFUSED, "%s.state_root: '%.200s' is neither checkpoint/_state nor %s", at, out->state_root, mirror.p);
+    buf_free(&mirror);
+    return rc;
+}
+
 static int checkpoint_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
 {
     static const char at[] = "manifest.json.checkpoint";
@@ -172,7 +187,7 @@ static int checkpoint_parse(const struct json *doc, struct arena *a, struct bund
     if (json_need(doc, "checkpoint", JSON_OBJECT, &c, where, err) != 0 || json_need_u64(c, "id", &out->checkpoint, at, err) != 0 ||
         json_opt_str(c, "rule", a, &rule, at, err) != 0 || json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
         json_need_bool(c, "named", &out->named, at, err) != 0 || json_need_u64(c, "generation", &out->generation, at, err) != 0 ||
-        ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0)
+        ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0 || state_root_of(c, at, a, out, err) != 0)
         return -1;
     const struct json *choice = json_get(c, "rule_choice");
     out->has_choice = choice && choice->type != JSON_NULL;

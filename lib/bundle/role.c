@@ -51,11 +51,43 @@ static const char *after_two(const char *rest, const char *first, const char *se
     return strchr(rest, '/') ? NULL : rest;
 }
 
+bool bundle_role_is_state(enum bundle_role r)
+{
+    return r == ROLE_SNAPSHOT || r == ROLE_INTERVAL_STATE || r == ROLE_CHANGELOG || r == ROLE_ROCKSDB;
+}
+
+const char *bundle_state_path(struct buf *out, const struct bundle_manifest *m, const char *rel)
+{
+    const char *own = after(rel, "_state/");
+    return path_join(out, m->state_root ? m->state_root : "checkpoint/_state", own ? own : rel);
+}
+
+/* What follows the state root, which is the checkpoint directory's own or a mirror of another one. */
+static const char *after_root(const char *path, const char *job)
+{
+    const char *rest = after_job(path, "checkpoint/_external/", job);
+    return rest ? rest : after(path, "checkpoint/_state/");
+}
+
+/* True for v<generation>/<subtask>.cp-<id>/<anything>. */
+static bool is_rocksdb(const char *rest)
+{
+    uint64_t id;
+    rest = rest ? after(rest, "v") : NULL;
+    size_t digits = rest ? strspn(rest, "0123456789") : 0;
+    if (digits == 0 || rest[digits] != '/')
+        return false;
+    rest += digits + 1;
+    digits = strspn(rest, "0123456789");
+    const char *cp = digits ? after(rest + digits, ".cp-") : NULL, *slash = cp ? strchr(cp, '/') : NULL;
+    return slash && slash[1] && scan_u64(cp, (size_t)(slash - cp), &id);
+}
+
 bool bundle_role_fits(enum bundle_role r, const char *path, const char *job)
 {
     uint64_t id;
-    const char *jobs = after_job(path, "checkpoint/_jobs/", job), *state = after_job(path, "checkpoint/_state/", job);
-    const char *snap = after_two(state, "v", ""), *cap = after_two(after(path, "capture/"), "op-", "subtask-");
+    const char *jobs = after_job(path, "checkpoint/_jobs/", job), *root = after_root(path, job);
+    const char *state = root ? after_job(root, "", job) : NULL, *snap = after_two(state, "v", ""), *cap = after_two(after(path, "capture/"), "op-", "subtask-");
     switch (r) {
     case ROLE_JOB_MANIFEST:
         return strcmp(path, "job/manifest.json") == 0;
@@ -80,6 +112,12 @@ bool bundle_role_fits(enum bundle_role r, const char *path, const char *job)
         return cap && evidence_name_id(cap, "epoch-", ".sink.json", &id);
     case ROLE_TRACE:
         return after(path, "traces/") != NULL;
+    case ROLE_CHANGELOG:
+        return snap && evidence_name_id(snap, "changelog-", ".snap", &id);
+    case ROLE_MATERIALIZATION:
+        return root && changelog_rel(root, &(struct state_root){ROOT_OWN, NULL});
+    case ROLE_ROCKSDB:
+        return is_rocksdb(state);
     case ROLE_TYPES:
         break;
     }

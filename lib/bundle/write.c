@@ -20,6 +20,7 @@ static void checkpoint_put(struct json_w *w, const struct bundle_manifest *m)
     for (size_t i = 0; i < m->n_subtasks; i++)
         jw_u64(w, NULL, m->subtasks[i]);
     jw_end_arr(w);
+    jw_str(w, "state_root", m->state_root);
     jw_end_obj(w);
 }
 

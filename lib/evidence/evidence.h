@@ -35,6 +35,9 @@ const char *evidence_path_marker(struct buf *out, const char *job, enum marker_k
 const char *evidence_path_restored(struct buf *out, const char *job);
 const char *evidence_path_snapshot(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
 const char *evidence_path_start(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t epoch);
+const char *evidence_path_changelog(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
+/* _state/<job>/v<gen>/<sub>.cp-<id>, a directory */
+const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
 const char *evidence_path_op(struct buf *out, const char *op, uint64_t subtask);           /* op-3/subtask-0 */
 const char *evidence_path_capture(struct buf *out, const char *op, uint64_t subtask, uint64_t epoch);
 const char *evidence_path_interval(struct buf *out, const char *op, uint64_t subtask, uint64_t epoch);
@@ -78,6 +81,9 @@ bool markers_have(const struct markers *m, enum marker_kind k, uint64_t id);
 /* The one restore rule: the newest id c of ids for which not (R < c < next) holds, R and next being RESTORED's
  * (NULL: there is none). False: start from nothing. */
 bool restore_choice(const uint64_t *ids, size_t n, const struct restored *r, uint64_t *choice);
+/* The restore point on disk: that rule over the completed checkpoints, or over the confirmed ones where the job's sinks need
+ * commit confirmation. What a restart restores and what a collection is for are both chosen here. */
+bool restore_point(const struct markers *m, bool confirmed, uint64_t *choice);
 /* True when RESTORED passes the id over: it belongs to a run that a restore discarded. */
 bool restored_passes_over(const struct restored *r, uint64_t id);
 
@@ -179,6 +185,49 @@ void sidecar_put(struct buf *out, uint64_t checkpoint, const char *payload, size
 /* Refuses a payload of another size, CRC or digest, naming which. */
 int sidecar_verify(const struct sidecar *s, const char *payload, size_t n, const char *where, struct err *err);
 uint32_t crc32c(uint32_t crc, const void *p, size_t n); /* start with 0 */
+
+/* ---- state roots and changelogs ---- */
+
+enum state_root_kind {
+    ROOT_OWN,   /* none is named: <checkpoint dir>/_state */
+    ROOT_LOCAL, /* a directory of this machine */
+    ROOT_REMOTE /* an object store or a remote tier */
+};
+
+struct state_root {
+    enum state_root_kind kind;
+    const char *path; /* of ROOT_LOCAL: absolute, without a final slash */
+};
+
+/* A marker's state_root (NULL: none): an absolute path, bare or behind file://, rocksdb://, changelog+file:// or
+ * changelog+rocksdb://, or another scheme's address. Refuses any other text. Nothing is opened. */
+int state_root_parse(const char *text, struct arena *a, struct state_root *out, const char *where, struct err *err);
+
+struct materialization {
+    const char *location; /* as written */
+    uint64_t bytes;
+    const char *sha256;
+};
+
+struct changelog {
+    const char *job, *operator_id, *kind;
+    uint64_t subtask, checkpoint;
+    struct materialization *handles;
+    size_t n_handles;
+    const char *lines; /* the changes, in the caller's text */
+    size_t lines_len;
+    uint64_t changes;
+};
+
+/* Read a changelog's header and hold the count of its lines against it; the lines are read by changelog_replay. The text
+ * must outlive out. */
+int changelog_parse(const char *p, size_t n, const char *where, struct arena *a, struct changelog *out, struct err *err);
+/* Where a handle's file lies below its state root, in location's own text, or NULL where it lies outside of it or is in no
+ * directory materializations/. Decided by the texts alone. */
+const char *changelog_rel(const char *location, const struct state_root *root);
+/* Put the materializations (texts[i] is that of handles[i]) and then the changes into one state, and append its owed-state
+ * document, as snapshot_parse reads it. Refuses a text that its handle does not describe. */
+int changelog_replay(const struct changelog *c, const struct buf *texts, const char *where, struct buf *out, struct err *err);
 
 /* ---- captures ---- */
 

@@ -69,6 +69,21 @@ const char *evidence_path_start(struct buf *out, const char *job, uint64_t gener
     return buf_str(out);
 }
 
+const char *evidence_path_changelog(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                    uint64_t checkpoint)
+{
+    buf_reset(out);
+    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 "/changelog-%" PRIu64 ".snap", job, generation, subtask, checkpoint);
+    return buf_str(out);
+}
+
+const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint)
+{
+    buf_reset(out);
+    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 ".cp-%" PRIu64, job, generation, subtask, checkpoint);
+    return buf_str(out);
+}
+
 const char *evidence_path_op(struct buf *out, const char *op, uint64_t subtask)
 {
     buf_reset(out);

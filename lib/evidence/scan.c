@@ -33,6 +33,12 @@ bool restore_choice(const uint64_t *ids, size_t n, const struct restored *r, uin
     return found;
 }
 
+bool restore_point(const struct markers *m, bool confirmed, uint64_t *choice)
+{
+    return restore_choice(confirmed ? m->confirmed : m->completed, confirmed ? m->n_confirmed : m->n_completed,
+                          m->has_restored ? &m->restored : NULL, choice);
+}
+
 bool markers_have(const struct markers *m, enum marker_kind k, uint64_t id)
 {
     const uint64_t *ids = k == MARKER_CONFIRMED ? m->confirmed : m->completed;
