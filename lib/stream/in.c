@@ -169,6 +169,20 @@ static int check_row(const struct stream_in *in, const struct stream_line *line,
     return check_json(in, line->p, line->n, err);
 }
 
+/* What the first stop says, for a program that must say on its own why its input is not whole. */
+static void keep_reason(struct stream_in *in, const struct json *doc)
+{
+    const struct json *stage = json_get(doc, "stage"), *reason = json_get(doc, "reason");
+    struct buf text = BUF_INIT;
+    if (stage && stage->type == JSON_STRING)
+        msg_mask(&text, stage->str, stage->len);
+    buf_adds(&text, ": ");
+    if (reason && reason->type == JSON_STRING)
+        msg_mask(&text, reason->str, reason->len);
+    in->stop_reason = arena_strndup(&in->arena, text.p, text.len);
+    buf_free(&text);
+}
+
 static int note_stop(struct stream_in *in, const struct stream_line *line, struct err *err)
 {
     struct arena arena = ARENA_INIT;
@@ -180,6 +194,8 @@ static int note_stop(struct stream_in *in, const struct stream_line *line, struc
         in->refused = true;
     else if (!json_is(kind, "unfinished"))
         rc = refuse(in, "a stop whose kind is neither refused nor unfinished", err);
+    if (!in->stop_reason)
+        keep_reason(in, doc);
     in->stopped = true;
     arena_free(&arena);
     return rc;

@@ -204,6 +204,8 @@ void stream_put_stop(struct stream_out *out, const struct err *err, enum next_ac
     buf_adds(b, ",\"next\":");
     json_put_s(b, next_action_text(next));
     stream_put_built(out, LINE_STOP);
+    if (!out->stop_reason)
+        out->stop_reason = arena_strndup(&out->arena, err->text, strlen(err->text));
     out->stopped = true;
     out->rows_off = true;
     stream_status(out, err_exit(err));

@@ -64,6 +64,7 @@ struct stream_in {
     struct json *shard;          /* `shard` of the header, or NULL */
     bool ended, stopped;
     bool refused;                /* a `stop` of kind refused has passed */
+    const char *stop_reason;     /* of the first stop, "stage: reason", in arena; NULL before it */
     bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
     bool data_unchecked;         /* set where the next program reads every record and event in full: of these the type alone */
     enum next_action next;       /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
@@ -116,6 +117,7 @@ struct stream_out {
     bool begun, ended, stopped;
     bool rows_off;                 /* after a stop: rows are not passed on */
     bool broken;                   /* standard output failed; said once */
+    const char *stop_reason;       /* of this program's own first stop, in arena; NULL before it */
     int status;                    /* the exit status so far; only rises (stream_status) */
     struct buf line;               /* the line being built */
     struct arena arena;
