@@ -57,6 +57,7 @@ struct diff {
     unsigned head_side;
     struct multiset *rows;
     struct multiset_question ask;
+    bool observed;      /* the table was read before the line at hand */
     struct arena arena; /* for one line */
     struct arena keep;  /* for the run */
 };
@@ -101,6 +102,27 @@ static struct json *parse(struct diff *d, const struct stream_line *line, struct
     return json_parse_named(line->p, line->n, &d->arena, line_type_name(line->type), err);
 }
 
+/* Keep the first reason. */
+static void say(char **to, const char *what, const char *why)
+{
+    if (*to)
+        return;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
+    *to = xstrdup(buf_str(&text));
+    buf_free(&text);
+}
+
+static void unsettle(struct diff *d, const char *what, const char *why)
+{
+    say(&d->ask.unsettled, what, why);
+}
+
+static void uncover(struct diff *d, const char *what, const char *why)
+{
+    say(&d->ask.uncovered, what, why);
+}
+
 /* A key that is not the scope's would leave rows out of every comparison. */
 static int fit_scope(const struct diff *d, const struct stream_line *line, struct err *err)
 {
@@ -116,6 +138,9 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
         scope_parse_json(document, &d->keep, &d->scope, err) != 0)
         return misfit(line, err);
     d->has_scope = true;
+    d->ask.declared = d->scope.declared;
+    if (!d->scope.complete_table)
+        uncover(d, "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;
 }
 
@@ -279,6 +304,8 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
         return refuse(line, "a side that was closed before", err);
     s->seen = s->closed = true;
     s->whole = whole;
+    if (d->observed && !d->ask.table_whole && which <= MULTISET_REFERENCE && rows > 0)
+        unsettle(d, "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
     s->said = rows;
     s->reason = xstrdup(reason && *reason ? reason : "no reason was given");
     return 0;
@@ -314,22 +341,14 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
     return 0;
 }
 
-static void unsettle(struct diff *d, const char *what, const char *why)
-{
-    if (d->ask.unsettled)
-        return;
-    struct buf text = BUF_INIT;
-    buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
-    d->ask.unsettled = xstrdup(buf_str(&text));
-    buf_free(&text);
-}
-
+/* What a check upstream takes from the relations that use the destination, or from the one of the whole table. */
 static int on_check(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct json *doc = parse(d, line, err);
     if (!doc)
         return misfit(line, err);
-    if (!json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION)) ||
+    bool destination = json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION));
+    if ((!destination && !json_is(json_get(doc, "name"), check_name_text(CHECK_DESTINATION_COVERAGE))) ||
         json_is(json_get(doc, "status"), status_name(STATUS_PASSED)))
         return 0;
     const char *status, *reason = "";
@@ -337,8 +356,8 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
         json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
         return misfit(line, err);
     struct buf what = BUF_INIT;
-    buf_printf(&what, "%s is %s", check_name_text(CHECK_RECONCILE_DESTINATION), status);
-    unsettle(d, buf_str(&what), reason);
+    buf_printf(&what, "%s is %s", check_name_text(destination ? CHECK_RECONCILE_DESTINATION : CHECK_DESTINATION_COVERAGE), status);
+    (destination ? unsettle : uncover)(d, buf_str(&what), reason ? reason : "");
     buf_free(&what);
     return 0;
 }
@@ -346,9 +365,14 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
 static int on_observation(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct json *doc = parse(d, line, err);
-    bool stable = true;
-    if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0)
+    bool stable = true, whole = false;
+    if (d->observed)
+        return refuse(line, "a second observation", err);
+    if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
+        json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
         return misfit(line, err);
+    d->observed = true;
+    d->ask.table_whole = whole;
     if (stable)
         return 0;
     const struct json *list = json_get(doc, "unstable");
@@ -385,6 +409,7 @@ static void diff_free(struct diff *d)
     buf_free(&d->head);
     free(d->ends);
     free(d->ask.unsettled);
+    free(d->ask.uncovered);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);

@@ -22,10 +22,22 @@ static bool reads_destination(enum relation r)
     return r != RELATION_TRANSFORMATION;
 }
 
+/* True where the expectation is a reference's: there, or required and yet to come. */
+static bool has_reference(const struct multiset_question *q)
+{
+    return q->side[MULTISET_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] || q->required[CHECK_REFERENCE_CAPTURE] ||
+           q->required[CHECK_REFERENCE_DESTINATION];
+}
+
+static bool has_captured(const struct multiset_question *q)
+{
+    return q->side[MULTISET_CAPTURED].seen || q->required[CHECK_RECONCILE_ROWS] || q->required[CHECK_REFERENCE_CAPTURE];
+}
+
 /* The sides whose rows a relation needs, whole. */
 static void needs(const struct multiset_question *q, enum relation r, bool need[MULTISET_SIDES])
 {
-    bool reference = q->side[MULTISET_REFERENCE].seen, captured = q->side[MULTISET_CAPTURED].seen;
+    bool reference = has_reference(q), captured = has_captured(q);
     need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
     need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION || (r == RELATION_COVERAGE && reference);
     /* The captured rows name keys of reference-destination, where there are any. */
@@ -47,7 +59,7 @@ static void choose(const struct multiset_question *q, bool chosen[RELATION_TYPES
         any |= chosen[r] = there[r] || q->required[check_of[r]];
     /* A comparison of nothing must not look like one that passed. */
     if (!any)
-        chosen[RELATION_DELIVERY] = true;
+        chosen[q->declared ? RELATION_REFERENCE_DESTINATION : RELATION_DELIVERY] = true;
 }
 
 /* Why a side decides nothing, appended to why; false where it is whole. */
@@ -89,45 +101,82 @@ static void put_key(struct buf *out, struct multiset_text key)
     buf_adds(out, n < key.n ? "…" : "]");
 }
 
-/* Where nothing was compared, and nothing is established. */
-static bool nothing_compared(enum relation r, const struct multiset_relation *of, struct buf *why)
+/* True where the table was read whole for an answer about the whole of it, and both reads found no row. */
+static bool table_is_empty(const struct multiset_question *q)
 {
-    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
-        return false;
-    if (of->excluded_keys)
-        buf_adds(why, "every key is left out of the comparison");
-    else if (r == RELATION_DELIVERY)
-        buf_adds(why, "no row is owed, so nothing is established");
-    else if (r == RELATION_REFERENCE_DESTINATION)
-        buf_adds(why, "no row names a key, so nothing was looked for");
-    /* Else two empty sides agree, and a table read whole may be empty. */
-    return why->len > 0;
+    return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered && q->side[MULTISET_READ1].rows == 0 &&
+           q->side[MULTISET_READ2].rows == 0;
 }
 
-static enum status differences(const struct multiset_relation *of, struct buf *why, enum next_action *next)
+/* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
+static enum status nothing_compared(const struct multiset_question *q, enum relation r, const struct multiset_relation *of, struct buf *why)
+{
+    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
+        return STATUS_TYPES;
+    if (of->excluded_keys) {
+        buf_adds(why, "every key is left out of the comparison");
+        return STATUS_UNAVAILABLE;
+    }
+    if (r == RELATION_TRANSFORMATION || table_is_empty(q)) {
+        buf_adds(why, r == RELATION_TRANSFORMATION ? "the reference computes no row, and none was captured"
+                                                   : "no row is owed, and the table, read whole, holds none");
+        return STATUS_PASSED;
+    }
+    buf_adds(why, r == RELATION_DELIVERY ? "no row is owed, so nothing is established" : "no row names a key, so nothing was looked for");
+    return STATUS_UNAVAILABLE;
+}
+
+/* All that is missing is the newest: it may be late, unless the sink had its acknowledgement. */
+static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged)
+{
+    const struct multiset_run *run = &tail->first;
+    buf_printf(why, "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s", run->topic,
+               run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
+    if (tail->partitions > 1)
+        buf_printf(why, ", and of %" PRIu64 " more partitions", tail->partitions - 1);
+    buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
+}
+
+static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of, struct buf *why,
+                               enum next_action *next)
 {
     static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
     for (size_t k = 0; k < KIND_TYPES; k++)
         if (of->kind_rows[k])
             buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
                        k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
-    bool failed = why->len > 0;
+    bool failed = why->len > 0, late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->ambiguous_keys) {
         buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ", failed ? "; " : "",
                    of->ambiguous_keys);
         put_key(why, of->ambiguous);
     }
-    *next = failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
-    return failed ? STATUS_FAILED : of->ambiguous_keys ? STATUS_UNSUPPORTED : STATUS_PASSED;
+    if (late)
+        put_tail(why, &of->tail, r == RELATION_DELIVERY);
+    *next = late && r != RELATION_DELIVERY ? NEXT_READ_TAIL : failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
+    if (failed || of->ambiguous_keys)
+        return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
+    if (r != RELATION_COVERAGE || of->excluded_keys == 0)
+        return STATUS_PASSED;
+    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison", of->excluded_keys);
+    return STATUS_UNAVAILABLE;
 }
 
-static bool undecided(const struct multiset_question *q, const struct multiset_result *res, struct buf *why)
+/* Why what was seen of the destination decides nothing, in why. */
+static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res, struct buf *why,
+                      enum next_action *next)
 {
+    *next = NEXT_READ_QUIET;
+    if (r == RELATION_TRANSFORMATION)
+        return false;
     if (res->differ_keys) {
         buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
         put_key(why, res->differ);
     } else if (q->unsettled) {
         buf_adds(why, q->unsettled);
+    } else if (r == RELATION_COVERAGE && (q->uncovered || !q->table_whole)) {
+        *next = q->uncovered ? NEXT_NONE : NEXT_READ_WHOLE;
+        buf_adds(why, q->uncovered ? q->uncovered : "the table was not read whole");
     }
     return why->len > 0;
 }
@@ -138,13 +187,14 @@ static void put_relation(const struct multiset_question *q, const struct columns
     const struct multiset_relation *of = &res->of[r];
     struct buf why = BUF_INIT, counts = BUF_INIT;
     enum status status = STATUS_UNAVAILABLE;
-    enum next_action next = NEXT_READ_QUIET;
-    bool seen_only = reads_destination(r) && undecided(q, res, &why);
+    enum next_action next;
+    bool seen_only = undecided(q, r, res, &why, &next);
     multiset_put(out, r, of, columns, seen_only);
     if (!seen_only) {
-        next = r == RELATION_DELIVERY ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
-        if (!nothing_compared(r, of, &why))
-            status = differences(of, &why, &next);
+        status = nothing_compared(q, r, of, &why);
+        next = status == STATUS_UNAVAILABLE ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
+        if (status == STATUS_TYPES)
+            status = differences(q, r, of, &why, &next);
     }
     buf_adds(&counts, "{\"keys\":");
     json_put_u64(&counts, of->keys);
@@ -172,7 +222,7 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
     }
     struct multiset_result res = {0};
     struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, asked, q->side[MULTISET_REFERENCE].seen, &res, &err) != 0)
+    if (any && rows && multiset_compare(rows, asked, has_reference(q), &res, &err) != 0)
         stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
     for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
         if (asked[r])

@@ -15,7 +15,10 @@ struct multiset_side_seen {
 struct multiset_question {
     struct multiset_side_seen side[MULTISET_SIDES];
     bool required[CHECK_NAMES];
-    char *unsettled; /* why the destination as it was read decides nothing, or NULL */
+    char *unsettled;   /* why the destination as it was read decides nothing, or NULL */
+    bool table_whole;  /* the observation says that the table was read whole */
+    char *uncovered;   /* why the whole table decides nothing though it may have been read, or NULL */
+    bool declared;     /* the scope is one that no bundle shows: nothing was captured */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */

@@ -78,6 +78,13 @@ struct multiset_run {
     uint64_t partition, first, last, rows;
 };
 
+/* Missing rows that nothing owed follows in their partition. */
+struct multiset_tail {
+    uint64_t rows, partitions;
+    struct multiset_run first; /* of the first partition that has any, by topic and number */
+    bool whole;                /* the first one is all that its partition owes */
+};
+
 struct multiset_relation {
     bool asked;
     uint64_t owed_rows, found_rows, keys;             /* of the keys compared */
@@ -92,6 +99,7 @@ struct multiset_relation {
     struct multiset_run *runs;                        /* the longest, by topic, partition and offset */
     size_t runs_listed;
     uint64_t runs_total;
+    struct multiset_tail tail;
     const char **unordered;                           /* topic/partition that did not come in offset order: no runs */
     size_t unordered_n;
 };
@@ -107,6 +115,9 @@ struct multiset_result {
 /* Compare what was added, for the relations asked for; once, at the end. found_rows are of read 1. The expected rows of
  * RELATION_COVERAGE are the reference's where reference is set, else the captured ones. */
 int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out, struct err *err);
+
+/* True where all that is wrong in a relation with the table is that the newest rows of some partitions are missing. */
+bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
 
 /* ---- as lines ---- */
 

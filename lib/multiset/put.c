@@ -100,6 +100,20 @@ static void put_runs(struct json_w *w, const struct multiset_relation *of)
     jw_end_arr(w);
 }
 
+bool multiset_only_tail(enum relation r, const struct multiset_relation *of)
+{
+    return r != RELATION_TRANSFORMATION && of->tail.rows > 0 && of->tail.rows == of->kind_rows[KIND_MISSING] &&
+           !of->kind_rows[KIND_CHANGED] && !of->kind_rows[KIND_DUPLICATED] && !of->kind_rows[KIND_UNEXPECTED] && !of->ambiguous_keys;
+}
+
+static void put_tail(struct json_w *w, bool tail, const struct multiset_relation *of)
+{
+    jw_obj(w, "tail");
+    jw_u64(w, "rows", tail ? of->tail.rows : 0);
+    jw_u64(w, "partitions", tail ? of->tail.partitions : 0);
+    jw_end_obj(w);
+}
+
 static void put_summary(struct stream_out *out, enum relation r, const struct multiset_relation *of, bool undecided)
 {
     struct json_w w;
@@ -122,6 +136,7 @@ static void put_summary(struct stream_out *out, enum relation r, const struct mu
     jw_u64(&w, "unsupported_keys", of->ambiguous_keys);
     jw_u64(&w, "excluded_keys", of->excluded_keys);
     put_runs(&w, of);
+    put_tail(&w, !undecided && multiset_only_tail(r, of), of);
     jw_u64(&w, "listed", of->listed);
     if (undecided)
         jw_bool(&w, "undecided", true);

@@ -22,6 +22,7 @@ void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate)
 struct open_run {
     enum fate fate;
     uint64_t first, last, rows;
+    bool fine; /* a row before it was not part of it */
 };
 
 struct kept_run {
@@ -128,12 +129,16 @@ static void step(struct walk *k, const struct places *p, const struct place *at,
         return;
     enum fate fate = fates_get(&k->w->fates, number);
     struct open_run *open = &k->open[at->partition];
-    if (open->fate != fate)
+    if (open->fate != fate) {
+        open->fine |= open->fate != FATE_FINE;
         close_run(k, name, open, max);
-    if (fate == FATE_FINE)
+    }
+    if (fate == FATE_FINE) {
+        open->fine = true;
         return;
+    }
     if (open->fate == FATE_FINE)
-        *open = (struct open_run){.fate = fate, .first = at->offset};
+        *open = (struct open_run){.fate = fate, .first = at->offset, .fine = open->fine};
     open->last = at->offset;
     open->rows++;
 }
@@ -157,11 +162,26 @@ static void walk_begin(struct walk *k, struct work *w, const struct places *p, s
     qsort(k->listed, k->listed_n, sizeof(*k->listed), by_number);
 }
 
+/* What is missing at the end of its partition may only be late. */
+static void note_tail(struct walk *k, const struct partition_name *name, const struct open_run *open)
+{
+    struct multiset_tail *tail = &k->w->out->tail;
+    if (open->fate != FATE_MISSING)
+        return;
+    if (tail->partitions++ == 0) {
+        tail->first = (struct multiset_run){KIND_MISSING, name->topic, name->partition, open->first, open->last, open->rows};
+        tail->whole = !open->fine;
+    }
+    tail->rows += open->rows;
+}
+
 static void walk_end(struct walk *k, const struct places *p, struct partition_name *const *in_order, size_t max, struct arena *arena)
 {
     struct multiset_relation *out = k->w->out;
-    for (size_t i = 0; i < p->n; i++)
-        close_run(k, &p->at[i], &k->open[i], max);
+    for (size_t i = 0; i < p->n; i++) {
+        note_tail(k, in_order[i], &k->open[in_order[i] - p->at]);
+        close_run(k, in_order[i], &k->open[in_order[i] - p->at], max);
+    }
     qsort(k->kept, k->n, sizeof *k->kept, place_order);
     out->runs = arena_alloc(arena, (k->n + 1) * sizeof *out->runs);
     for (size_t i = 0; i < k->n; i++)

@@ -146,6 +146,8 @@ enum relation relation_of(const char *p, size_t n);
     X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
     X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
     X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
+    X(READ_TAIL, "wait, or raise --settle-ms, and read again") \
+    X(READ_WHOLE, "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
     X(MAKE_CHECK, "run the stage that makes this check in the pipe") \
     X(NEWER_OWED, "read this with the version that wrote it, or a newer one")
 

@@ -399,6 +399,39 @@ static void hold_runs(const struct model *m, const struct multiset_relation *of)
     assert_int_equal(next, of->runs_total);
 }
 
+/* Backwards from the end of each partition, as far as rows are missing. */
+static void hold_tail(const struct model *m, const struct multiset_relation *of)
+{
+    static const unsigned order[] = {0, 2, 1};
+    struct multiset_tail tail = {.whole = false};
+    for (size_t k = 0; k < 3; k++) {
+        uint64_t rows = 0, first = 0, last = 0;
+        bool whole = true;
+        for (size_t i = m->s->n; i-- > 0;) {
+            const struct row *r = &m->s->row[i];
+            if (r->side != m->owed || !r->at[0] || r->partition != order[k])
+                continue;
+            whole = whole && r->fate == FATE_MISSING;
+            if (r->fate != FATE_MISSING)
+                break;
+            first = r->offset;
+            last = rows++ ? last : r->offset;
+        }
+        if (rows == 0)
+            continue;
+        if (tail.partitions++ == 0) {
+            assert_int_equal(of->tail.first.partition, order[k]);
+            assert_int_equal(of->tail.first.first, first);
+            assert_int_equal(of->tail.first.last, last);
+            assert_int_equal(of->tail.first.rows, rows);
+            assert_int_equal(of->tail.whole, whole);
+        }
+        tail.rows += rows;
+    }
+    assert_int_equal(of->tail.rows, tail.rows);
+    assert_int_equal(of->tail.partitions, tail.partitions);
+}
+
 static void hold(struct set *s, const struct multiset_result *res)
 {
     static struct model m;
@@ -409,6 +442,7 @@ static void hold(struct set *s, const struct multiset_result *res)
         model_relation(&m, s, (enum relation)r);
         hold_findings(&m, of);
         hold_runs(&m, of);
+        hold_tail(&m, of);
         assert_int_equal(of->keys, m.keys);
         assert_int_equal(of->owed_rows, m.owed_rows);
         assert_int_equal(of->found_rows, m.found_rows);

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # bats sets output
+# Streams of rows for rows-diff, and what it wrote about them.
+
+# A whole stream of the lines on standard input, with header and end.
+whole() {
+    {
+        echo '{"type":"stream","format":"owed-stream","version":1,"stages":[]}'
+        [ -z "$COLUMNS" ] || echo "{\"type\":\"columns\",\"cells\":\"clink-canonical-cells-v1\",\"columns\":[$COLUMNS]}"
+        cat
+    } >lines
+    { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >stream
+}
+
+owed() { echo "{\"type\":\"row\",\"side\":\"captured\",\"cells\":$1${2:+,\"at\":\"$2\"}${3:+,\"again\":\"$3\"}}"; }
+reference() { echo "{\"type\":\"row\",\"side\":\"reference\",\"cells\":$1${2:+,\"at\":\"$2\"}}"; }
+row() { echo "{\"type\":\"row\",\"side\":\"destination\",\"read\":$1,\"cells\":$2}"; }
+side() { echo "{\"type\":\"side\",\"side\":\"$1\",${3:+\"read\":$3,}\"rows\":$2,\"whole\":true}"; }
+require() { echo "{\"type\":\"require\",\"checks\":[$1]}"; }
+
+# Both reads of the same rows, given as arguments, then their sides.
+found() {
+    for read in 1 2; do
+        for cells in "$@"; do row $read "$cells"; done
+        side destination $# $read
+    done
+}
+# Whole owed sides of the rows given: captured_side CELLS…, reference_side CELLS…
+captured_side() {
+    for cells in "$@"; do owed "$cells"; done
+    side captured $#
+}
+reference_side() {
+    for cells in "$@"; do reference "$cells"; done
+    side reference $#
+}
+# What ch-read says of a table that it read whole.
+observed_whole() { echo '{"type":"observation","stable":true,"table_whole":true}'; }
+# Captured rows p0 from the offset $1 to $2, each under its own key.
+range() { for i in $(seq "$1" "$2"); do owed "[\"k$i\",\"v\"]" "t/0/$i"; done; }
+keys() { for i in "$@"; do printf '["k%s","v"]\n' "$i"; done; }
+diff_() { rows-diff "$@" <stream; }
+check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }
+reason() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .reason' <<<"$output"; }
+next_() { jq -r 'select(.type == "check" and .name == "'"$1"'") | .next' <<<"$output"; }
+# missing, changed, duplicated keys, surplus copies, unexpected
+counts() {
+    jq -r 'select(.type == "summary" and .relation == "'"${1:-delivery}"'") |
+        "\(.missing.rows) \(.changed.rows) \(.duplicated.keys) \(.duplicated.surplus) \(.unexpected.rows)"' <<<"$output"
+}
+runs() { jq -c 'select(.type == "summary") | .runs[] | [.kind, .topic, .partition, .first, .last, .rows]' <<<"$output"; }
+findings() { jq -c 'select(.type == "finding") | [.kind, .key, .owed, .found, .owed_copies, .found_copies, .at, .explained]' <<<"$output"; }
