@@ -119,18 +119,6 @@ moment_scenarios() {
     expect 'the table altered between the two reads' 3 "$(because 'definition|changed')" "$reasons" altered_between
 }
 
-# The verdict of what a pipe left in $work/last, kept as the scenario's where runs are saved.
-judge() {
-    local status=0
-    verdict --json <"$work/last" >"$work/report.json" 2>>"$work/stderr" || status=$?
-    if [ -n "$fixtures" ]; then
-        mkdir -p "$fixtures/$scenario"
-        cp "$work/last" "$fixtures/$scenario/4-rows-diff.ndjson"
-        echo "$status" >"$fixtures/$scenario/status"
-    fi
-    return "$status"
-}
-
 killed_stage() {
     bundle-check incident | scope-cut --checkpoint="$good" --key=event_id |
         bash -c 'head -c 2000; kill -KILL $$' | rows-diff >"$work/last" 2>"$work/stderr" || true
