@@ -8,8 +8,8 @@ bats_require_minimum_version 1.5.0
 setup_file() {
     export root work=$BATS_FILE_TMPDIR lack=''
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    # shellcheck source=examples/reconcile/stage.bash
-    . "$root/examples/reconcile/stage.bash"
+    # shellcheck source=examples/stage.bash
+    . "$root/examples/stage.bash"
     services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
     [ -n "$lack" ] || sql 'CREATE DATABASE shop'
 }
@@ -19,7 +19,7 @@ setup() {
         [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
         skip "$lack"
     fi
-    . "$root/examples/reconcile/stage.bash"
+    . "$root/examples/stage.bash"
     services_env
     PATH=$root/bin:$PATH
     id=f$BATS_TEST_NUMBER
@@ -36,7 +36,7 @@ teardown() {
 }
 
 teardown_file() {
-    . "$root/examples/reconcile/stage.bash"
+    . "$root/examples/stage.bash"
     services_down
 }
 
