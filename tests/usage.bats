@@ -22,6 +22,9 @@ arguments() {
         cap-tee) echo --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a ;;
         ckpt-mark) echo --checkpoint-dir=ckpt --job=1 --parallelism=1 ;;
         lane-join) echo /dev/stdin ;;
+        ref-run) echo -- cat ;;
+        ref-seal) echo --name=n --out=sealed ;;
+        ref-bind) echo --reference=none ;;
         bundle-check | rows-diff | verdict) ;;
         *) return 1 ;;
     esac

@@ -37,6 +37,14 @@ no_module() { # program, module prefix
     done
 }
 
+@test "the reference's programs hold nothing of the job and reach nothing" {
+    for p in ref-run ref-seal ref-bind; do
+        run -1 grep -E 'libcurl|librdkafka|libssl|libjq' <(libraries $p)
+        for module in ops evidence bundle cut chread chwrite http kafka; do no_module $p $module; done
+        symbols $p | grep -q '^reference_'
+    done
+}
+
 @test "only what talks to the broker links its client, and only what talks to the server curl" {
     symbols kafka-tail | grep -q '^rd_kafka_new$'
     run -1 grep libcurl <(libraries kafka-tail)

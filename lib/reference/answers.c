@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records that were read, and which were answered: per partition the runs of
+ * offsets without a gap, and a bit a record.
+ */
+#include "reference/reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+    uint64_t first; /* offset */
+    uint64_t index; /* of its bit */
+};
+
+struct part {
+    char *topic;
+    size_t topic_len;
+    uint64_t partition, next; /* one past the last offset */
+    struct run *runs;
+    size_t n_runs, cap_runs;
+    uint64_t records, answered;
+    unsigned char *bits;
+    size_t cap_bits; /* bytes */
+};
+
+struct reference_answers {
+    struct part *parts;
+    size_t n, last; /* last: the one that was looked for before */
+};
+
+struct reference_answers *reference_answers_new(void)
+{
+    return xcalloc(1, sizeof(struct reference_answers));
+}
+
+void reference_answers_free(struct reference_answers *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->n; i++) {
+        free(a->parts[i].topic);
+        free(a->parts[i].runs);
+        free(a->parts[i].bits);
+    }
+    free(a->parts);
+    free(a);
+}
+
+static bool is_part(const struct part *p, const char *topic, size_t len, uint64_t partition)
+{
+    return p->partition == partition && p->topic_len == len && memcmp(p->topic, topic, len) == 0;
+}
+
+static struct part *find(struct reference_answers *a, const char *topic, size_t len, uint64_t partition)
+{
+    if (a->n > 0 && is_part(&a->parts[a->last], topic, len, partition))
+        return &a->parts[a->last];
+    for (size_t i = 0; i < a->n; i++)
+        if (is_part(&a->parts[i], topic, len, partition)) {
+            a->last = i;
+            return &a->parts[i];
+        }
+    return NULL;
+}
+
+static struct part *add_part(struct reference_answers *a, const char *topic, size_t len, uint64_t partition)
+{
+    a->parts = xrealloc(a->parts, (a->n + 1) * sizeof *a->parts);
+    a->last = a->n++;
+    a->parts[a->last] = (struct part){.topic = xstrndup(topic, len), .topic_len = len, .partition = partition};
+    return &a->parts[a->last];
+}
+
+static void add_run(struct part *p, uint64_t offset)
+{
+    if (p->n_runs == p->cap_runs) {
+        p->cap_runs = p->cap_runs ? 2 * p->cap_runs : 16;
+        p->runs = xrealloc(p->runs, p->cap_runs * sizeof *p->runs);
+    }
+    p->runs[p->n_runs++] = (struct run){offset, p->records};
+}
+
+int reference_answers_record(struct reference_answers *a, const char *topic, size_t topic_len, uint64_t partition, uint64_t offset,
+                             struct err *err)
+{
+    struct part *p = find(a, topic, topic_len, partition);
+    if (!p)
+        p = add_part(a, topic, topic_len, partition);
+    if (p->records > 0 && offset < p->next)
+        return err_set(err, ERR_REFUSED, "record %.*s/%ju/%ju comes after offset %ju of its partition", (int)topic_len, topic,
+                       (uintmax_t)partition, (uintmax_t)offset, (uintmax_t)p->next - 1);
+    if (p->records == 0 || offset != p->next)
+        add_run(p, offset);
+    if (p->records / 8 == p->cap_bits) {
+        size_t more = p->cap_bits ? p->cap_bits : 4096;
+        p->bits = xrealloc(p->bits, p->cap_bits + more);
+        memset(p->bits + p->cap_bits, 0, more);
+        p->cap_bits += more;
+    }
+    p->records++;
+    p->next = offset + 1;
+    return 0;
+}
+
+/* topic/partition/offset[#n] taken apart; a topic holds no slash. */
+static bool split(const char *at, size_t len, size_t *topic_len, uint64_t *partition, uint64_t *offset)
+{
+    const char *end = at + len, *hash = memchr(at, '#', len), *slash = memchr(at, '/', len);
+    uint64_t further;
+    if (hash) {
+        if (!scan_u64(hash + 1, (size_t)(end - hash - 1), &further))
+            return false;
+        end = hash;
+    }
+    if (!slash || slash == at || slash > end)
+        return false;
+    const char *second = memchr(slash + 1, '/', (size_t)(end - slash - 1));
+    *topic_len = (size_t)(slash - at);
+    return second && scan_u64(slash + 1, (size_t)(second - slash - 1), partition) && scan_u64(second + 1, (size_t)(end - second - 1), offset);
+}
+
+/* The bit of an offset, or UINT64_MAX. */
+static uint64_t index_of(const struct part *p, uint64_t offset)
+{
+    size_t low = 0, high = p->n_runs; /* the run is in [low, high) */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (p->runs[middle].first <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (p->n_runs == 0 || offset < p->runs[low].first)
+        return UINT64_MAX;
+    uint64_t index = p->runs[low].index + (offset - p->runs[low].first);
+    return index < (low + 1 < p->n_runs ? p->runs[low + 1].index : p->records) ? index : UINT64_MAX;
+}
+
+int reference_answers_at(struct reference_answers *a, const char *at, size_t len, struct err *err)
+{
+    size_t topic_len;
+    uint64_t partition, offset;
+    if (!split(at, len, &topic_len, &partition, &offset))
+        return err_set(err, ERR_REFUSED, "at '%.*s' is not topic/partition/offset", (int)(len < 200 ? len : 200), at);
+    struct part *p = find(a, at, topic_len, partition);
+    uint64_t index = p ? index_of(p, offset) : UINT64_MAX;
+    if (index == UINT64_MAX)
+        return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
+    unsigned char bit = (unsigned char)(1u << index % 8);
+    p->answered += !(p->bits[index / 8] & bit);
+    p->bits[index / 8] |= bit;
+    return 0;
+}
+
+static uint64_t first_missing(const struct part *p)
+{
+    uint64_t index = 0;
+    while (p->bits[index / 8] >> index % 8 & 1)
+        index++;
+    size_t run = p->n_runs - 1;
+    while (p->runs[run].index > index)
+        run--;
+    return p->runs[run].first + (index - p->runs[run].index);
+}
+
+uint64_t reference_answers_missing(const struct reference_answers *a, struct buf *place)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct part *p = &a->parts[i];
+        if (p->answered == p->records)
+            continue;
+        if (missing == 0)
+            buf_printf(place, "%s/%ju/%ju", p->topic, (uintmax_t)p->partition, (uintmax_t)first_missing(p));
+        missing += p->records - p->answered;
+    }
+    return missing;
+}

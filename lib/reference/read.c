@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading an artifact. Its last line is read first, since a reference that says
+ * it is incomplete must not give one row; then the lines once, in order, hashed
+ * as they are used.
+ */
+#include "reference/inside.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TAIL ((size_t)64 << 10)
+
+static const char row_head[] = "{\"cells\":[";
+
+/* ---- the last line ---- */
+
+/* Read the file's last n bytes behind what tail holds (nothing). */
+static int read_tail(const struct reference *r, uint64_t size, size_t n, struct buf *tail, struct err *err)
+{
+    buf_reset(tail);
+    buf_reserve(tail, n);
+    while (tail->len < n) {
+        ssize_t got = pread(r->fd, tail->p + tail->len, n - tail->len, (off_t)(size - n + tail->len));
+        if (got < 0)
+            return err_sys(err, "cannot read");
+        if (got == 0)
+            return err_set(err, ERR_TROUBLE, "it became shorter while it was read");
+        tail->len += (size_t)got;
+    }
+    return 0;
+}
+
+static int keep_end(struct reference *r, const char *line, size_t n, struct err *err)
+{
+    r->end_line = arena_strndup(&r->arena, line, n);
+    r->end_len = n;
+    return reference_end_parse(r, line, n, err);
+}
+
+static int find_end(struct reference *r, uint64_t size, size_t max_line, struct buf *tail, struct err *err)
+{
+    for (size_t n = TAIL;; n *= 2) {
+        bool all = n >= size;
+        size_t take = all ? (size_t)size : n;
+        if (read_tail(r, size, take, tail, err) != 0)
+            return -1;
+        if (take == 0 || tail->p[take - 1] != '\n')
+            return err_set(err, ERR_REFUSED, take == 0 ? "empty" : "no end line: cut in the middle of a line");
+        const char *before = memrchr(tail->p, '\n', take - 1);
+        if (before)
+            return keep_end(r, before + 1, (size_t)(tail->p + take - 1 - (before + 1)), err);
+        if (all)
+            return err_set(err, ERR_REFUSED, "no end line: one line alone");
+        if (take > max_line)
+            return err_set(err, ERR_REFUSED, "its last line is longer than %zu bytes", max_line);
+    }
+}
+
+/* ---- the header ---- */
+
+/* A line of the file; a cut one is no fault of the system's. */
+static int next_line(struct reference *r, const char **p, size_t *n, struct err *err)
+{
+    int rc = line_in_next(&r->lines, p, n, err);
+    if (rc < 0 && r->lines.eof)
+        err->kind = ERR_REFUSED;
+    return rc;
+}
+
+static int read_head(struct reference *r, struct err *err)
+{
+    const char *p;
+    size_t n;
+    char sha[SHA256_HEX + 1];
+    int rc = next_line(r, &p, &n, err);
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(err, ERR_REFUSED, "empty");
+    if (reference_head_parse(r, p, n, err) != 0)
+        return -1;
+    sha256_of(p, n + 1, sha);
+    if (strcmp(sha, r->header_sha256) != 0)
+        return err_set(err, ERR_REFUSED, "its header is not the one that its end line has the hash of (%.12s, not %.12s)", sha, r->header_sha256);
+    return 0;
+}
+
+static int open_all(struct reference *r, size_t max_line, struct err *err)
+{
+    struct stat st;
+    struct buf tail = BUF_INIT;
+    if (fstat(r->fd, &st) != 0)
+        return err_sys(err, "cannot look at it");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_REFUSED, "not a regular file");
+    int rc = find_end(r, (uint64_t)st.st_size, max_line, &tail, err);
+    buf_free(&tail);
+    return rc == 0 ? read_head(r, err) : -1;
+}
+
+int reference_open_fd(struct reference *r, int fd, const char *name, size_t max_line, struct err *err)
+{
+    *r = (struct reference){.fd = fd, .name = name, .arena = ARENA_INIT};
+    line_in_init(&r->lines, fd, name, max_line);
+    sha256_init(&r->hash);
+    return open_all(r, max_line, err) == 0 ? 0 : err_prefix(err, "reference '%s'", name);
+}
+
+int reference_open(struct reference *r, const char *name, size_t max_line, struct err *err)
+{
+    /* Not to wait for a writer where a pipe stands there. */
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        err_sys(err, "cannot open the reference '%s'", name);
+        *r = (struct reference){.fd = -1};
+        return -1;
+    }
+    return reference_open_fd(r, fd, name, max_line, err);
+}
+
+void reference_close(struct reference *r)
+{
+    char unused[SHA256_HEX + 1];
+    if (r->fd < 0)
+        return;
+    if (r->hash.ctx)
+        sha256_hex(&r->hash, unused);
+    line_in_free(&r->lines);
+    arena_free(&r->arena);
+    free(r->ends);
+    close(r->fd);
+    r->fd = -1;
+}
+
+/* ---- binding ---- */
+
+int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct err *err)
+{
+    struct buf where = BUF_INIT;
+    r->columns = columns;
+    r->ends = xcalloc(columns->n, sizeof *r->ends);
+    bool other = scope_differs(document, r->scope, &where);
+    if (other) {
+        where.len -= strlen("there");
+        err_set(err, ERR_REFUSED, "reference '%s' is of another scope: %sin the reference", r->name, buf_str(&where));
+    }
+    buf_free(&where);
+    return other ? -1 : 0;
+}
+
+/* ---- rows ---- */
+
+static int bad_line(const struct reference *r, const char *why, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "reference '%s': line %ju: %s", r->name, (uintmax_t)r->lines.line_no, why);
+}
+
+/* What is not a row as it must be spelled: the end line, or refused. 0 at the end. */
+static int other_line(struct reference *r, const char *p, size_t n, struct err *err)
+{
+    char sha[SHA256_HEX + 1];
+    if (n != r->end_len || memcmp(p, r->end_line, n) != 0)
+        return bad_line(r, "not a row, which is {\"cells\":[…],\"at\":\"…\"} or {\"cells\":[…]} without a space between its tokens", err);
+    int rc = next_line(r, &p, &n, err);
+    if (rc < 0)
+        return err_prefix(err, "reference '%s'", r->name);
+    if (rc > 0)
+        return bad_line(r, "something follows the end line", err);
+    if (r->seen != r->rows)
+        return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %ju rows, there are %ju", r->name, (uintmax_t)r->rows,
+                       (uintmax_t)r->seen);
+    sha256_hex(&r->hash, sha);
+    if (strcmp(sha, r->rows_sha256) != 0)
+        return err_set(err, ERR_REFUSED, "reference '%s': its rows are not those that its end line has the hash of (%.12s, not %.12s)", r->name,
+                       sha, r->rows_sha256);
+    return 0;
+}
+
+static int check_cells(struct reference *r, struct err *err)
+{
+    const char *why = "", *cells = r->row.cells;
+    size_t len, n = r->columns->n;
+    if (!cells_scan_row(cells, r->row.cells_len, n, &len, r->ends, n, &why))
+        return bad_line(r, why, err);
+    if (len != r->row.cells_len)
+        return bad_line(r, "something between its cells and the next member", err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t from = i ? r->ends[i - 1] + 1 : 1;
+        if (!cells_is_canonical(&r->columns->at[i].type, cells + from, r->ends[i] - from, true, &why))
+            return err_set(err, ERR_REFUSED, "reference '%s': line %ju: column '%s': %s", r->name, (uintmax_t)r->lines.line_no,
+                           r->columns->at[i].name, why);
+    }
+    return 0;
+}
+
+int reference_next(struct reference *r, const struct stream_row **row, struct err *err)
+{
+    struct stream_line line = {.type = LINE_ROW};
+    int rc = next_line(r, &line.p, &line.n, err);
+    if (rc < 0)
+        return err_prefix(err, "reference '%s'", r->name);
+    if (rc == 0)
+        return bad_line(r, "no end line", err);
+    line.line_no = r->lines.line_no;
+    if (line.n < sizeof row_head - 1 || memcmp(line.p, row_head, sizeof row_head - 1) != 0)
+        return other_line(r, line.p, line.n, err);
+    r->row = (struct stream_row){0};
+    if (stream_row_tail(&line, line.p + sizeof row_head - 2, &r->row, err) != 0)
+        return err_prefix(err, "reference '%s'", r->name);
+    if (r->row.again)
+        return bad_line(r, "a row of a reference with again", err);
+    if (check_cells(r, err) != 0)
+        return -1;
+    sha256_add(&r->hash, line.p, line.n + 1);
+    r->seen++;
+    r->text = line.p;
+    r->text_len = line.n;
+    *row = &r->row;
+    return 1;
+}

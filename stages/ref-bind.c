@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref-bind: the rows of a reference artifact beside those that the stream
+ * carries. The artifact is held to the stream's scope, to its own hashes and to
+ * canonical cells; one that says it is incomplete is bound and gives no row.
+ *
+ * Exit: 0 bound, 2 refused (another scope, a file that is not as its writer
+ * finished it, usage), 3 the reference is incomplete, the stream unfinished.
+ */
+#include "reference/reference.h"
+
+#include <getopt.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: ref-bind --reference=FILE [options] <stream >stream\n"
+    "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope.\n"
+    "  --reference=FILE      the artifact, see owed-reference(5)\n"
+    "  --expected-out=FILE   write the reference's rows to FILE too, one JSON object a line\n"
+    "  --max-line=SIZE       longest line accepted (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished\n";
+
+enum { OPT_REFERENCE = 256, OPT_EXPECTED, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    {"reference", required_argument, NULL, OPT_REFERENCE}, {"expected-out", required_argument, NULL, OPT_EXPECTED},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},   {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},                   {NULL, 0, NULL, 0},
+};
+
+struct options {
+    const char *reference, *expected;
+    uint64_t max_line;
+};
+
+/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_REFERENCE: o->reference = optarg; break;
+        case OPT_EXPECTED: o->expected = optarg; break;
+        case OPT_MAX_LINE:
+            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
+                return -1;
+            break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    return o->reference ? 0 : err_set(err, ERR_REFUSED, "--reference is missing");
+}
+
+struct bind {
+    struct options o;
+    struct stream_out out;
+    struct arena keep, line;
+    const struct json *document; /* of the stream's scope line */
+    struct scope scope;
+    struct reference r;
+    struct file_out expected;
+};
+
+/* ---- the stream ---- */
+
+static int on_scope(struct bind *b, const struct stream_line *line, struct err *err)
+{
+    struct json *document;
+    if (b->document)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+    const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope", err);
+    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
+        scope_parse_json(document, &b->keep, &b->scope, err) != 0)
+        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    b->document = document;
+    return 0;
+}
+
+/* What a line of this type would have to say for the stream to hold a reference already. */
+static int on_other(struct bind *b, const struct stream_line *line, const char *name, const char *text, struct err *err)
+{
+    arena_reset(&b->line);
+    const struct json *doc = json_parse(line->p, line->n, &b->line, NULL);
+    if (!json_is(json_get(doc, name), text))
+        return 0;
+    return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct bind *b = ctx;
+    switch (line->type) {
+    case LINE_SCOPE: return on_scope(b, line, err);
+    case LINE_SIDE: return on_other(b, line, "side", SIDE_REFERENCE, err);
+    case LINE_ACCOUNT: return on_other(b, line, "stage", "ref-bind", err);
+    default: return 0;
+    }
+}
+
+/* ---- what is added ---- */
+
+static void put_require(struct bind *b)
+{
+    static const enum check_name names[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION, CHECK_REFERENCE_CAPTURE};
+    /* What a sink received is known of a bundle alone. */
+    stream_put_require(&b->out, names, json_is(json_get(b->document, "origin"), "declared") ? 2 : 3);
+}
+
+/* The rows, each held to its columns; those of an incomplete reference are checked and not given. */
+static int put_rows(struct bind *b, struct err *err)
+{
+    const struct stream_row *row;
+    int rc;
+    while ((rc = reference_next(&b->r, &row, err)) == 1) {
+        if (!b->r.complete)
+            continue;
+        stream_put_row(&b->out, SIDE_REFERENCE, 0, row->cells, row->cells_len, row->at, row->at_len, NULL);
+        if (b->o.expected && (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
+            return -1;
+        if (b->out.broken)
+            return err_set(err, ERR_TROUBLE, "standard output failed");
+    }
+    if (rc == 0 && b->o.expected && b->r.complete)
+        return file_commit(&b->expected, err);
+    return rc;
+}
+
+static void why_incomplete(const struct reference *r, struct buf *out)
+{
+    buf_adds(out, "the reference is incomplete: ");
+    for (size_t i = 0; i < r->reasons->len && i < 5; i++) {
+        if (i > 0)
+            buf_adds(out, "; ");
+        msg_mask(out, r->reasons->u.items[i]->str, r->reasons->u.items[i]->len);
+    }
+    if (r->reasons->len > 5)
+        buf_printf(out, " and %zu more reasons", r->reasons->len - 5);
+    buf_str(out);
+}
+
+static void put_raw(struct buf *line, const char *name, const struct json *v, const char *without)
+{
+    buf_printf(line, ",\"%s\":", name);
+    if (v)
+        buf_add(line, v->raw, v->raw_len);
+    else
+        buf_adds(line, without);
+}
+
+static void put_account(struct bind *b)
+{
+    const struct reference *r = &b->r;
+    struct buf *line = stream_build(&b->out, LINE_ACCOUNT);
+    buf_adds(line, ",\"stage\":\"ref-bind\"");
+    put_raw(line, "implementation", r->implementation, "null");
+    buf_printf(line, ",\"rows\":");
+    json_put_u64(line, r->rows);
+    buf_printf(line, ",\"complete\":%s", r->complete ? "true" : "false");
+    put_raw(line, "reasons", r->reasons, "[]");
+    buf_printf(line, ",\"header_sha256\":\"%s\",\"rows_sha256\":\"%s\"", r->header_sha256, r->rows_sha256);
+    buf_adds(line, ",\"verified_here\":[\"binding\",\"hashes\",\"cells\"]");
+    put_raw(line, "verified_by_writer", r->verified, "[]");
+    put_raw(line, "recorded", r->recorded, "{}");
+    stream_put_built(&b->out, LINE_ACCOUNT);
+}
+
+/* All of it was read and holds: close the side and say so. */
+static void conclude(struct bind *b)
+{
+    const struct reference *r = &b->r;
+    const char *evidence[] = {b->o.reference, NULL};
+    struct buf reason = BUF_INIT, counts = BUF_INIT;
+    if (!r->complete) {
+        why_incomplete(r, &reason);
+        msg_error("'%s': %s", b->o.reference, reason.p);
+    }
+    buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
+    stream_put_side(&b->out, SIDE_REFERENCE, 0, r->complete ? r->rows : 0, r->complete, reason.p);
+    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p, evidence,
+                     r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
+    put_account(b);
+    buf_free(&reason);
+    buf_free(&counts);
+}
+
+static void work(struct bind *b)
+{
+    struct err err = ERR_INIT;
+    if (!b->document) {
+        err_set(&err, ERR_REFUSED, "stdin: no scope line: run this stage after one that writes the scope");
+        stream_put_stop(&b->out, &err, NEXT_RERUN_UPSTREAM);
+        return;
+    }
+    if (b->o.expected && file_begin(&b->expected, b->o.expected, &err) != 0) {
+        stream_put_stop(&b->out, &err, NEXT_FIX_USAGE);
+        return;
+    }
+    int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
+    if (rc == 0)
+        rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
+    if (rc == 0) {
+        put_require(b);
+        rc = put_rows(b, &err);
+    }
+    if (rc == 0)
+        conclude(b);
+    else
+        stream_put_stop(&b->out, &err, err.kind == ERR_REFUSED ? NEXT_RIGHT_REFERENCE : NEXT_FIX_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct bind b = {.o = {.max_line = STREAM_MAX_LINE}, .r = {.fd = -1}, .expected = {.fd = -1}};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &b.o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0)
+        return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)b.o.max_line);
+    /* The rows that pass are checked by whoever uses them. */
+    struct stream_in in = {.rows_unchecked = true};
+    if (stream_filter(&in, &b.out, (size_t)b.o.max_line, on_line, &b))
+        work(&b);
+    status = stream_end(&b.out);
+    reference_close(&b.r);
+    file_drop(&b.expected);
+    scope_free(&b.scope);
+    stream_in_free(&in);
+    stream_out_free(&b.out);
+    arena_free(&b.keep);
+    arena_free(&b.line);
+    return status;
+}

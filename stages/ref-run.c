@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref-run: an operator's own program over the records of a stream. Each record
+ * goes to the program as one line of JSON, each object that it writes becomes
+ * an event for ref-seal; everything else goes around it. The program runs
+ * without a shell, in a process group of its own.
+ *
+ * Exit: 0 the program's rows are whole, 2 usage or a program that cannot be run,
+ * 3 the rows are not whole (the account says why) or the stream is unfinished.
+ */
+#include "reference/reference.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char help[] =
+    "usage: ref-run [options] -- PROGRAM [ARGUMENT...] <stream >stream\n"
+    "Run a reference program of your own over the records of a stream; its rows become events.\n"
+    "  --json            give each record its payload parsed, as `value`\n"
+    "  --json=text       the same with every number as its text: what jq needs to keep digits\n"
+    "  --strict          every record must be answered, by rows or a skip, with its `at`\n"
+    "  --max-line=SIZE   longest line accepted, of the stream and of the program (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 whole, 2 refused, 3 the program's rows are not whole, or the stream is unfinished\n";
+
+enum { OPT_JSON = 256, OPT_STRICT, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    {"json", optional_argument, NULL, OPT_JSON},         {"strict", no_argument, NULL, OPT_STRICT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE}, {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},                 {NULL, 0, NULL, 0},
+};
+
+struct options {
+    bool json, text, strict;
+    uint64_t max_line;
+    char **command;
+};
+
+/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "+hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_JSON:
+            if (optarg && strcmp(optarg, "text") != 0)
+                return err_set(err, ERR_REFUSED, "--json: neither alone nor --json=text");
+            o->json = true;
+            o->text = optarg != NULL;
+            break;
+        case OPT_STRICT: o->strict = true; break;
+        case OPT_MAX_LINE:
+            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
+                return -1;
+            break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V': *status = msg_version(); return 1;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    if (optind == argc || !*argv[optind])
+        return err_set(err, ERR_REFUSED, "no program: give it after --");
+    o->command = argv + optind;
+    return 0;
+}
+
+struct run {
+    struct options o;
+    struct stream_in in;
+    struct stream_out out;
+    struct reference_program program;
+    struct buf name;        /* the program's, as it can be shown */
+    struct arena arena;
+    struct reference_answers *answers;
+    uint64_t records, rows, skips, value_errors;
+    struct buf first_value_error;
+};
+
+/* ---- what the program writes ---- */
+
+/* Text that can stand in a row's `at` as it is written. */
+static bool is_place(const struct json *at)
+{
+    return at && at->type == JSON_STRING && at->raw_len > 2 && !memchr(at->raw, '\\', at->raw_len);
+}
+
+static int answer(struct run *r, const struct json *at, struct err *err)
+{
+    if (at && !is_place(at))
+        return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
+    if (!r->o.strict)
+        return 0;
+    if (!at)
+        return err_set(err, ERR_REFUSED, "no at, which --strict wants");
+    return reference_answers_at(r->answers, at->str, at->len, err);
+}
+
+static void put_event(struct run *r, const struct json *at, const struct json *values)
+{
+    struct buf *line = stream_build(&r->out, LINE_EVENT);
+    if (at) {
+        buf_adds(line, ",\"at\":");
+        buf_add(line, at->raw, at->raw_len);
+    }
+    buf_adds(line, ",\"values\":");
+    buf_add(line, values->raw, values->raw_len);
+    stream_put_built(&r->out, LINE_EVENT);
+    r->rows++;
+}
+
+/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} is none; any other object is a row's
+ * values. */
+static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
+{
+    struct run *r = ctx;
+    struct json_error e;
+    arena_reset(&r->arena);
+    const struct json *doc = json_parse(p, n, &r->arena, &e);
+    if (!doc)
+        return err_set(err, ERR_REFUSED, "byte %zu: %s", e.offset + 1, e.why);
+    if (doc->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "not an object");
+    const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip");
+    if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
+        r->skips++;
+        return answer(r, at, err);
+    }
+    if (!values || values->type != JSON_OBJECT || doc->len != (at ? 2u : 1u)) {
+        at = NULL;
+        values = doc;
+    }
+    if (answer(r, at, err) != 0)
+        return -1;
+    put_event(r, at, values);
+    return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
+}
+
+static void before_wait(void *ctx)
+{
+    struct run *r = ctx;
+    stream_flush(&r->out);
+}
+
+/* ---- records ---- */
+
+/* Read what a record's line says where that is asked for. NULL with err. */
+static const struct json *parse_record(struct run *r, const struct stream_line *line, struct err *err)
+{
+    struct json_error e;
+    arena_reset(&r->arena);
+    const struct json *record = json_parse(line->p, line->n, &r->arena, &e), *topic = json_get(record, "topic");
+    uint64_t partition, offset;
+    if (!record) {
+        err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
+        return NULL;
+    }
+    if (!topic || topic->type != JSON_STRING || json_need_u64(record, "partition", &partition, "record", err) != 0 ||
+        json_need_u64(record, "offset", &offset, "record", err) != 0) {
+        err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset", (uintmax_t)line->line_no);
+        return NULL;
+    }
+    if (!r->o.strict || reference_answers_record(r->answers, topic->str, topic->len, partition, offset, err) == 0)
+        return record;
+    err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    return NULL;
+}
+
+static int put_value(struct run *r, const struct json *record, const struct stream_line *line, struct err *err)
+{
+    struct buf *queue = &r->program.queue;
+    size_t from = queue->len;
+    if (json_get(record, "value") || json_get(record, "value_error"))
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record with a value already", (uintmax_t)line->line_no);
+    if (reference_value(record, r->o.text, queue) || r->value_errors++ > 0)
+        return 0;
+    const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"), *offset = json_get(record, "offset");
+    buf_printf(&r->first_value_error, "%.*s/%.*s/%.*s: ", (int)topic->len, topic->str, (int)partition->len, partition->str,
+               (int)offset->len, offset->str);
+    const char *why = queue->p + from + sizeof ",\"value_error\":\"" - 1;
+    buf_add(&r->first_value_error, why, (size_t)(queue->p + queue->len - 1 - why));
+    return 0;
+}
+
+/* The record without its type, and its payload parsed where that is asked for. */
+static int queue_record(struct run *r, const struct stream_line *line, struct err *err)
+{
+    static const char head[] = "{\"type\":\"record\"";
+    const struct json *record = NULL;
+    const char *rest = line->p + sizeof head - 1;
+    size_t n = line->n - (sizeof head - 1);
+    if (n < 3 || rest[0] != ',' || rest[n - 1] != '}')
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without members, or with spaces between them", (uintmax_t)line->line_no);
+    if ((r->o.json || r->o.strict) && !(record = parse_record(r, line, err)))
+        return -1;
+    reference_program_make_room(&r->program);
+    buf_addc(&r->program.queue, '{');
+    buf_add(&r->program.queue, rest + 1, n - 2);
+    if (r->o.json && put_value(r, record, line, err) != 0)
+        return -1;
+    buf_adds(&r->program.queue, "}\n");
+    return 0;
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct run *r = ctx;
+    int rc = 0;
+    if (!r->program.started && reference_program_start(&r->program, r->o.command, err) != 0) {
+        stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+        return 0;
+    }
+    if (line->type == LINE_RECORD) {
+        rc = 1;
+        r->records++;
+        if (!r->program.ended && queue_record(r, line, err) != 0)
+            return -1;
+        reference_program_serve(&r->program, PROGRAM_ROOM);
+    }
+    /* Before the next read may wait, the program is served until there is something to read. */
+    if (!line_in_ready(&r->in.lines))
+        reference_program_serve(&r->program, PROGRAM_INPUT);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+static void put_text(struct buf *line, const char *p, size_t n)
+{
+    struct buf plain = BUF_INIT;
+    msg_mask(&plain, p, n);
+    json_put_str(line, plain.len ? plain.p : "", plain.len);
+    buf_free(&plain);
+}
+
+/* How the program ended of itself; null where it was ended. */
+static void put_exit(struct run *r, struct buf *line)
+{
+    const struct reference_program *p = &r->program;
+    if (p->started && p->of_itself && WIFEXITED(p->child.status))
+        buf_printf(line, ",\"exit\":%d", WEXITSTATUS(p->child.status));
+    else
+        buf_adds(line, ",\"exit\":null");
+    if (p->started && p->of_itself && WIFSIGNALED(p->child.status))
+        buf_printf(line, ",\"signal\":%d", WTERMSIG(p->child.status));
+}
+
+static void put_account(struct run *r, uint64_t missing)
+{
+    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
+    bool whole = reference_program_whole(&r->program);
+    buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s,\"reasons\":[", whole ? "true" : "false");
+    if (!whole)
+        put_text(line, r->program.reason.p, r->program.reason.len);
+    buf_adds(line, "],\"program\":");
+    put_text(line, r->name.p, r->name.len);
+    buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records, (uintmax_t)r->rows,
+               (uintmax_t)r->skips);
+    if (r->answers)
+        buf_addu64(line, missing);
+    else
+        buf_adds(line, "null");
+    if (r->o.json)
+        buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers", (uintmax_t)r->value_errors);
+    if (r->value_errors > 0) {
+        buf_adds(line, ",\"first_value_error\":");
+        put_text(line, r->first_value_error.p, r->first_value_error.len);
+    }
+    put_exit(r, line);
+    if (r->answers && whole)
+        buf_adds(line, ",\"verified\":[\"every record was answered\"]");
+    stream_put_built(&r->out, LINE_ACCOUNT);
+}
+
+static void finish(struct run *r, bool whole)
+{
+    struct reference_program *p = &r->program;
+    struct err err = ERR_INIT;
+    struct buf place = BUF_INIT;
+    if (whole && !p->started && reference_program_start(p, r->o.command, &err) != 0) {
+        stream_put_stop(&r->out, &err, NEXT_FIX_USAGE);
+        whole = false;
+    }
+    if (whole) {
+        p->fed = true;
+        reference_program_serve(p, PROGRAM_END);
+    } else {
+        reference_program_not_whole(p, "the stream did not come whole");
+    }
+    reference_program_end(p);
+    uint64_t missing = r->answers ? reference_answers_missing(r->answers, &place) : 0;
+    if (missing > 0)
+        reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place), missing > 1 ? ", nor other records" : "");
+    put_account(r, missing);
+    buf_free(&place);
+    if (reference_program_whole(p))
+        return;
+    stream_status(&r->out, OWED_TROUBLE);
+    if (whole && !r->out.broken)
+        msg_error("%s", p->reason.p);
+}
+
+static void run_free(struct run *r)
+{
+    reference_program_free(&r->program);
+    buf_free(&r->name);
+    buf_free(&r->first_value_error);
+    reference_answers_free(r->answers);
+    arena_free(&r->arena);
+    stream_in_free(&r->in);
+    stream_out_free(&r->out);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct run r = {.o = {.max_line = STREAM_MAX_LINE}};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &r.o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0)
+        return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)r.o.max_line);
+    const char *slash = strrchr(r.o.command[0], '/');
+    buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
+    r.program = (struct reference_program){.name = buf_str(&r.name), .max_line = (size_t)r.o.max_line, .on_line = on_program_line,
+                                           .before_wait = before_wait, .ctx = &r, .child = CHILD_INIT};
+    r.answers = r.o.strict ? reference_answers_new() : NULL;
+    bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);
+    finish(&r, whole);
+    status = stream_end(&r.out);
+    run_free(&r);
+    return status;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref-seal: the events of an operator's own program as a reference artifact:
+ * canonical cells by the scope's columns, an end line with both hashes, and
+ * whether it is whole or why not. Events end here; all else passes.
+ *
+ * Exit: 0 a complete artifact, 3 an incomplete one (published all the same, and
+ * never compared), 2 refused: no scope, another scope, usage; then none is written.
+ */
+#include "reference/reference.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define MAX_SCOPE ((size_t)64 << 20)
+#define MAX_CONFIG ((size_t)1 << 20)
+#define BAD_LISTED 10 /* rows in error that the artifact's reasons name */
+
+static const char help[] =
+    "usage: ref-seal --name=NAME --out=FILE [options] <stream >stream\n"
+    "Seal the rows of a reference program into an artifact that is bound to its scope.\n"
+    "  --name=NAME          the implementation's name\n"
+    "  --version=VERSION    its version\n"
+    "  --config=FILE        its configuration, a JSON object; recorded as it stands\n"
+    "  --scope=FILE         the scope document, where the stream has no scope line; must be the line's where it has\n"
+    "  --complete           take the operator's word for what no account in the stream says is whole; recorded as that\n"
+    "  --out=FILE           the artifact\n"
+    "  --max-line=SIZE      longest line accepted (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 complete, 2 refused, 3 incomplete (the artifact says why)\n";
+
+enum { OPT_NAME = 256, OPT_CONFIG, OPT_SCOPE, OPT_COMPLETE, OPT_OUT, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    {"name", required_argument, NULL, OPT_NAME},   {"version", optional_argument, NULL, 'V'},
+    {"config", required_argument, NULL, OPT_CONFIG}, {"scope", required_argument, NULL, OPT_SCOPE},
+    {"complete", no_argument, NULL, OPT_COMPLETE}, {"out", required_argument, NULL, OPT_OUT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE}, {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    const char *name, *version, *config, *scope, *out;
+    bool complete;
+    uint64_t max_line;
+};
+
+/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
+        switch (c) {
+        case OPT_NAME: o->name = optarg; break;
+        case OPT_CONFIG: o->config = optarg; break;
+        case OPT_SCOPE: o->scope = optarg; break;
+        case OPT_COMPLETE: o->complete = true; break;
+        case OPT_OUT: o->out = optarg; break;
+        case OPT_MAX_LINE:
+            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
+                return -1;
+            break;
+        case 'h': *status = msg_help(help); return 1;
+        case 'V':
+            if (!optarg) {
+                *status = msg_version();
+                return 1;
+            }
+            o->version = optarg;
+            break;
+        default: return opt_refused(argv, optind - 1, err);
+        }
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    if (!o->name || !*o->name || !o->out)
+        return err_set(err, ERR_REFUSED, "--name and --out are needed");
+    if (!utf8_valid(o->name, strlen(o->name)) || !utf8_valid(o->version, strlen(o->version)))
+        return err_set(err, ERR_REFUSED, "--name and --version must be UTF-8");
+    return 0;
+}
+
+struct seal {
+    struct options o;
+    struct stream_out out;
+    struct arena keep, line;
+    const struct json *document; /* the scope's, from the file or the stream */
+    bool in_stream;              /* the stream's own scope line has passed */
+    struct scope scope;
+    struct buf config;
+    struct reference_cells cells;
+    struct buf row;
+    struct reference_writer w;
+    bool begun, refused;         /* refused: nothing is written */
+    struct reference_story story;
+    uint64_t failed;             /* rows that could not be sealed */
+};
+
+/* ---- scope and configuration ---- */
+
+static int take_document(struct seal *s, const struct json *document, struct err *err)
+{
+    if (scope_parse_json(document, &s->keep, &s->scope, err) != 0)
+        return -1;
+    s->document = document;
+    reference_cells_init(&s->cells, &s->scope.columns);
+    return 0;
+}
+
+static int read_scope(struct seal *s, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int rc = file_read(s->o.scope, MAX_SCOPE, &text, err);
+    if (rc == 0) {
+        const char *copy = arena_strndup(&s->keep, text.p ? text.p : "", text.len);
+        const struct json *doc = json_parse_named(copy, text.len, &s->keep, "scope", err);
+        rc = doc && take_document(s, doc, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+    }
+    buf_free(&text);
+    return rc;
+}
+
+/* A name that suggests a secret, at any depth: the artifact is a file that is handed on. */
+static const char *secret_in(const struct json *v)
+{
+    static const char *const words[] = {"password", "passwd", "secret", "token", "credential", "jaas", "api_key", "apikey", "private_key"};
+    const char *found = NULL;
+    for (size_t i = 0; (v->type == JSON_OBJECT || v->type == JSON_ARRAY) && i < v->len && !found; i++) {
+        const struct json *item = v->type == JSON_OBJECT ? v->u.members[i].value : v->u.items[i];
+        for (size_t k = 0; v->type == JSON_OBJECT && k < sizeof words / sizeof *words && !found; k++) {
+            char name[128];
+            snprintf(name, sizeof name, "%.*s", (int)v->u.members[i].name_len, v->u.members[i].name);
+            for (char *p = name; *p; p++)
+                *p = *p == '.' || *p == '-' ? '_' : *p;
+            found = strcasestr(name, words[k]) ? words[k] : NULL;
+        }
+        found = found ? found : secret_in(item);
+    }
+    return found;
+}
+
+static int read_config(struct seal *s, struct err *err)
+{
+    if (file_read(s->o.config, MAX_CONFIG, &s->config, err) != 0)
+        return -1;
+    const char *text = buf_str(&s->config);
+    const struct json *doc = json_parse_named(text, s->config.len, &s->keep, "configuration", err);
+    if (!doc)
+        return err_prefix(err, "'%s'", s->o.config);
+    const char *secret = secret_in(doc);
+    if (doc->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "'%s': the configuration is not an object", s->o.config);
+    if (secret)
+        return err_set(err, ERR_REFUSED, "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
+                       secret);
+    return 0;
+}
+
+/* ---- the stream ---- */
+
+static int on_scope(struct seal *s, const struct stream_line *line, struct err *err)
+{
+    struct buf where = BUF_INIT;
+    struct json *document;
+    s->refused = true; /* until this line has been found good */
+    if (s->in_stream)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope", err);
+    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
+        (!s->document && take_document(s, document, err) != 0))
+        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    s->in_stream = true;
+    s->refused = scope_differs(s->document, document, &where);
+    if (s->refused) {
+        where.len -= strlen("there");
+        err_set(err, ERR_REFUSED, "the stream is of another scope than '%s': %sin the stream", s->o.scope, buf_str(&where));
+    }
+    buf_free(&where);
+    return s->refused ? -1 : 0;
+}
+
+static int begin(struct seal *s, struct err *err)
+{
+    const struct reference_head head = {s->document->raw, s->document->raw_len, s->o.name, s->o.version, s->o.config ? s->config.p : NULL};
+    if (reference_begin(&s->w, s->o.out, &head, err) != 0)
+        return -1;
+    s->begun = true;
+    return 0;
+}
+
+/* The place of an event: at, or NULL where it has none. -1 where at cannot stand in a row. */
+static int place_of(const struct json *event, const char **at, size_t *n)
+{
+    const struct json *v = json_get(event, "at");
+    *at = NULL;
+    *n = 0;
+    if (!v || v->type == JSON_NULL)
+        return 0;
+    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len))
+        return -1;
+    *at = v->raw + 1;
+    *n = v->raw_len - 2;
+    return 0;
+}
+
+static void row_failed(struct seal *s, const struct stream_line *line, const char *at, size_t at_len, const char *why)
+{
+    if (++s->failed > BAD_LISTED)
+        return;
+    if (at)
+        reference_story_say(&s->story, "%.*s: %s", (int)at_len, at, why);
+    else
+        reference_story_say(&s->story, "the event on line %ju: %s", (uintmax_t)line->line_no, why);
+}
+
+static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
+{
+    const char *at;
+    size_t at_len;
+    struct json_error e;
+    if (!s->document) {
+        s->refused = true;
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
+    }
+    if (!s->begun && begin(s, err) != 0) {
+        s->refused = true;
+        return -1;
+    }
+    arena_reset(&s->line);
+    const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values");
+    if (!event)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
+    if (!values || values->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event without its values", (uintmax_t)line->line_no);
+    if (place_of(event, &at, &at_len) != 0) {
+        row_failed(s, line, NULL, 0, "its at is no text, or needs an escape");
+        return 1;
+    }
+    buf_reset(&s->row);
+    if (reference_cells_put(&s->cells, values, &s->row, err) != 0) {
+        row_failed(s, line, at, at_len, err->text);
+        return 1;
+    }
+    if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
+        return 1;
+    s->refused = true; /* what was written is not whole */
+    return -1;
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct seal *s = ctx;
+    switch (line->type) {
+    case LINE_EVENT: return on_event(s, line, err);
+    case LINE_SCOPE: return on_scope(s, line, err);
+    case LINE_ACCOUNT:
+        if (reference_story_account(&s->story, line->p, line->n, err) == 0)
+            return 0;
+        s->refused = true;
+        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    default: return 0;
+    }
+}
+
+/* ---- the end ---- */
+
+static void put_account(struct seal *s, const struct reference_end *end)
+{
+    struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
+    buf_printf(line, ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false", end->reasons);
+    json_put_u64(line, s->w.rows);
+    buf_adds(line, ",\"path\":");
+    json_put_s(line, s->o.out);
+    buf_printf(line, ",\"rows_sha256\":\"%s\"", s->w.rows_sha256);
+    stream_put_built(&s->out, LINE_ACCOUNT);
+}
+
+/* Why the input did not come whole, in the words of whoever stopped. */
+static void say_unfinished(struct seal *s, const struct stream_in *in)
+{
+    if (in->stop_reason)
+        reference_story_say(&s->story, "the stream was stopped by %s", in->stop_reason);
+    else
+        reference_story_say(&s->story, "the stream did not come whole: %s", s->out.stop_reason ? s->out.stop_reason : "standard output failed");
+}
+
+static void finish(struct seal *s, const struct stream_in *in, bool whole)
+{
+    struct err err = ERR_INIT;
+    struct reference_end end;
+    if (!whole)
+        say_unfinished(s, in);
+    if (s->failed > BAD_LISTED)
+        reference_story_say(&s->story, "%ju more rows that cannot be sealed", (uintmax_t)(s->failed - BAD_LISTED));
+    reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
+    reference_story_end(&s->story, &end);
+    if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
+        stream_put_stop(&s->out, &err, NEXT_FREE_SPACE);
+        return;
+    }
+    put_account(s, &end);
+    if (end.complete)
+        return;
+    stream_status(&s->out, OWED_TROUBLE);
+    if (s->out.stopped)
+        return; /* which was said */
+    if (s->story.n_reasons > 1)
+        msg_error("'%s' is incomplete: %s (and %ju more reasons)", s->o.out, s->story.first, (uintmax_t)s->story.n_reasons - 1);
+    else
+        msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
+}
+
+static void run(struct seal *s)
+{
+    /* Events are read here in full; records end elsewhere or pass to whoever reads them. */
+    struct stream_in in = {.data_unchecked = true, .ahead = true};
+    struct err err = ERR_INIT;
+    bool whole = stream_filter(&in, &s->out, (size_t)s->o.max_line, on_line, s);
+    if (s->document && !s->refused) {
+        finish(s, &in, whole);
+    } else if (!s->out.stopped) {
+        err_set(&err, whole ? ERR_REFUSED : ERR_TROUBLE, "no scope line and no --scope: no artifact is written");
+        stream_put_stop(&s->out, &err, NEXT_RERUN_UPSTREAM);
+    }
+    stream_in_free(&in);
+}
+
+static void seal_free(struct seal *s)
+{
+    if (s->begun)
+        reference_drop(&s->w);
+    reference_story_free(&s->story);
+    reference_cells_free(&s->cells);
+    scope_free(&s->scope);
+    stream_out_free(&s->out);
+    buf_free(&s->config);
+    buf_free(&s->row);
+    arena_free(&s->keep);
+    arena_free(&s->line);
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct seal s = {.o = {.version = "", .max_line = STREAM_MAX_LINE}};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &s.o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc == 0 && s.o.scope)
+        rc = read_scope(&s, &err);
+    if (rc == 0 && s.o.config)
+        rc = read_config(&s, &err);
+    if (rc < 0) {
+        status = stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)s.o.max_line);
+    } else {
+        run(&s);
+        status = stream_end(&s.out);
+    }
+    seal_free(&s);
+    return status;
+}
