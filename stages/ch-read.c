@@ -15,19 +15,14 @@
 #include <string.h>
 
 #include "chread/chread.h"
+#include "http/login.h"
 #include "scope/scope.h"
 #include "stream/stream.h"
 
 static const char help[] =
     "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
     "Read the destination rows of the owed keys, twice, over one read-only connection.\n"
-    "  --url=URL                 http://host[:port] or https://host[:port]; no user part\n"
-    "  --user=NAME               ClickHouse user\n"
-    "  --password-env=VAR        the password is in the environment variable VAR\n"
-    "  --password-file=FILE      the password is the first line of FILE\n"
-    "  --cacert=FILE             PEM file of the authorities to trust, in place of the system's\n"
-    "  --query-timeout-ms=N      a statement's time, on the server and here (30000)\n"
-    "  --connect-timeout-ms=N    (10000)\n"
+    HTTP_LOGIN_HELP
     "  --max-rows-per-query=N    (1000000)\n"
     "  --keys-per-query=N        (10000)\n"
     "  --settle-ms=N             between the two reads (1000)\n"
@@ -36,19 +31,10 @@ static const char help[] =
     "  --help, --version\n"
     "exit: 0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by\n";
 
-enum {
-    OPT_URL = 256, OPT_USER, OPT_PASSWORD_ENV, OPT_PASSWORD_FILE, OPT_CACERT, OPT_QUERY_TIMEOUT, OPT_CONNECT_TIMEOUT, OPT_MAX_ROWS,
-    OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_LINE
-};
+enum { OPT_MAX_ROWS = HTTP_OPT_END, OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"url", required_argument, NULL, OPT_URL},
-    {"user", required_argument, NULL, OPT_USER},
-    {"password-env", required_argument, NULL, OPT_PASSWORD_ENV},
-    {"password-file", required_argument, NULL, OPT_PASSWORD_FILE},
-    {"cacert", required_argument, NULL, OPT_CACERT},
-    {"query-timeout-ms", required_argument, NULL, OPT_QUERY_TIMEOUT},
-    {"connect-timeout-ms", required_argument, NULL, OPT_CONNECT_TIMEOUT},
+    HTTP_LONGOPTS,
     {"max-rows-per-query", required_argument, NULL, OPT_MAX_ROWS},
     {"keys-per-query", required_argument, NULL, OPT_KEYS},
     {"settle-ms", required_argument, NULL, OPT_SETTLE},
@@ -61,8 +47,7 @@ static const struct option longopts[] = {
 
 struct options {
     struct chread_options read;
-    const char *password_env, *password_file;
-    char *password;
+    struct http_login login;
     uint64_t max_line;
 };
 
@@ -80,14 +65,10 @@ static int parse_format(const char *s, enum chread_format *out, struct err *err)
 static int parse_option(int c, struct options *o, struct err *err)
 {
     struct chread_options *r = &o->read;
+    int taken = http_login_option(c, optarg, &o->login, err);
+    if (taken <= 0)
+        return taken;
     switch (c) {
-    case OPT_URL: r->http.url = optarg; return 0;
-    case OPT_USER: r->http.user = optarg; return 0;
-    case OPT_PASSWORD_ENV: o->password_env = optarg; return 0;
-    case OPT_PASSWORD_FILE: o->password_file = optarg; return 0;
-    case OPT_CACERT: r->http.cacert = optarg; return 0;
-    case OPT_QUERY_TIMEOUT: return parse_u64(optarg, 1, DAY_MS, &r->http.timeout_ms, "--query-timeout-ms", err);
-    case OPT_CONNECT_TIMEOUT: return parse_u64(optarg, 1, DAY_MS, &r->http.connect_timeout_ms, "--connect-timeout-ms", err);
     case OPT_MAX_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_rows, "--max-rows-per-query", err);
     case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
     case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
@@ -99,19 +80,11 @@ static int parse_option(int c, struct options *o, struct err *err)
 /* The options hold together, and the connection can be prepared: said before a line is read. */
 static int settle_options(struct options *o, struct err *err)
 {
-    if (o->read.http.url == NULL)
-        return err_set(err, ERR_REFUSED, "--url is missing");
-    if (o->password_env != NULL && o->password_file != NULL)
-        return err_set(err, ERR_REFUSED, "--password-env and --password-file exclude each other");
-    if (secret_read(o->password_env, o->password_file, &o->password, err) != 0) {
-        err->kind = ERR_REFUSED;
+    if (http_login_settle(&o->login, err) != 0)
         return -1;
-    }
-    o->read.http.password = o->password;
+    o->read.http = o->login.o;
     o->read.max_bytes = (size_t)o->max_line - ROW_ROOM;
-    struct http *h = http_open(&o->read.http, err);
-    http_close(h);
-    return h != NULL ? 0 : -1;
+    return 0;
 }
 
 /* 0 to go on, 1 where *status is the exit status already, -1 with *err. */
@@ -395,8 +368,8 @@ static void after_input(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.read = {.http = {.timeout_ms = HTTP_TIMEOUT_MS, .connect_timeout_ms = HTTP_CONNECT_TIMEOUT_MS},
-                                 .format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+    struct options o = {.read = {.format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+                        .login = HTTP_LOGIN_INIT,
                         .max_line = STREAM_MAX_LINE};
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
@@ -420,6 +393,6 @@ int main(int argc, char **argv)
     arena_free(&r.arena);
     arena_free(&r.line);
     free(r.ends);
-    free(o.password);
+    http_login_free(&o.login);
     return status;
 }

@@ -17,6 +17,8 @@ arguments() {
     case $1 in
         scope-cut) echo --checkpoint=1 --key=id ;;
         ch-read) echo --url=http://127.0.0.1:1 ;;
+        table-look) echo --url=http://127.0.0.1:1 --table=d.t ;;
+        scope-declare) echo --key=id --range=0:0-1 --topic=t --table=d.t --column=id:Int64 ;;
         ch-sink) echo --url=http://127.0.0.1:1 --database=d --table=t --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap ;;
         row-map) echo --program=. ;;
         cap-tee) echo --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a ;;
@@ -67,7 +69,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a filter that refuses its usage still passes what came, but rows" {
     { printf '{"type":"row","side":"captured","cells":["1"]}\n{"type":"note","x":1}\n{"type":"stop","stage":"t","kind":"unfinished","reason":"before","next":""}\n'; } | whole came
-    for p in bundle-check scope-cut ch-read rows-diff; do
+    for p in bundle-check scope-cut table-look scope-declare ch-read rows-diff; do
         run -2 --separate-stderr bash -c "'$bin/$p' --nope <came"
         [ "$(jq -r 'select(.type != "stream") | .type' <<<"$output" | tr '\n' ' ')" = "stop note stop end " ] || { echo "$p: $output" >&2; return 1; }
     done

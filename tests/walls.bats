@@ -29,7 +29,7 @@ no_module() { # program, module prefix
 }
 
 @test "the offline programs reach no network library" {
-    for p in bundle-pack bundle-check scope-cut rows-diff verdict cap-tee lane-join ckpt-mark ckpt-plan row-map; do
+    for p in bundle-pack bundle-check scope-cut scope-declare rows-diff verdict cap-tee lane-join ckpt-mark ckpt-plan row-map; do
         run -1 grep -E 'libcurl|librdkafka|libssl' <(libraries $p)
         run -1 grep -E '^(rd_kafka_new|curl_easy_init)$' <(symbols $p)
         no_module $p http
@@ -49,8 +49,11 @@ no_module() { # program, module prefix
     symbols kafka-tail | grep -q '^rd_kafka_new$'
     run -1 grep libcurl <(libraries kafka-tail)
     libraries ch-read | grep -q libcurl
+    libraries table-look | grep -q libcurl
+    no_module table-look chwrite
     libraries ch-sink | grep -q libcurl
     run -1 grep -E '^rd_kafka_new$' <(symbols ch-read)
+    run -1 grep -E '^rd_kafka_new$' <(symbols table-look)
     run -1 grep -E '^rd_kafka_new$' <(symbols ch-sink)
 }
 

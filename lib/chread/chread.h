@@ -156,6 +156,10 @@ int chread_look_again(struct chread *c, const struct chread_expect *expect, cons
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
                 const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
 
+/* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and its columns
+ * with their kind. `unfit` among them is why it cannot be judged, or null. */
+void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *t, const char *unfit);
+
 /* ---- what was observed ---- */
 
 /* The reads so far: n of them, by which (from 0). */

@@ -56,6 +56,20 @@ static void put_text(struct json_w *w, const char *name, const char *s)
     buf_free(&b);
 }
 
+static void put_columns(struct json_w *w, const struct chread_table *t, bool kinds)
+{
+    jw_arr(w, "columns");
+    for (size_t i = 0; i < t->n_columns; i++) {
+        jw_obj(w, NULL);
+        put_text(w, "name", t->columns[i].name);
+        put_text(w, "type", t->columns[i].type);
+        if (kinds)
+            put_text(w, "kind", t->columns[i].kind);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
 static void put_definition(struct json_w *w, const struct chread_table *t)
 {
     size_t n = strlen(t->engine);
@@ -68,14 +82,6 @@ static void put_definition(struct json_w *w, const struct chread_table *t)
     put_text(w, "partition_key", t->partition_key);
     put_text(w, "sorting_key", t->sorting_key);
     put_text(w, "dedup_window", t->dedup_window);
-    jw_arr(w, "columns");
-    for (size_t i = 0; i < t->n_columns; i++) {
-        jw_obj(w, NULL);
-        put_text(w, "name", t->columns[i].name);
-        put_text(w, "type", t->columns[i].type);
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
 }
 
 static void put_mutations(struct json_w *w, const struct chread_table *t)
@@ -150,6 +156,27 @@ static void put_identity(struct json_w *w, const struct chread *c, const struct 
     put_text(w, "table_uuid", t->table_uuid);
 }
 
+void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *t, const char *unfit)
+{
+    struct buf members = BUF_INIT;
+    struct json_w w;
+    jw_init(&w, &members);
+    jw_obj(&w, NULL);
+    put_text(&w, "endpoint", http_endpoint(c->http));
+    put_text(&w, "server_uuid", t->server_uuid);
+    put_text(&w, "server_version", t->server_version);
+    put_text(&w, "database", e->database);
+    put_text(&w, "table", e->table);
+    put_text(&w, "table_uuid", t->table_uuid);
+    put_definition(&w, t);
+    put_columns(&w, t, true);
+    put_text(&w, "unfit", unfit);
+    jw_end_obj(&w);
+    buf_addc(out, ',');
+    buf_add(out, members.p + 1, members.len - 2);
+    buf_free(&members);
+}
+
 void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *first,
                     const struct chread_table *last, const struct chread_reads *reads, const struct chread_unstable *u, bool stable)
 {
@@ -158,6 +185,7 @@ void chread_observe(struct buf *out, const struct chread *c, const struct chread
     jw_obj(&w, NULL);
     put_identity(&w, c, e, first);
     put_definition(&w, first);
+    put_columns(&w, first, false);
     put_request(&w, c);
     put_mutations(&w, last != NULL ? last : first);
     put_clocks(&w, "started", first);

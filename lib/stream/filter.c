@@ -84,6 +84,14 @@ int stream_refuse_filter(const struct err *usage, enum next_action next, size_t 
     return status;
 }
 
+int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--first") == 0)
+            return stream_refuse(err, NEXT_FIX_USAGE);
+    return stream_refuse_filter(err, NEXT_FIX_USAGE, max_line);
+}
+
 int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err)
 {
     const char *copy = arena_strndup(arena, line->p, line->n);

@@ -177,6 +177,10 @@ int stream_refuse(const struct err *err, enum next_action next);
 /* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
 int stream_refuse_filter(const struct err *err, enum next_action next, size_t max_line);
 
+/* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them, nothing is
+ * read; else as stream_refuse_filter. The next action is to correct the arguments. */
+int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
+
 /* ---- the bundle line ---- */
 
 struct stream_bundle {

@@ -31,6 +31,22 @@ const char *type_from_name(enum type_from f)
     return from_names[f];
 }
 
+int table_name_parse(const char *s, char **database, char **table, struct err *err)
+{
+    size_t n = strlen(s), database_len = strcspn(s, ".");
+
+    *database = *table = NULL;
+    if (database_len == 0 || database_len + 1 >= n || !utf8_valid(s, n)) {
+        return err_set(err, ERR_REFUSED, "--table=%s is not DATABASE.TABLE", s);
+    }
+    if (strchr(s + database_len + 1, '.') != NULL) {
+        return err_set(err, ERR_REFUSED, "--table=%s holds several dots: give --database=NAME, and the table alone", s);
+    }
+    *database = xstrndup(s, database_len);
+    *table = xstrdup(s + database_len + 1);
+    return 0;
+}
+
 static int parse_from(const struct json *v, const char *where, struct column *c, struct err *err)
 {
     char s[16];

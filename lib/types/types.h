@@ -49,6 +49,10 @@ bool type_is_key(const struct type *t);
 /* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
 
+/* A table as an option names it, DATABASE.TABLE: both malloc'd. A name with more than one dot is refused, since it cannot be told
+ * where the database ends; so is one that is not UTF-8. */
+int table_name_parse(const char *s, char **database, char **table, struct err *err);
+
 /* The unit of an owed time (STREAM.md, `columns`.from). */
 enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO };
 int type_from_parse(const char *s, enum type_from *out, struct err *err);

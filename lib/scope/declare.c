@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was found and what was said, read; and the columns that a declared scope owes. */
+#include "scope/declare.h"
+
+#include <string.h>
+
+#include "scope/ranges.h"
+
+/* Room for one more in an array that lives in the arena, of n so far. */
+static void *one_more(struct arena *a, const void *at, size_t n, size_t size)
+{
+    if (n & (n - 1)) /* not a power of two: there is room */
+        return (void *)at;
+    void *grown = arena_zalloc(a, (n ? 2 * n : 1) * size);
+    if (n)
+        memcpy(grown, at, n * size);
+    return grown;
+}
+
+#define ADD(d, list, n) ((d)->list = one_more((d)->arena, (d)->list, (d)->n, sizeof *(d)->list), &(d)->list[(d)->n++])
+
+/* ---- lines ---- */
+
+static int bounds_parse(const struct json *v, const char *at, struct declare_bounds *b, struct err *err)
+{
+    if (v->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "%s: not an object", at);
+    if (json_need_u64(v, "partition", &b->partition, at, err) != 0 || json_need_i64(v, "low", &b->low, at, err) != 0 ||
+        json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0)
+        return -1;
+    if (b->low < 0 || b->low > b->high || b->stable > b->high)
+        return err_set(err, ERR_REFUSED, "%s: low %jd, stable %jd, high %jd are no bounds of a log", at, (intmax_t)b->low,
+                       (intmax_t)b->stable, (intmax_t)b->high);
+    return 0;
+}
+
+int declare_log(struct declare *d, const struct json *line, struct err *err)
+{
+    struct json *list;
+    struct declare_log log = {0};
+    if (json_need_str(line, "topic", d->arena, &log.topic, "log", err) != 0 ||
+        json_opt_str(line, "cluster_id", d->arena, &log.cluster_id, "log", err) != 0 ||
+        json_opt_str(line, "topic_id", d->arena, &log.topic_id, "log", err) != 0 ||
+        json_need(line, "partitions", JSON_ARRAY, &list, "log", err) != 0)
+        return -1;
+    for (size_t i = 0; i < d->n_logs; i++)
+        if (strcmp(d->logs[i].topic, log.topic) == 0)
+            return err_set(err, ERR_REFUSED, "log: topic '%s' was looked at already", log.topic);
+    log.partitions = arena_zalloc(d->arena, (list->len + 1) * sizeof *log.partitions);
+    for (size_t i = 0; i < list->len; i++) {
+        char at[64];
+        snprintf(at, sizeof at, "log.partitions[%zu]", i);
+        if (bounds_parse(list->u.items[i], at, &log.partitions[i], err) != 0)
+            return -1;
+    }
+    log.n_partitions = list->len;
+    *ADD(d, logs, n_logs) = log;
+    return 0;
+}
+
+/* A name or an id that the line has: what was said of it must be the same. */
+static int found(struct declare *d, const struct json *line, const char *name, const char *option, const char **to, struct err *err)
+{
+    const char *v = NULL;
+    if (json_opt_str(line, name, d->arena, &v, "table", err) != 0)
+        return -1;
+    if (v && *to && strcmp(v, *to) != 0)
+        return err_set(err, ERR_REFUSED, "--%s=%s, and the table found has %s", option, *to, v);
+    *to = v ? v : *to;
+    return 0;
+}
+
+static int found_columns(struct declare *d, const struct json *line, struct err *err)
+{
+    struct json *list;
+    if (json_need(line, "columns", JSON_ARRAY, &list, "table", err) != 0)
+        return -1;
+    for (size_t i = 0; i < list->len; i++) {
+        struct declare_column *c = ADD(d, columns, n_columns);
+        char at[64];
+        snprintf(at, sizeof at, "table.columns[%zu]", i);
+        c->kind = "";
+        if (json_need_str(list->u.items[i], "name", d->arena, &c->name, at, err) != 0 ||
+            json_need_str(list->u.items[i], "type", d->arena, &c->type, at, err) != 0 ||
+            json_opt_str(list->u.items[i], "kind", d->arena, &c->kind, at, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int declare_table(struct declare *d, const struct json *line, struct err *err)
+{
+    if (d->has_table)
+        return err_set(err, ERR_REFUSED, "table: a table was looked at already");
+    if (d->n_columns > 0)
+        return err_set(err, ERR_REFUSED, "--column=%s, and the table's columns were found", d->columns[0].name);
+    if (found(d, line, "database", "database", &d->database, err) != 0 || found(d, line, "table", "table", &d->table, err) != 0 ||
+        found(d, line, "server_uuid", "server-uuid", &d->server_uuid, err) != 0 ||
+        found(d, line, "server_version", "server-version", &d->server_version, err) != 0 ||
+        found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 || json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0)
+        return -1;
+    d->has_table = true;
+    return found_columns(d, line, err);
+}
+
+/* ---- options ---- */
+
+int declare_column(struct declare *d, const char *said, struct err *err)
+{
+    const char *colon = strchr(said, ':');
+    if (!colon || colon == said || colon[1] == '\0')
+        return err_set(err, ERR_REFUSED, "--column=%s is not NAME:TYPE", said);
+    *ADD(d, columns, n_columns) = (struct declare_column){arena_strndup(d->arena, said, (size_t)(colon - said)), colon + 1, ""};
+    return 0;
+}
+
+int declare_range(struct declare *d, const char *said, struct err *err)
+{
+    struct declare_range r = {.said = said};
+    if (range_read(d->arena, &r, err) != 0)
+        return -1;
+    *ADD(d, ranges, n_ranges) = r;
+    return 0;
+}
+
+/* ---- columns ---- */
+
+static const struct declare_column *column_of(const struct declare *d, const char *name)
+{
+    for (size_t i = 0; i < d->n_columns; i++)
+        if (strcmp(d->columns[i].name, name) == 0)
+            return &d->columns[i];
+    return NULL;
+}
+
+static bool is_written(const struct declare_column *c)
+{
+    return *c->kind == '\0' || strcmp(c->kind, "DEFAULT") == 0;
+}
+
+static bool named(const char *const *list, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The unit that --from gives a column; NULL without one. Its last colon ends the column's name. */
+static const char *unit_of(const struct declare *d, const char *name)
+{
+    for (size_t i = 0; i < d->n_froms; i++) {
+        const char *colon = strrchr(d->froms[i], ':');
+        if (strlen(name) == (size_t)(colon - d->froms[i]) && strncmp(name, d->froms[i], strlen(name)) == 0)
+            return colon + 1;
+    }
+    return NULL;
+}
+
+static int add_column(struct declare *d, const struct declare_column *c, struct columns *all, struct err *err)
+{
+    struct column *to = &all->at[all->n++];
+    const char *unit = unit_of(d, c->name);
+    to->name = xstrdup(c->name);
+    to->name_len = strlen(c->name);
+    to->key = named(d->keys, d->n_keys, c->name);
+    if (type_parse(c->type, strlen(c->type), &to->type, err) != 0)
+        return err_prefix(err, "column '%s'", c->name);
+    if (!type_supported(&to->type))
+        return err_set(err, ERR_REFUSED, "column '%s' is %s, a type without cells: leave it out, with --columns naming the others", c->name, c->type);
+    if (to->key && !type_is_key(&to->type))
+        return err_set(err, ERR_REFUSED, "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name, c->type);
+    if (unit && !type_is_time(&to->type))
+        return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
+    if (!unit && type_is_time(&to->type))
+        return err_set(err, ERR_REFUSED, "column '%s' is %s: say --from=%s:UNIT, the unit of an owed time (s, ms, us, ns, ticks, days, iso)",
+                       c->name, c->type, c->name);
+    if (unit && type_from_parse(unit, &to->from, err) != 0)
+        return err_prefix(err, "--from=%s", c->name);
+    return 0;
+}
+
+/* Every name that an option gives is one of the columns, and is given once. */
+static int check_names(const struct declare *d, const char *option, const char *const *names, size_t n, const struct columns *all, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (named(names, i, names[i]))
+            return err_set(err, ERR_REFUSED, "--%s names '%s' twice", option, names[i]);
+        const struct declare_column *c = column_of(d, names[i]);
+        if (!c)
+            return err_set(err, ERR_REFUSED, "--%s=%s: the table has no such column", option, names[i]);
+        if (!is_written(c))
+            return err_set(err, ERR_REFUSED, "--%s=%s: the table computes this column (%s), so that nobody owes it", option, names[i], c->kind);
+        if (all && !columns_find(all, names[i], strlen(names[i]), NULL))
+            return err_set(err, ERR_REFUSED, "--%s=%s: --columns leaves this column out", option, names[i]);
+    }
+    return 0;
+}
+
+static int from_names(struct declare *d, const struct columns *all, struct err *err)
+{
+    const char **names = arena_alloc(d->arena, (d->n_froms + 1) * sizeof *names);
+    for (size_t i = 0; i < d->n_froms; i++) {
+        const char *colon = strrchr(d->froms[i], ':');
+        names[i] = arena_strndup(d->arena, d->froms[i], (size_t)(colon - d->froms[i]));
+    }
+    return check_names(d, "from", names, d->n_froms, all, err);
+}
+
+static void note_left_out(const struct declare *d, const struct columns *all, struct buf *note)
+{
+    const char *sep = "; not compared: ";
+    for (size_t i = 0; i < d->n_columns; i++) {
+        const struct declare_column *c = &d->columns[i];
+        if (!is_written(c) || columns_find(all, c->name, strlen(c->name), NULL))
+            continue;
+        buf_printf(note, "%s%s", note->len == 0 ? sep + 2 : sep, c->name);
+        sep = ", ";
+    }
+}
+
+static int columns_of(struct declare *d, struct columns *all, struct err *err)
+{
+    if (d->n_columns == 0)
+        return err_set(err, ERR_REFUSED, "no column: look at the table with table-look, or give each one as --column=NAME:TYPE");
+    if (d->n_keys == 0)
+        return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
+    if (check_names(d, "columns", d->chosen, d->n_chosen, NULL, err) != 0)
+        return -1;
+    all->at = xcalloc(d->n_columns + 1, sizeof *all->at);
+    for (size_t i = 0; i < d->n_columns; i++) {
+        if (column_of(d, d->columns[i].name) != &d->columns[i])
+            return err_set(err, ERR_REFUSED, "--column names '%s' twice", d->columns[i].name);
+        if (d->n_chosen == 0 && is_written(&d->columns[i]) && add_column(d, &d->columns[i], all, err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < d->n_chosen; i++)
+        if (add_column(d, column_of(d, d->chosen[i]), all, err) != 0)
+            return -1;
+    return check_names(d, "key", d->keys, d->n_keys, all, err) != 0 ? -1 : from_names(d, all, err);
+}
+
+/* ---- the scope ---- */
+
+static void lacks(struct buf *note, const char *id, const char *what, bool lacking)
+{
+    if (!lacking)
+        return;
+    buf_printf(note, note->len == 0 ? "declared, not established: %s" : ", %s", what);
+    if (id)
+        buf_printf(note, " of %s", id);
+}
+
+static void note_lacking(const struct scope *s, struct buf *note)
+{
+    bool cluster = true;
+    for (size_t i = 0; i < s->n_sources; i++)
+        cluster = cluster && s->sources[i].cluster_id;
+    lacks(note, NULL, "the cluster's id", !cluster);
+    for (size_t i = 0; i < s->n_sources; i++)
+        lacks(note, s->sources[i].topic, "topic id", !s->sources[i].topic_id);
+    lacks(note, NULL, "the server's UUID", !s->server_uuid);
+    lacks(note, NULL, "the table's UUID", !s->table_uuid);
+}
+
+int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err)
+{
+    *out = (struct scope){.declared = true, .start = SCOPE_DECLARED, .columns = COLUMNS_INIT};
+    if (!d->database || !d->table)
+        return err_set(err, ERR_REFUSED, "no table: look at it with table-look, or name it with --table=DATABASE.TABLE");
+    out->database = d->database;
+    out->table = d->table;
+    out->server_uuid = d->server_uuid;
+    out->server_version = d->server_version;
+    out->table_uuid = d->table_uuid;
+    if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0)
+        return -1;
+    note_lacking(out, note);
+    note_left_out(d, &out->columns, note);
+    ranges_note(d, out, note);
+    if (d->unfit)
+        buf_printf(note, "%sch-read will not judge this table: %s", note->len ? "; " : "", d->unfit);
+    return 0;
+}

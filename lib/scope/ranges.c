@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declared ranges: read from their text, held against what was found of the log. */
+#include "scope/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMITTED "read_committed"
+
+static int not_a_range(const struct declare_range *r, struct err *err)
+{
+    return err_set(err, ERR_REFUSED, "--range=%s is not P:FROM-TO, TOPIC/P:FROM-TO or ALL", r->said);
+}
+
+int range_read(struct arena *a, struct declare_range *r, struct err *err)
+{
+    const char *slash = strrchr(r->said, '/'), *p = slash ? slash + 1 : r->said;
+    if (slash == r->said)
+        return not_a_range(r, err);
+    r->topic = slash ? arena_strndup(a, r->said, (size_t)(slash - r->said)) : NULL;
+    r->all = strcmp(p, "ALL") == 0;
+    if (r->all)
+        return 0;
+    const char *colon = strchr(p, ':'), *dash = colon ? strchr(colon, '-') : NULL;
+    if (!dash || !scan_u64(p, (size_t)(colon - p), &r->partition) || !scan_i64(colon + 1, (size_t)(dash - colon) - 1, &r->from) ||
+        !scan_i64(dash + 1, strlen(dash + 1), &r->to) || r->partition > INT32_MAX || r->to < 0)
+        return not_a_range(r, err);
+    if (r->from > r->to)
+        return err_set(err, ERR_REFUSED, "--range=%s runs backwards", r->said);
+    if (r->from == r->to)
+        return err_set(err, ERR_REFUSED, "--range=%s holds no offset: its end is the offset after the last", r->said);
+    return 0;
+}
+
+static const struct declare_log *log_of(const struct declare *d, const char *topic)
+{
+    for (size_t i = 0; i < d->n_logs; i++)
+        if (strcmp(d->logs[i].topic, topic) == 0)
+            return &d->logs[i];
+    return NULL;
+}
+
+/* The topic that a range without one means. */
+static int only_topic(const struct declare *d, const struct declare_range *r, const char **topic, struct err *err)
+{
+    if (r->topic || d->topic) {
+        *topic = r->topic ? r->topic : d->topic;
+        return 0;
+    }
+    if (d->n_logs == 1) {
+        *topic = d->logs[0].topic;
+        return 0;
+    }
+    if (d->n_logs == 0)
+        return err_set(err, ERR_REFUSED, "no topic: look at it with log-look, or name it with --topic");
+    return err_set(err, ERR_REFUSED, "--range=%s: %zu topics were found; say TOPIC/%s", r->said, d->n_logs, r->said);
+}
+
+static struct scope_source *source_of(struct scope *s, const char *topic)
+{
+    for (size_t i = 0; i < s->n_sources; i++)
+        if (strcmp(s->sources[i].topic, topic) == 0)
+            return &s->sources[i];
+    struct scope_source *own = &s->sources[s->n_sources++];
+    *own = (struct scope_source){.topic = topic};
+    return own;
+}
+
+static int add_range(struct arena *a, struct scope_source *s, const struct declare_range *r, struct scope_range range, struct err *err)
+{
+    for (size_t i = 0; i < s->n_partitions; i++) {
+        const struct scope_range *had = &s->partitions[i];
+        if (had->partition != range.partition)
+            continue;
+        bool overlap = had->from < range.to && range.from < had->to;
+        return err_set(err, ERR_REFUSED, "--range=%s: %s/%ju has the range %jd-%jd already%s", r->said, s->topic, (uintmax_t)had->partition,
+                       (intmax_t)had->from, (intmax_t)had->to, overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
+    }
+    struct scope_range *grown = arena_alloc(a, (s->n_partitions + 1) * sizeof *grown);
+    if (s->n_partitions)
+        memcpy(grown, s->partitions, s->n_partitions * sizeof *grown);
+    grown[s->n_partitions++] = range;
+    s->partitions = grown;
+    return 0;
+}
+
+/* A range beyond what the log holds cannot be read whole, now or ever. */
+static int within(const struct declare_log *log, const struct declare_range *r, struct err *err)
+{
+    for (size_t i = 0; i < log->n_partitions; i++) {
+        const struct declare_bounds *b = &log->partitions[i];
+        if (b->partition != r->partition)
+            continue;
+        if (r->from < b->low)
+            return err_set(err, ERR_REFUSED, "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
+                           (intmax_t)r->from, log->topic, (uintmax_t)b->partition, (intmax_t)b->low,
+                           (intmax_t)((r->to < b->low ? r->to : b->low) - r->from));
+        if (r->to > b->high)
+            return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said, (intmax_t)r->to, log->topic,
+                           (uintmax_t)b->partition, (intmax_t)b->high);
+        return 0;
+    }
+    return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic, (uintmax_t)r->partition,
+                   log->n_partitions);
+}
+
+static int add_all(struct declare *d, const struct declare_range *r, const struct declare_log *log, struct scope *s, struct err *err)
+{
+    bool committed = strcmp(d->isolation, COMMITTED) == 0;
+    struct scope_source *source = source_of(s, log->topic);
+    for (size_t i = 0; i < log->n_partitions; i++) {
+        const struct declare_bounds *b = &log->partitions[i];
+        int64_t to = committed ? b->stable : b->high;
+        struct scope_range range = {b->partition, true, b->low, to > b->low ? to : b->low};
+        if (add_range(d->arena, source, r, range, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_all(struct declare *d, const struct declare_range *r, struct scope *s, struct err *err)
+{
+    const char *topic = r->topic ? r->topic : d->topic;
+    const struct declare_log *log = topic ? log_of(d, topic) : NULL;
+    if (d->n_logs == 0 || (topic && !log))
+        return err_set(err, ERR_REFUSED, "--range=%s: %s was not looked at; ALL needs log-look before", r->said, topic ? topic : "no topic");
+    for (size_t i = 0; i < d->n_logs; i++)
+        if ((!topic || log == &d->logs[i]) && add_all(d, r, &d->logs[i], s, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int take_one(struct declare *d, const struct declare_range *r, struct scope *s, struct err *err)
+{
+    const char *topic = NULL;
+    if (only_topic(d, r, &topic, err) != 0)
+        return -1;
+    const struct declare_log *log = log_of(d, topic);
+    if (!log && d->n_logs > 0)
+        return err_set(err, ERR_REFUSED, "--range=%s: topic '%s' was not looked at", r->said, topic);
+    if (log && within(log, r, err) != 0)
+        return -1;
+    return add_range(d->arena, source_of(s, topic), r, (struct scope_range){r->partition, true, r->from, r->to}, err);
+}
+
+/* ---- ids ---- */
+
+static int same_id(const char *option, const char *said, const char *found, const char *topic, const char **to, struct err *err)
+{
+    if (said && found && strcmp(said, found) != 0)
+        return err_set(err, ERR_REFUSED, "--%s=%s, and the log of %s has %s", option, said, topic, found);
+    *to = found ? found : said;
+    return 0;
+}
+
+static int identify(const struct declare *d, struct scope *s, struct err *err)
+{
+    if (d->topic_id && s->n_sources > 1)
+        return err_set(err, ERR_REFUSED, "--topic-id=%s, and the ranges are of %zu topics: look at them with log-look", d->topic_id, s->n_sources);
+    for (size_t i = 0; i < s->n_sources; i++) {
+        struct scope_source *source = &s->sources[i];
+        const struct declare_log *log = log_of(d, source->topic);
+        source->isolation = d->isolation;
+        if (same_id("cluster-id", d->cluster_id, log ? log->cluster_id : NULL, source->topic, &source->cluster_id, err) != 0 ||
+            same_id("topic-id", d->topic_id, log ? log->topic_id : NULL, source->topic, &source->topic_id, err) != 0)
+            return -1;
+        if (source->cluster_id && s->sources[0].cluster_id && strcmp(source->cluster_id, s->sources[0].cluster_id) != 0)
+            return err_set(err, ERR_REFUSED, "%s is of cluster %s, and %s of cluster %s: one reading has one connection", s->sources[0].topic,
+                           s->sources[0].cluster_id, source->topic, source->cluster_id);
+    }
+    return 0;
+}
+
+static int by_partition(const void *a, const void *b)
+{
+    uint64_t x = ((const struct scope_range *)a)->partition, y = ((const struct scope_range *)b)->partition;
+    return (x > y) - (x < y);
+}
+
+int ranges_source(struct declare *d, struct scope *out, struct err *err)
+{
+    int64_t offsets = 0;
+    if (d->n_ranges == 0)
+        return err_set(err, ERR_REFUSED, "--range is needed: which offsets are owed");
+    if (d->topic && d->n_logs > 0 && !log_of(d, d->topic))
+        return err_set(err, ERR_REFUSED, "--topic=%s was not looked at", d->topic);
+    out->sources = arena_zalloc(d->arena, (d->n_ranges + d->n_logs) * sizeof *out->sources);
+    for (size_t i = 0; i < d->n_ranges; i++)
+        if ((d->ranges[i].all ? take_all : take_one)(d, &d->ranges[i], out, err) != 0)
+            return -1;
+    for (size_t i = 0; i < out->n_sources; i++) {
+        struct scope_source *s = &out->sources[i];
+        if (s->n_partitions == 0)
+            return err_set(err, ERR_REFUSED, "%s has no partition", s->topic);
+        qsort(s->partitions, s->n_partitions, sizeof *s->partitions, by_partition);
+        for (size_t k = 0; k < s->n_partitions; k++)
+            offsets |= s->partitions[k].to - s->partitions[k].from;
+    }
+    if (offsets == 0)
+        return err_set(err, ERR_REFUSED, "the ranges hold no offset, which establishes nothing");
+    return identify(d, out, err);
+}
+
+void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)
+{
+    for (size_t i = 0; i < s->n_sources; i++) {
+        const struct declare_log *log = log_of(d, s->sources[i].topic);
+        for (size_t k = 0; log && k < s->sources[i].n_partitions; k++) {
+            const struct scope_range *r = &s->sources[i].partitions[k];
+            for (size_t b = 0; b < log->n_partitions; b++)
+                if (log->partitions[b].partition == r->partition && r->to > log->partitions[b].stable && strcmp(d->isolation, COMMITTED) == 0)
+                    buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", note->len ? "; " : "",
+                               log->topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)log->partitions[b].stable);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside scope only: the ranges that a person declares, and the sources of the document that they become. */
+#ifndef OWED_SCOPE_RANGES_H
+#define OWED_SCOPE_RANGES_H
+
+#include "scope/declare.h"
+
+/* Read r->said into the rest of *r. */
+int range_read(struct arena *a, struct declare_range *r, struct err *err);
+/* The document's sources, from the ranges: held against the logs found, sorted, without two of one partition. */
+int ranges_source(struct declare *d, struct scope *out, struct err *err);
+/* What the ranges leave to be waited for. */
+void ranges_note(const struct declare *d, const struct scope *s, struct buf *note);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table-look: looks at a ClickHouse table over one read-only connection and says
+ * who it is: the server's and the table's ids, the engine, the definition and the
+ * columns, for scope-declare.
+ *
+ * Input: a stream, which passes (with --first none is read). Output: a `table`
+ * line, and a `columns` line of the columns that the table stores.
+ * Exit: 0 found, 2 refused, 3 not to be had.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/chread.h"
+#include "http/login.h"
+#include "stream/stream.h"
+
+static const char help[] =
+    "usage: table-look --url=URL --table=DATABASE.TABLE [--user=NAME] [--password-env=VAR | --password-file=FILE] [options]\n"
+    "Say a ClickHouse table's ids, engine and columns, over one read-only connection.\n"
+    "Continues the stream on standard input; with --first begins one and reads none.\n"
+    "  --table=DATABASE.TABLE    the table\n"
+    "  --database=NAME           its database; --table is then the table's name alone, dots and all\n"
+    HTTP_LOGIN_HELP
+    "  --first                   begin the stream\n"
+    "  --max-line=SIZE           longest line accepted (64M)\n"
+    "  --help, --version\n"
+    "exit: 0 found; 2 refused; 3 not to be had\n";
+
+enum { OPT_TABLE = HTTP_OPT_END, OPT_DATABASE, OPT_FIRST, OPT_MAX_LINE };
+
+static const struct option longopts[] = {
+    HTTP_LONGOPTS,
+    {"table", required_argument, NULL, OPT_TABLE},
+    {"database", required_argument, NULL, OPT_DATABASE},
+    {"first", no_argument, NULL, OPT_FIRST},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    struct http_login login;
+    const char *named; /* --table */
+    char *database, *table;
+    bool first;
+    uint64_t max_line;
+};
+
+static int parse_option(int c, struct options *o, struct err *err)
+{
+    int taken = http_login_option(c, optarg, &o->login, err);
+    if (taken <= 0)
+        return taken;
+    switch (c) {
+    case OPT_TABLE: o->named = optarg; return 0;
+    case OPT_DATABASE:
+        free(o->database);
+        o->database = xstrdup(optarg);
+        return 0;
+    case OPT_FIRST: o->first = true; return 0;
+    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
+    }
+}
+
+static int settle_options(struct options *o, struct err *err)
+{
+    if (o->named == NULL)
+        return err_set(err, ERR_REFUSED, "--table is missing");
+    if (o->database == NULL) {
+        if (table_name_parse(o->named, &o->database, &o->table, err) != 0)
+            return -1;
+    } else if (*o->database == '\0' || *o->named == '\0' || !utf8_valid(o->database, strlen(o->database)) ||
+               !utf8_valid(o->named, strlen(o->named))) {
+        return err_set(err, ERR_REFUSED, "--database=%s and --table=%s are no names", o->database, o->named);
+    } else {
+        o->table = xstrdup(o->named);
+    }
+    return http_login_settle(&o->login, err);
+}
+
+static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    for (int c; (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1;) {
+        if (c == 'h' || c == 'V') {
+            *status = c == 'h' ? msg_help(help) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (parse_option(c, o, err) != 0)
+            return -1;
+    }
+    return optind < argc ? opt_refused(argv, optind, err) : settle_options(o, err);
+}
+
+/* ---- the table ---- */
+
+/* A computed column holds nothing that anybody owes. */
+static bool is_stored(const struct chread_column *c)
+{
+    return *c->kind == '\0' || strcmp(c->kind, "DEFAULT") == 0;
+}
+
+static int put_columns(struct stream_out *out, const struct chread_table *t, struct err *err)
+{
+    struct columns cols = {xcalloc(t->n_columns + 1, sizeof *cols.at), 0};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < t->n_columns; i++) {
+        const struct chread_column *from = &t->columns[i];
+        struct column *to = &cols.at[cols.n];
+        if (!is_stored(from))
+            continue;
+        cols.n++;
+        to->name = xstrdup(from->name);
+        to->name_len = strlen(from->name);
+        if (!utf8_valid(to->name, to->name_len))
+            rc = err_set(err, ERR_TROUBLE, "column %zu of the table has a name that is not UTF-8: '%s'", i + 1, from->name);
+        else
+            rc = type_parse(from->type, strlen(from->type), &to->type, err);
+    }
+    if (rc == 0) {
+        struct buf *line = stream_build(out, LINE_COLUMNS);
+        buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
+        columns_write(&cols, line);
+        stream_put_built(out, LINE_COLUMNS);
+    }
+    columns_free(&cols);
+    return rc;
+}
+
+static void look(struct stream_out *out, const struct options *o)
+{
+    struct chread_options read = {.http = o->login.o, .format = CHREAD_NATIVE, .max_rows = 1, .keys_per_query = 1};
+    const struct chread_expect expect = {NULL, o->database, o->table, NULL};
+    const struct columns none = COLUMNS_INIT;
+    struct chread ch = {0};
+    struct chread_table t = CHREAD_TABLE_INIT;
+    struct chread_why why = {0}, unfit = {0};
+    struct err err = ERR_INIT;
+    if (chread_open(&ch, &read, &why) != 0 || chread_look(&ch, &expect, &t, &why) != 0) {
+        err_set(&err, why.refused ? ERR_REFUSED : ERR_TROUBLE, "%s", why.reason);
+        stream_put_stop(out, &err, why.next);
+    } else {
+        bool fit = chread_form(&t, &none, &unfit) == 0;
+        if (!fit)
+            msg_error("%s.%s: %s", o->database, o->table, unfit.reason);
+        chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : unfit.reason);
+        stream_put_built(out, LINE_TABLE);
+        if (put_columns(out, &t, &err) != 0)
+            stream_put_stop(out, &err, NEXT_UNSUPPORTED_TABLE);
+    }
+    chread_table_free(&t);
+    chread_close(&ch);
+}
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    (void)ctx;
+    if (line->type == LINE_TABLE || line->type == LINE_COLUMNS || line->type == LINE_SCOPE)
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a table was looked at already", (uintmax_t)line->line_no);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct options o = {.login = HTTP_LOGIN_INIT, .max_line = STREAM_MAX_LINE};
+    struct err err = ERR_INIT;
+    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    if (rc > 0)
+        return status;
+    if (rc < 0)
+        return stream_refuse_usage(argc, argv, &err, o.max_line);
+    struct stream_out out;
+    struct stream_in in = {0};
+    bool go = o.first;
+    if (o.first)
+        stream_begin(&out, 1, NULL);
+    else
+        go = stream_filter(&in, &out, o.max_line, on_line, NULL);
+    if (go)
+        look(&out, &o);
+    status = stream_end(&out);
+    stream_out_free(&out);
+    stream_in_free(&in);
+    http_login_free(&o.login);
+    free(o.database);
+    free(o.table);
+    return status;
+}

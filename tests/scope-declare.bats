@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# scope-declare: from what was found of a log and a table, or from options alone, to a scope; and what is refused.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+bats_require_minimum_version 1.5.0
+load ch-read
+
+setup() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    log=$(found_log orders t1 '[{"partition":0,"low":100,"high":2000,"stable":1990},{"partition":1,"low":0,"high":1800,"stable":1800},{"partition":2,"low":7,"high":7,"stable":7}]')
+    table=$(found_table '[["id","Int64",""],["amount","Decimal(18, 4)","DEFAULT"],["seen","DateTime64(6)",""],["day","Date","MATERIALIZED"],["twice","Decimal(18, 4)","ALIAS"]]')
+    { echo "$log"; echo "$table"; columns_of '[{"name":"id","type":"Int64","key":false}]'; echo '{"type":"note","x":1}'; } | whole found
+    key=(--key=id --from=seen:ms)
+}
+
+found_log() { # TOPIC TOPIC_ID PARTITIONS
+    jq -cn --arg topic "$1" --arg id "$2" --argjson partitions "$3" \
+        '{type: "log", topic: $topic, cluster_id: "c1", topic_id: $id, cleanup_policy: "delete", partitions: $partitions}'
+}
+
+found_table() { # COLUMNS as [name, type, kind]
+    jq -cn --argjson columns "$1" '{type: "table", endpoint: "http://h:8123", server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders",
+        table_uuid: "u1", engine: "MergeTree", sorting_key: "id", columns: [$columns[] | {name: .[0], type: .[1], kind: .[2]}], unfit: null}'
+}
+
+declare_it() { # STATUS STREAM [ARGUMENT…]
+    local want=$1 in=$2
+    shift 2
+    run "-$want" --separate-stderr from "$in" "$bin/scope-declare" "$@" || { printf '%s\n%s\n' "$stderr" "$output" >&2; return 1; }
+}
+
+document() { jq -c 'select(.type == "scope") | .document' <<<"$output"; }
+reason() { jq -r 'select(.type == "check" and .name == "reconcile.scope" and .status == "passed") | .reason' <<<"$output"; }
+
+refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error; no scope
+    local text=$1
+    shift
+    declare_it 2 "${found:-found}" "$@"
+    [[ ${#stderr_lines[@]} -eq 1 && $stderr == "scope-declare: "*"$text"* ]] || { printf 'not "%s": %s\n' "$text" "$stderr" >&2; return 1; }
+    [[ $output == *'"type":"stop"'*'"kind":"refused"'*'{"type":"end"'* && $output != *'"type":"require"'* ]]
+}
+
+@test "ranges of a log and a table that were found" {
+    declare_it 0 found "${key[@]}" --range=1:0-1800 --range=0:100-1990 --out=scope.json
+    [ -z "$stderr" ]
+    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream note require scope columns check end " ]
+    [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination"]' ]
+    document | jq -e '.origin == "declared" and .job == null and .sink == null and .checkpoint == null and .start == "declared" and
+        .destination == {server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "u1"} and
+        .coverage == "selected-keys" and .sources == [{operator: null, topic: "orders", cluster_id: "c1", topic_id: "t1",
+            isolation: "read_committed", partitions: [{partition: 0, from: 100, to: 1990}, {partition: 1, from: 0, to: 1800}]}] and
+        .columns == [{name: "id", type: "Int64", key: true}, {name: "amount", type: "Decimal(18, 4)", key: false},
+            {name: "seen", type: "DateTime64(6)", key: false, from: "ms"}]' >/dev/null
+    [ "$(reason)" = "" ]
+    [ "$(jq -c 'select(.type == "check") | .counts' <<<"$output")" = '{"topics":1,"partitions":2,"offsets":3690}' ]
+    [ "$(jq -c 'select(.type == "columns") | .columns' <<<"$output")" = "$(document | jq -c .columns)" ]
+    [ "$(cat scope.json)" = "$(document)" ]
+}
+
+@test "ALL: up to the stable offset, or under read_uncommitted to the end; an empty partition is said" {
+    declare_it 0 found "${key[@]}" --range=ALL
+    [ "$(document | jq -c '[.sources[0].partitions[] | [.partition, .from, .to]]')" = '[[0,100,1990],[1,0,1800],[2,7,7]]' ]
+    declare_it 0 found "${key[@]}" --range=ALL --isolation=read_uncommitted
+    [ "$(document | jq -c '[.sources[0] | .isolation, (.partitions[0] | .to)]')" = '["read_uncommitted",2000]' ]
+}
+
+@test "a range past the stable offset is waited for, and said" {
+    declare_it 0 found "${key[@]}" --range=0:100-2000
+    [ "$(reason)" = "the range of orders/0 ends at 2000, and an open transaction holds the log at 1990" ]
+    declare_it 0 found "${key[@]}" --range=0:100-2000 --isolation=read_uncommitted
+    [ "$(reason)" = "" ]
+}
+
+@test "options alone: --first reads nothing, and every id that was not given is named" {
+    mkfifo silent
+    run -0 --separate-stderr bash -c "timeout 5 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
+        --column=id:UInt64 --column='k:LowCardinality(String)' --column='amount:Decimal(18, 4)' <>silent"
+    [ "$(reason)" = "declared, not established: the cluster's id, topic id of orders, the server's UUID, the table's UUID" ]
+    document | jq -e '.destination == {server_uuid: null, server_version: null, database: "shop", table: "orders", table_uuid: null} and
+        .sources[0].cluster_id == null and .sources[0].topic_id == null and [.columns[].key] == [true, true, false]' >/dev/null
+    run -0 --separate-stderr "$bin/scope-declare" --first --topic=orders --range=0:0-5 --table=orders.v2 --database=shop --key=id --column=id:UInt64 \
+        --cluster-id=c --topic-id=t --server-uuid=s --server-version=26.5 --table-uuid=u
+    [ "$(reason)" = "" ]
+    document | jq -e '.destination == {server_uuid: "s", server_version: "26.5", database: "shop", table: "orders.v2", table_uuid: "u"} and
+        .sources[0].cluster_id == "c" and .sources[0].topic_id == "t"' >/dev/null
+}
+
+@test "a half was found, and options say the other" {
+    { echo "$log"; } | whole half
+    declare_it 0 half --key=id --range=ALL --table=shop.orders --column=id:Int64
+    [ "$(reason)" = "declared, not established: the server's UUID, the table's UUID" ]
+    { echo "$table"; } | whole half
+    declare_it 0 half "${key[@]}" --range=0:0-5 --topic=orders
+    [ "$(reason)" = "declared, not established: the cluster's id, topic id of orders" ]
+    found_log orders t1 '[{"partition":0,"low":0,"high":5,"stable":5}]' | sed 's/"topic_id":"t1"/"topic_id":null/' >line
+    { cat line; echo "$table"; } | whole half
+    declare_it 0 half "${key[@]}" --range=ALL
+    [ "$(reason)" = "declared, not established: topic id of orders" ]
+    declare_it 0 half "${key[@]}" --range=ALL --topic-id=said
+    [ "$(document | jq -r '.sources[0].topic_id')" = said ]
+}
+
+@test "two topics: a range says which; ALL takes both, or the one that is named" {
+    { echo "$log"; found_log refunds t2 '[{"partition":0,"low":0,"high":9,"stable":9}]'; echo "$table"; } | whole two
+    declare_it 0 two "${key[@]}" --range=refunds/0:0-9 --range=orders/1:0-5
+    [ "$(document | jq -c '[.sources[] | [.topic, .topic_id, .partitions[0].to]]')" = '[["refunds","t2",9],["orders","t1",5]]' ]
+    declare_it 0 two "${key[@]}" --range=ALL
+    [ "$(document | jq -c '[.sources[].topic]')" = '["orders","refunds"]' ]
+    declare_it 0 two "${key[@]}" --range=refunds/ALL
+    [ "$(document | jq -c '[.sources[].topic]')" = '["refunds"]' ]
+    declare_it 0 two "${key[@]}" --range=ALL --topic=refunds
+    [ "$(document | jq -c '[.sources[].topic]')" = '["refunds"]' ]
+    found=two refused "2 topics were found; say TOPIC/0:0-5" "${key[@]}" --range=0:0-5
+    found=two refused "the ranges are of 2 topics" "${key[@]}" --range=ALL --topic-id=t1
+}
+
+@test "--columns chooses and orders; what is left out is named" {
+    declare_it 0 found --key=id --columns=amount,id --range=ALL
+    [ "$(document | jq -c '[.columns[].name]')" = '["amount","id"]' ]
+    [ "$(reason)" = "not compared: seen" ]
+    table=$(found_table '[["id","Int64",""],["tags","Array(String)",""],["a,b:c","DateTime",""]]')
+    { echo "$log"; echo "$table"; } | whole found
+    refused "column 'tags' is Array(String), a type without cells: leave it out, with --columns" --key=id --range=ALL
+    declare_it 0 found --key=id --columns=id --range=ALL
+    [ "$(reason)" = "not compared: tags, a,b:c" ]
+}
+
+@test "a table that cannot be judged is declared, and said" {
+    { echo "$log"; jq -c '.unfit = "the table'\''s engine is ReplacingMergeTree, and only a plain MergeTree can be judged"' <<<"$table"; } | whole found
+    declare_it 0 found "${key[@]}" --range=ALL
+    [[ $(reason) == "ch-read will not judge this table: the table's engine is ReplacingMergeTree,"* ]]
+}
+
+@test "ranges that are none, overlap, run backwards, or lie past the log are refused with the figures" {
+    refused "--range=0:5 is not P:FROM-TO" "${key[@]}" --range=0:5
+    for bad in 0:-5 0:5- :1-2 x:1-2 0:01-2 0:1-2x 0:1-9223372036854775808 99999999999:1-2 /0:1-2 -1:1-2 '' all; do
+        refused "is not P:FROM-TO" "${key[@]}" --range="$bad"
+    done
+    refused "--range=0:500-400 runs backwards" "${key[@]}" --range=0:500-400
+    refused "--range=0:500-500 holds no offset: its end is the offset after the last" "${key[@]}" --range=0:500-500
+    refused "orders/0 has the range 100-200 already, and the two overlap" "${key[@]}" --range=0:100-200 --range=0:199-300
+    refused "orders/0 has the range 100-200 already; a scope holds one range of a partition" "${key[@]}" --range=0:100-200 --range=0:200-300
+    refused "orders/1 has the range 0-5 already" "${key[@]}" --range=1:0-5 --range=ALL
+    refused "--range=0:50-300 begins at 50, and the first offset of orders/0 is 100: 50 offsets are gone" "${key[@]}" --range=0:50-300
+    refused "--range=1:0-1801 ends at 1801, and the log of orders/1 ends at 1800" "${key[@]}" --range=1:0-1801
+    refused "orders has no partition 3; it has 3" "${key[@]}" --range=3:0-1
+    refused "topic 'other' was not looked at" "${key[@]}" --range=other/0:0-1
+    refused "--topic=other was not looked at" "${key[@]}" --range=0:0-1 --topic=other
+    { found_log orders t1 '[{"partition":0,"low":5,"high":5,"stable":5}]'; echo "$table"; } | whole empty
+    found=empty refused "the ranges hold no offset, which establishes nothing" "${key[@]}" --range=ALL
+    run -2 --separate-stderr "$bin/scope-declare" --first --key=id --range=ALL --table=shop.orders --column=id:Int64
+    [[ $stderr == *"ALL needs log-look before"* ]]
+}
+
+@test "keys, times and columns that do not fit are refused by name" {
+    refused "--key is needed" --range=ALL
+    refused "--range is needed" "${key[@]}"
+    refused "--key=nope: the table has no such column" --key=nope --from=seen:ms --range=ALL
+    refused "--key names 'id' twice" --key=id,id --from=seen:ms --range=ALL
+    refused "--key=id, holds an empty name" --key=id, --range=ALL
+    refused "--key=amount: the column is Decimal(18, 4), and a key is an integer or a String" --key=amount --from=seen:ms --range=ALL
+    refused "--key=id: --columns leaves this column out" --key=id --columns=amount --range=ALL
+    refused "--columns=day: the table computes this column (MATERIALIZED)" --key=id --columns=id,day --range=ALL
+    refused "--key=twice: the table computes this column (ALIAS)" --key=id,twice --from=seen:ms --range=ALL
+    refused "column 'seen' is DateTime64(6): say --from=seen:UNIT" --key=id --range=ALL
+    refused '--from=seen: "weeks" is no unit of time' --key=id --from=seen:weeks --range=ALL
+    refused "--from=amount:ms: the column is Decimal(18, 4), which is no time" "${key[@]}" --from=amount:ms --range=ALL
+    refused "--from=nope: the table has no such column" "${key[@]}" --from=nope:ms --range=ALL
+    refused "--from names 'seen' twice" "${key[@]}" --from=seen:us --range=ALL
+    refused "--from=ms is not COLUMN:UNIT" --key=id --from=ms --range=ALL
+    refused "--isolation is" "${key[@]}" --range=ALL --isolation=serializable
+    table=$(found_table '[["id","Nullable(Int64)",""]]')
+    { echo "$log"; echo "$table"; } | whole found
+    refused "--key=id: the column is Nullable(Int64)" --key=id --range=ALL
+}
+
+@test "what is said and what was found must agree" {
+    refused "--cluster-id=c2, and the log of orders has c1" "${key[@]}" --range=ALL --cluster-id=c2
+    refused "--topic-id=t2, and the log of orders has t1" "${key[@]}" --range=ALL --topic-id=t2
+    refused "--table=payments, and the table found has orders" "${key[@]}" --range=ALL --table=shop.payments
+    refused "--table-uuid=u2, and the table found has u1" "${key[@]}" --range=ALL --table-uuid=u2
+    refused "--server-uuid=s2, and the table found has s1" "${key[@]}" --range=ALL --server-uuid=s2
+    refused "--column=id, and the table's columns were found" "${key[@]}" --range=ALL --column=id:Int64
+    refused "--table=orders is not DATABASE.TABLE" "${key[@]}" --range=ALL --table=orders
+    refused "holds several dots" "${key[@]}" --range=ALL --table=a.b.c
+    refused "is empty" "${key[@]}" --range=ALL --topic-id=
+    declare_it 0 found "${key[@]}" --range=ALL --cluster-id=c1 --topic-id=t1 --table=shop.orders --table-uuid=u1 --topic=orders
+}
+
+@test "a stream that has a scope, a bundle, two tables, or one topic twice is refused" {
+    for line in '{"type":"bundle","path":"b","manifest_sha256":"x","job":"1","checkpoint":1}' "$(scope_of s u d t '[{"name":"id","type":"Int64"}]')" \
+        "$table" "$log" '{"type":"log","topic":"x"}' '{"type":"log","topic":"x","partitions":[{"partition":0,"low":5,"high":1,"stable":1}]}'; do
+        { echo "$log"; echo "$table"; echo "$line"; } | whole twice
+        found=twice refused "line 4: " "${key[@]}" --range=ALL
+    done
+    columns_of '[{"name":"id","type":"Int64"}]' | whole lone
+    found=lone refused "columns of no table" "${key[@]}" --range=ALL
+}
+
+@test "an input that is unfinished or stopped declares nothing" {
+    head -n 3 found >part
+    declare_it 3 part "${key[@]}" --range=ALL
+    [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
+    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","reason":"r","next":""}'; } | whole part
+    declare_it 3 part "${key[@]}" --range=ALL --out=scope.json
+    [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
+    [ ! -e scope.json ]
+}
+
+@test "a document that went through jq or Python is the same scope" {
+    # As text: jq 1.6 would make another number of it here.
+    found_log orders t1 '[{"partition":0,"low":0,"high":"9007199254740993","stable":"9007199254740993"}]' >line
+    { cat line; found_table '[["id","Int64",""],["naïve \"q\" \u007f","String",""],["☃","Float64",""]]'; } | whole found
+    declare_it 0 found --key=id --range=ALL --out=scope.json
+    [ "$(document | jq -r '.sources[0].partitions[0].to')" = 9007199254740993 ]
+    rewrite() { # NAME: standard input is the document as another program wrote it
+        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; } | whole again
+        run -3 --separate-stderr from again "$bin/ch-read" --url=http://127.0.0.1:1
+        [[ $stderr == *connecting* ]] || { echo "$1: $stderr" >&2; return 1; }
+    }
+    declared=$output
+    jq . scope.json >by-jq
+    jq -aS --indent 7 . scope.json >by-jq-ascii
+    python3 -c 'import json; print(json.dumps(json.load(open("scope.json")), indent=2))' >by-python
+    python3 -c 'import json; print(json.dumps(json.load(open("scope.json")), sort_keys=True, ensure_ascii=False))' >by-python-raw
+    run ! grep -q 'naïve' by-python
+    for other in by-jq by-jq-ascii by-python by-python-raw; do
+        run ! cmp -s scope.json $other
+        rewrite $other
+    done
+    sed 's/"partition": 0/"partition": 1/' by-python >changed
+    run ! rewrite changed
+}
