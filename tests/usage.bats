@@ -69,7 +69,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a filter that refuses its usage still passes what came, but rows" {
     { printf '{"type":"row","side":"captured","cells":["1"]}\n{"type":"note","x":1}\n{"type":"stop","stage":"t","kind":"unfinished","reason":"before","next":""}\n'; } | whole came
-    for p in bundle-check scope-cut table-look scope-declare ch-read rows-diff; do
+    for p in bundle-check scope-cut table-look scope-declare ch-read ref-run ref-seal ref-bind rows-diff; do
         run -2 --separate-stderr bash -c "'$bin/$p' --nope <came"
         [ "$(jq -r 'select(.type != "stream") | .type' <<<"$output" | tr '\n' ' ')" = "stop note stop end " ] || { echo "$p: $output" >&2; return 1; }
     done
@@ -95,7 +95,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a line past the limit is refused and named" {
     { echo "$head"; printf '{"type":"note","x":"'; head -c 100000000 /dev/zero | tr '\0' x; echo '"}'; } >long
-    for p in bundle-check scope-cut ch-read rows-diff verdict cap-tee row-map; do
+    for p in bundle-check scope-cut ch-read ref-run ref-seal ref-bind rows-diff verdict cap-tee row-map; do
         run -2 --separate-stderr bash -c "'$bin/$p' $(arguments "$p") <long"
         one_line "$p"
         [[ $stderr == *"line 2"* ]]
