@@ -323,14 +323,15 @@ void compare_fates(struct compare *c, struct work *w)
     const struct order *o = &c->t->order[w->owed];
     size_t n;
     struct candidate **all = wanted(&w->list, &n);
-    for (size_t i = 0; i < o->n; i++) {
+    uint64_t number = 0;
+    for (size_t i = 0, at = 0; i < o->n; i++) {
+        number += order_gap(o, &at);
         struct entry *e = entry_at(c->t, o->entry[i]);
         if (!(e->state & ENTRY_FATE))
             continue;
         enum fate fate = next_fate(c, w, e);
         if (fate == FATE_FINE)
             continue;
-        uint64_t number = o->number ? o->number[i] : i;
         fates_set(&w->fates, w->placed, number, fate);
         give_number(all, n, o->entry[i], fate, number);
     }

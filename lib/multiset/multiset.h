@@ -30,7 +30,7 @@ struct multiset_config {
     uint64_t memory;     /* bytes that rows, their index and their order may take, beside MULTISET_FIXED */
     const char *scratch; /* directory of scratch files; NULL: /var/tmp */
     size_t list;         /* findings (and runs) shown a relation */
-    bool thread;         /* compare on a second thread while the caller reads */
+    bool thread;         /* look rows up on threads of their own while the caller reads */
     unsigned hash_bits;  /* 0: all. Fewer makes collisions the rule, for tests */
 };
 

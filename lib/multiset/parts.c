@@ -74,12 +74,15 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
 int parts_spill(struct parts *p, struct table *t, struct err *err)
 {
     struct item item;
+    uint64_t copies[MULTISET_SIDES];
     for (unsigned side = 0; side < 2; side++) {
-        for (size_t i = 0; i < t->order[side].n; i++) {
-            struct entry *e = entry_at(t, t->order[side].entry[i]);
+        const struct order *o = &t->order[side];
+        uint64_t number = 0;
+        for (size_t i = 0, at = 0; i < o->n; i++) {
+            struct entry *e = entry_at(t, o->entry[i]);
             item_of(t, e, &item);
             item.side = side;
-            item.number = i;
+            item.number = number += order_gap(o, &at);
             if (parts_put(p, &item, err) != 0)
                 return -1;
             if (e->state & ENTRY_WIDE)
@@ -92,9 +95,10 @@ int parts_spill(struct parts *p, struct table *t, struct err *err)
         const struct entry *e = (const struct entry *)(const void *)(t->base + at);
         at += entry_size(e->len);
         item_of(t, e, &item);
+        item.copies = copies;
         uint64_t any = 0;
         for (unsigned s = 0; s < MULTISET_SIDES; s++)
-            any |= item.copies[s] = entry_copies(t, e, s);
+            any |= copies[s] = entry_copies(t, e, s);
         if (any && parts_put(p, &item, err) != 0)
             return -1;
     }
@@ -104,7 +108,7 @@ int parts_spill(struct parts *p, struct table *t, struct err *err)
 /* ---- a file to a table ---- */
 
 /* The record at p[0..have): bytes taken, or 0 where more are needed; *need is how many then. */
-static size_t decode(const char *p, size_t have, struct item *item, size_t *need)
+static size_t decode(const char *p, size_t have, struct item *item, uint64_t *copies, size_t *need)
 {
     uint64_t v;
     size_t used = 1, k;
@@ -112,7 +116,7 @@ static size_t decode(const char *p, size_t have, struct item *item, size_t *need
     if (have < 2)
         return 0;
     unsigned head = (unsigned char)p[0];
-    *item = (struct item){.side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER};
+    *item = (struct item){.side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER, .copies = copies};
     if ((k = varint_get(p + used, have - used, &v)) == 0)
         return 0;
     item->len = (uint32_t)v;
@@ -123,7 +127,7 @@ static size_t decode(const char *p, size_t have, struct item *item, size_t *need
         used += k;
     }
     for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++) {
-        if ((k = varint_get(p + used, have - used, &item->copies[i])) == 0)
+        if ((k = varint_get(p + used, have - used, &copies[i])) == 0)
             return 0;
         used += k;
     }
@@ -137,6 +141,7 @@ static size_t decode(const char *p, size_t have, struct item *item, size_t *need
 struct load {
     struct spool_reader in;
     struct item items[ITEMS];
+    uint64_t copies[ITEMS][MULTISET_SIDES];
     size_t n;
 };
 
@@ -147,7 +152,7 @@ static int load_some(struct load *l, struct err *err)
     for (;;) {
         const char *p = l->in.block.p + l->in.used;
         size_t have = l->in.block.len - l->in.used, need;
-        size_t taken = have ? decode(p, have, &l->items[l->n], &need) : 0;
+        size_t taken = have ? decode(p, have, &l->items[l->n], l->copies[l->n], &need) : 0;
         if (taken) {
             l->in.used += taken;
             if (++l->n == ITEMS)
@@ -190,7 +195,7 @@ static int load_part(struct spool *s, struct table *t, struct err *err)
         if (!table_room(t, l.n, bytes, l.n))
             break;
         add_hashes(t, &l);
-        table_add(t, l.items, l.n, true);
+        table_add(t, l.items, l.n);
     }
     spool_reader_free(&l.in);
     return rc < 0 ? -1 : rc == 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multiset's own parts: entries, table, scratch stores, order, lists. */
+/* multiset's own parts: entries, table, scratch stores, order, lists, lanes. */
 #ifndef OWED_MULTISET_PARTS_H
 #define OWED_MULTISET_PARTS_H
+
+#include <pthread.h>
 
 #include "multiset/multiset.h"
 
@@ -20,7 +22,7 @@ void row_ends(const char *row, size_t len, size_t want, uint32_t *ends);
 /* The key's cells. They point into row where the key is a prefix, else into scratch. */
 struct multiset_text row_key(const struct key_form *f, const char *row, const uint32_t *ends, struct buf *scratch);
 struct multiset_text row_key_of(const struct key_form *f, const char *row, size_t len, struct buf *scratch);
-/* Upper 32 bits find the bucket, lower 32 the scratch file. */
+/* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the lane. */
 uint64_t key_hash(const struct key_form *f, const char *p, size_t n);
 /* Byte order; a text that is a prefix of another comes first. */
 int text_order(struct multiset_text a, struct multiset_text b);
@@ -58,8 +60,9 @@ struct wide {
 /* Owed rows with a place, in the order they came: entry, and number among all of their side. */
 struct order {
     uint32_t *entry;
-    uint64_t *number; /* NULL: counted from 0 */
     size_t n, cap;
+    struct buf gaps; /* of each number from the one before, as varints */
+    uint64_t last;
 };
 
 struct table {
@@ -83,8 +86,8 @@ struct item {
     uint32_t key_len; /* of the key's cells where they are a prefix, else 0 */
     uint64_t hash;
     uint64_t number;  /* of an owed row with a place, else NO_NUMBER */
-    uint64_t copies[MULTISET_SIDES];
-    unsigned side;    /* one copy of this side; MULTISET_SIDES: copies[] hold */
+    const uint64_t *copies; /* one a side, where side is MULTISET_SIDES */
+    unsigned side;    /* one copy of this side */
     unsigned again;
 };
 #define NO_NUMBER UINT64_MAX
@@ -97,7 +100,7 @@ void table_reset(struct table *t); /* empty, memory kept */
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed);
 /* Get the slot of a hash on its way, some rows before table_add needs it. */
 void table_look_ahead(const struct table *t, uint64_t hash);
-void table_add(struct table *t, const struct item *items, size_t n, bool numbered);
+void table_add(struct table *t, const struct item *items, size_t n);
 uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned side);
 struct wide *entry_wide(struct table *t, struct entry *e); /* widened where it is not yet */
 
@@ -111,6 +114,7 @@ static inline size_t entry_size(size_t len)
 }
 #define FIRST_ENTRY 1u /* reference 0 is none */
 
+
 /* ---- an append-only store of bytes, in memory until it is put on disk (spool.c) ---- */
 
 struct spool {
@@ -123,7 +127,7 @@ int spool_to_disk(struct spool *s, const char *dir, struct err *err);
 int spool_flush(struct spool *s, struct err *err); /* before reading */
 static inline bool spool_full(const struct spool *s)
 {
-    return s->fd >= 0 && s->held.len >= (32u << 10);
+    return s->fd >= 0 && s->held.len >= (16u << 10);
 }
 void spool_free(struct spool *s);
 
@@ -138,8 +142,17 @@ void spool_read(struct spool_reader *r, struct spool *s);
 int spool_peek(struct spool_reader *r, size_t n, const char **p, size_t *have, struct err *err);
 void spool_reader_free(struct spool_reader *r);
 
+#define VARINT_MAX ((size_t)10)
 void varint_put(struct buf *b, uint64_t v);
 size_t varint_get(const char *p, size_t n, uint64_t *v); /* bytes taken, 0 where cut */
+
+/* The next gap of an order, from *at 0. */
+static inline uint64_t order_gap(const struct order *o, size_t *at)
+{
+    uint64_t gap;
+    *at += varint_get(o->gaps.p + *at, o->gaps.len - *at, &gap);
+    return gap;
+}
 
 /* ---- places and runs (places.c, runs.c) ---- */
 
@@ -270,6 +283,8 @@ int runs_find(struct places *p, struct work *const *works, size_t n, size_t max,
 #define PART_BITS 6u
 #define PARTS (1u << PART_BITS)
 #define PART_LEVELS 5u
+#define LANE_BIT (PART_BITS * PART_LEVELS) /* of the hash: the first that no scratch file depends on */
+_Static_assert(LANE_BIT < 32, "the lane is not of the bits that find the bucket");
 
 struct parts {
     struct spool at[PARTS];
@@ -284,5 +299,38 @@ void parts_close(struct parts *p);
 typedef int part_fn(void *ctx, struct err *err);
 /* Load each part into t and call fn on it; one that does not fit is cut again. */
 int parts_each(struct parts *p, struct table *t, part_fn *fn, void *ctx, struct err *err);
+
+/* ---- a share of the keys: its queue, thread, table and scratch files (lane.c) ---- */
+
+#define BATCHES 4
+struct batch;
+
+struct lane {
+    struct batch *batch[BATCHES];
+    size_t filling;       /* the batch that the caller fills */
+    const char *scratch;
+    bool thread;
+    pthread_t worker;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t ready;         /* batches given on and not yet done */
+    bool closing, failed, on_disk;
+    struct err err;
+
+    /* of the worker, until it is joined */
+    struct table table;
+    struct parts parts;
+    bool spilled;
+};
+/* share: the bytes of the memory that its table may take. scratch is kept, not copied. */
+void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch, bool thread);
+/* True where a row of len bytes has no room left in the batch: it is to be submitted first. */
+bool lane_full(const struct lane *l, size_t len);
+void lane_add(struct lane *l, const struct item *item); /* the row is copied */
+/* Give the batch on, and wait for an empty one. beside: bytes of the share that are taken by others. */
+int lane_submit(struct lane *l, size_t beside, bool *on_disk, struct err *err);
+/* Wait for what was given on. Then the table and files are the caller's. */
+int lane_join(struct lane *l, struct err *err);
+void lane_free(struct lane *l);
 
 #endif

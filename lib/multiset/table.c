@@ -12,7 +12,7 @@
 
 #include "multiset/parts.h"
 
-#define MIN_BITS 12u
+#define MIN_BITS 11u
 #define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -56,7 +56,7 @@ void table_free(struct table *t)
     free(t->wide);
     for (size_t i = 0; i < 2; i++) {
         free(t->order[i].entry);
-        free(t->order[i].number);
+        buf_free(&t->order[i].gaps);
         buf_free(&t->scratch[i]);
     }
     memset(t, 0, sizeof *t);
@@ -70,7 +70,7 @@ void table_reset(struct table *t)
     t->wide_n = 0;
     for (size_t i = 0; i < 2; i++) {
         free(t->order[i].entry);
-        free(t->order[i].number);
+        buf_free(&t->order[i].gaps);
         t->order[i] = (struct order){0};
     }
 }
@@ -81,7 +81,7 @@ static size_t taken(const struct table *t)
 {
     size_t n = t->beside + t->used + slots_bytes(t->bits) + t->wide_n * sizeof *t->wide;
     for (size_t i = 0; i < 2; i++)
-        n += t->order[i].n * (sizeof *t->order[i].entry + (t->order[i].number ? sizeof *t->order[i].number : 0));
+        n += t->order[i].n * sizeof *t->order[i].entry + t->order[i].gaps.len;
     return n;
 }
 
@@ -109,7 +109,7 @@ static bool grow(struct table *t)
 
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed)
 {
-    size_t worst = bytes + n * (sizeof(struct entry) + UNIT + sizeof(struct wide)) + placed * (sizeof(uint32_t) + sizeof(uint64_t));
+    size_t worst = bytes + n * (sizeof(struct entry) + UNIT + sizeof(struct wide)) + placed * (sizeof(uint32_t) + VARINT_MAX);
     if (t->used + worst > t->cap || taken(t) + worst > t->budget)
         return false;
     /* A key that turns heavy adds its whole list to the index. */
@@ -280,18 +280,15 @@ static struct entry *find(struct table *t, const struct item *item)
     return e;
 }
 
-static void note_order(struct order *o, uint32_t ref, uint64_t number, bool numbered)
+static void note_order(struct order *o, uint32_t ref, uint64_t number)
 {
     if (o->n == o->cap) {
         o->cap = o->cap ? o->cap * 2 : 4096;
         o->entry = xrealloc(o->entry, o->cap * sizeof *o->entry);
-        if (numbered)
-            o->number = xrealloc(o->number, o->cap * sizeof *o->number);
     }
-    o->entry[o->n] = ref;
-    if (numbered)
-        o->number[o->n] = number;
-    o->n++;
+    o->entry[o->n++] = ref;
+    varint_put(&o->gaps, number - o->last);
+    o->last = number;
 }
 
 void table_look_ahead(const struct table *t, uint64_t hash)
@@ -313,13 +310,13 @@ static void look_ahead(const struct table *t, const struct item *items, size_t n
     }
 }
 
-void table_add(struct table *t, const struct item *items, size_t n, bool numbered)
+void table_add(struct table *t, const struct item *items, size_t n)
 {
     look_ahead(t, items, n);
     for (size_t k = 0; k < n; k++) {
         struct entry *e = find(t, &items[k]);
         count(t, e, &items[k]);
         if (items[k].number != NO_NUMBER)
-            note_order(&t->order[items[k].side], ref_of(t, e), items[k].number, numbered);
+            note_order(&t->order[items[k].side], ref_of(t, e), items[k].number);
     }
 }

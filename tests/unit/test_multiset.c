@@ -2,7 +2,7 @@
 /*
  * multiset against a model that compares every row with every other: random rows
  * of all sides, each set also with little memory, with an 8-bit hash and without
- * the second thread, whose lines must be the same to the byte.
+ * threads of its own, whose lines must be the same to the byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -530,7 +530,7 @@ static void same_as_the_model(void **state)
             struct multiset_config c = plain;
             c.thread = v & 1;
             c.hash_bits = v & 2 ? 8 : 0;
-            c.memory = v & 4 ? 42 << 10 : c.memory;
+            c.memory = v & 4 ? (42 + i % 4 * 8) << 10 : c.memory;
             struct buf other = compare_one(&s, c, v == 4, v & 4 ? &disk : &memory);
             assert_int_equal(first.len, other.len);
             assert_memory_equal(first.p, other.p, first.len);
@@ -609,6 +609,58 @@ static void files_cut_again(void **state)
     assert_string_equal(of->findings[0].at, "t/0/5000");
     multiset_free(m);
     free(text);
+}
+
+/* The delivery lines of 600 rows, those of one lane long; a stretch of 50 is missing, of both lanes. */
+static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_disk)
+{
+    struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = memory, .list = 100, .thread = thread};
+    const struct key_form form = {.columns = 2, .last = 1, .prefix = 1};
+    struct multiset *m = multiset_new(&c);
+    char text[3000], at[40], key[20];
+    for (unsigned side = 0; side < MULTISET_SIDES; side++) {
+        for (unsigned i = 0; i < 600 && side != MULTISET_REFERENCE; i++) {
+            if (side >= MULTISET_READ1 && i >= 100 && i < 150)
+                continue;
+            int n = snprintf(key, sizeof key, "\"%u\"", i);
+            bool in_lane = (key_hash(&form, key, (size_t)n) >> LANE_BIT & 1) == lane;
+            snprintf(text, sizeof text, "[%s,\"%0*u\"]", key, in_lane ? 2000 : 5, i);
+            snprintf(at, sizeof at, "t/0/%u", i);
+            add_text(m, (enum multiset_side)side, text, side == 0 ? at : NULL);
+        }
+    }
+    struct multiset_result res;
+    struct err err = ERR_INIT;
+    if (multiset_compare(m, delivery, false, &res, &err) != 0)
+        fail_msg("%s", err.text);
+    const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
+    assert_int_equal(of->kind_rows[KIND_MISSING], 50);
+    assert_int_equal(of->runs_total, 1);
+    assert_int_equal(of->runs[0].first, 100);
+    assert_int_equal(of->runs[0].rows, 50);
+    *on_disk = res.on_disk;
+    struct buf lines = lines_of(&res, delivery);
+    multiset_free(m);
+    return lines;
+}
+
+/* One lane goes to files while the other stays in memory: the lines are those of memory alone. */
+static void one_lane_on_disk(void **state)
+{
+    (void)state;
+    bool on_disk;
+    for (unsigned lane = 0; lane < 2; lane++) {
+        struct buf memory = uneven(lane, 64 << 20, true, &on_disk);
+        assert_false(on_disk);
+        for (int thread = 0; thread < 2; thread++) {
+            struct buf disk = uneven(lane, 256 << 10, thread, &on_disk);
+            assert_true(on_disk);
+            assert_int_equal(memory.len, disk.len);
+            assert_memory_equal(memory.p, disk.p, memory.len);
+            buf_free(&disk);
+        }
+        buf_free(&memory);
+    }
 }
 
 /* A key with very many rows, and a row with very many copies. */
@@ -723,7 +775,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_the_model), cmocka_unit_test(short_lists),       cmocka_unit_test(files_cut_again),
         cmocka_unit_test(heavy_keys),        cmocka_unit_test(one_key_too_large), cmocka_unit_test(no_scratch),
-        cmocka_unit_test(places),            cmocka_unit_test(unordered),
+        cmocka_unit_test(places),            cmocka_unit_test(unordered),       cmocka_unit_test(one_lane_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
