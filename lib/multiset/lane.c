@@ -30,7 +30,7 @@ static int spill(struct lane *l, struct err *err)
     return 0;
 }
 
-static int take_items(struct lane *l, const struct item *items, size_t n, struct err *err)
+static int take_items(struct lane *l, const struct item *items, size_t n, size_t more, struct err *err)
 {
     size_t bytes = 0, placed = 0;
     for (size_t i = 0; i < n; i++) {
@@ -39,7 +39,7 @@ static int take_items(struct lane *l, const struct item *items, size_t n, struct
     }
     if (!l->spilled) {
         if (table_room(&l->table, n, bytes, placed)) {
-            table_add(&l->table, items, n);
+            table_add(&l->table, items, n, more);
             return 0;
         }
         if (spill(l, err) != 0)
@@ -54,11 +54,10 @@ static int take_items(struct lane *l, const struct item *items, size_t n, struct
 static int take_batch(struct lane *l, const struct batch *b, struct err *err)
 {
     l->table.beside = b->beside;
+    table_look_ahead(&l->table, b->item, b->n);
     for (size_t from = 0; from < b->n; from += ITEMS) {
         size_t n = b->n - from < ITEMS ? b->n - from : ITEMS;
-        for (size_t i = from + n; i < b->n && i < from + n + ITEMS; i++)
-            table_look_ahead(&l->table, b->item[i].hash);
-        if (take_items(l, b->item + from, n, err) != 0)
+        if (take_items(l, b->item + from, n, b->n - from - n, err) != 0)
             return -1;
     }
     return 0;

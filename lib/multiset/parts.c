@@ -195,7 +195,8 @@ static int load_part(struct spool *s, struct table *t, struct err *err)
         if (!table_room(t, l.n, bytes, l.n))
             break;
         add_hashes(t, &l);
-        table_add(t, l.items, l.n);
+        table_look_ahead(t, l.items, l.n);
+        table_add(t, l.items, l.n, 0);
     }
     spool_reader_free(&l.in);
     return rc < 0 ? -1 : rc == 0;

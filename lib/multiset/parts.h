@@ -91,16 +91,17 @@ struct item {
     unsigned again;
 };
 #define NO_NUMBER UINT64_MAX
-#define ITEMS 64 /* looked up together, so that their cache misses overlap */
+#define ITEMS 64 /* that room is made for at once */
 
 int table_init(struct table *t, const struct key_form *form, uint64_t budget, struct err *err);
 void table_free(struct table *t);
 void table_reset(struct table *t); /* empty, memory kept */
 /* True where n more rows of `bytes` bytes together, of which `placed` have a number, fit in the budget. Grows the index. */
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed);
-/* Get the slot of a hash on its way, some rows before table_add needs it. */
-void table_look_ahead(const struct table *t, uint64_t hash);
-void table_add(struct table *t, const struct item *items, size_t n);
+/* Get what table_add will need of the first of n rows on its way. */
+void table_look_ahead(const struct table *t, const struct item *items, size_t n);
+/* `more` rows that come next follow the n: what they need is got on its way too. */
+void table_add(struct table *t, const struct item *items, size_t n, size_t more);
 uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned side);
 struct wide *entry_wide(struct table *t, struct entry *e); /* widened where it is not yet */
 

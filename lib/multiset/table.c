@@ -3,8 +3,8 @@
  * The table of distinct rows. Entries lie one after another in the order their
  * rows first came; the index finds a key's first row by the key's hash, and the
  * others follow it in a list until there are so many that each is found by its own
- * hash. The index is in huge pages, and rows are looked up ITEMS at a time: what a
- * row costs is its cache misses, and so they overlap.
+ * hash. What a row costs is its cache misses, so the index is in huge pages, and
+ * what the next rows need is on its way while one is looked up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,8 @@
 #define MIN_BITS 11u
 #define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
 #define HUGE_PAGE ((size_t)2 << 20)
+#define SLOTS_AHEAD 48u   /* rows: the slot of a row is got on its way that long before it is needed */
+#define ENTRIES_AHEAD 24u /* and then the entry that it names */
 
 /* Huge pages spare the index its misses. For the rows, which are many times as large, they cost more than they spare
  * where a host has to find them first. */
@@ -291,29 +293,38 @@ static void note_order(struct order *o, uint32_t ref, uint64_t number)
     o->last = number;
 }
 
-void table_look_ahead(const struct table *t, uint64_t hash)
+static void get_slot(const struct table *t, uint64_t hash)
 {
     __builtin_prefetch(&t->slots[home(t, hash)]);
 }
 
-/* The entries that the first slots name: nearly always the rows themselves. */
-static void look_ahead(const struct table *t, const struct item *items, size_t n)
+/* The entry that the first slot names: nearly always the row itself. */
+static void get_entry(const struct table *t, const struct item *item)
 {
-    for (size_t k = 0; k < n; k++) {
-        uint64_t s = t->slots[home(t, items[k].hash)];
-        if (!s)
-            continue;
-        const char *e = (const char *)entry_at(t, (uint32_t)s);
-        __builtin_prefetch(e);
-        __builtin_prefetch(e + 64);
-        __builtin_prefetch(e + sizeof(struct entry) + items[k].len - 1);
-    }
+    uint64_t s = t->slots[home(t, item->hash)];
+    if (!s)
+        return;
+    const char *e = (const char *)entry_at(t, (uint32_t)s);
+    __builtin_prefetch(e);
+    __builtin_prefetch(e + 64);
+    __builtin_prefetch(e + sizeof(struct entry) + item->len - 1);
 }
 
-void table_add(struct table *t, const struct item *items, size_t n)
+void table_look_ahead(const struct table *t, const struct item *items, size_t n)
 {
-    look_ahead(t, items, n);
+    for (size_t k = 0; k < n && k < SLOTS_AHEAD; k++)
+        get_slot(t, items[k].hash);
+    for (size_t k = 0; k < n && k < ENTRIES_AHEAD; k++)
+        get_entry(t, &items[k]);
+}
+
+void table_add(struct table *t, const struct item *items, size_t n, size_t more)
+{
     for (size_t k = 0; k < n; k++) {
+        if (k + SLOTS_AHEAD < n + more)
+            get_slot(t, items[k + SLOTS_AHEAD].hash);
+        if (k + ENTRIES_AHEAD < n + more)
+            get_entry(t, &items[k + ENTRIES_AHEAD]);
         struct entry *e = find(t, &items[k]);
         count(t, e, &items[k]);
         if (items[k].number != NO_NUMBER)
