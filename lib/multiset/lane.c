@@ -142,15 +142,16 @@ bool lane_full(const struct lane *l, size_t len)
     return b->n == BATCH_ROWS || (b->n > 0 && b->bytes.len + len > BATCH_BYTES);
 }
 
-void lane_add(struct lane *l, const struct item *item)
+struct item *lane_add(struct lane *l, const char *row, size_t len)
 {
     struct batch *b = l->batch[l->filling];
     if (b->n == 0)
-        buf_reserve(&b->bytes, item->len > BATCH_BYTES ? item->len : BATCH_BYTES);
-    struct item *to = &b->item[b->n++];
-    *to = *item;
-    to->row = b->bytes.p + b->bytes.len;
-    buf_add(&b->bytes, item->row, item->len);
+        buf_reserve(&b->bytes, len > BATCH_BYTES ? len : BATCH_BYTES);
+    struct item *item = &b->item[b->n++];
+    item->row = b->bytes.p + b->bytes.len;
+    item->len = (uint32_t)len;
+    buf_add(&b->bytes, row, len);
+    return item;
 }
 
 int lane_join(struct lane *l, struct err *err)

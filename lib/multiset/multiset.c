@@ -71,24 +71,21 @@ static int submit(struct multiset *m, struct lane *l, struct err *err)
 int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err)
 {
     struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
-    struct item item = {
-        .row = row->cells,
-        .len = (uint32_t)row->len,
-        .key_len = m->form.prefix ? (uint32_t)key.n : 0,
-        .hash = key_hash(&m->form, key.p, key.n),
-        .number = NO_NUMBER,
-        .side = side,
-        .again = row->again,
-    };
-    struct lane *l = &m->lane[item.hash >> LANE_BIT & (LANES - 1)];
+    uint64_t hash = key_hash(&m->form, key.p, key.n), number = NO_NUMBER;
+    struct lane *l = &m->lane[hash >> LANE_BIT & (LANES - 1)];
     if (lane_full(l, row->len) && submit(m, l, err) != 0)
         return -1;
     if (row->at && side <= MULTISET_REFERENCE) {
         if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
             return -1;
-        item.number = m->places[side].rows - 1;
+        number = m->places[side].rows - 1;
     }
-    lane_add(l, &item);
+    struct item *item = lane_add(l, row->cells, row->len);
+    item->key_len = m->form.prefix ? (uint32_t)key.n : 0;
+    item->hash = hash;
+    item->number = number;
+    item->side = side;
+    item->again = row->again;
     m->rows[side]++;
     return 0;
 }

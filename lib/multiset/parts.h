@@ -327,7 +327,8 @@ struct lane {
 void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch, bool thread);
 /* True where a row of len bytes has no room left in the batch: it is to be submitted first. */
 bool lane_full(const struct lane *l, size_t len);
-void lane_add(struct lane *l, const struct item *item); /* the row is copied */
+/* One more row, copied: the caller says of it what is not row and len. */
+struct item *lane_add(struct lane *l, const char *row, size_t len);
 /* Give the batch on, and wait for an empty one. beside: bytes of the share that are taken by others. */
 int lane_submit(struct lane *l, size_t beside, bool *on_disk, struct err *err);
 /* Wait for what was given on. Then the table and files are the caller's. */
