@@ -298,13 +298,15 @@ static void get_slot(const struct table *t, uint64_t hash)
     __builtin_prefetch(&t->slots[home(t, hash)]);
 }
 
-/* The entry that the first slot names: nearly always the row itself. */
+/* The entry of the first slot with the same bits of the hash: nearly always the row itself. */
 static void get_entry(const struct table *t, const struct item *item)
 {
-    uint64_t s = t->slots[home(t, item->hash)];
-    if (!s)
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, item->hash);
+    while (t->slots[i] && (t->slots[i] ^ item->hash) >> 32 != 0)
+        i = (i + 1) & mask;
+    if (!t->slots[i])
         return;
-    const char *e = (const char *)entry_at(t, (uint32_t)s);
+    const char *e = (const char *)entry_at(t, (uint32_t)t->slots[i]);
     __builtin_prefetch(e);
     __builtin_prefetch(e + 64);
     __builtin_prefetch(e + sizeof(struct entry) + item->len - 1);
