@@ -79,6 +79,7 @@ static void gather(struct stream_in *in, struct report *r)
             break;
     if (rc == 0) {
         r->input = (struct err)ERR_INIT;
+        report_imply(r, in->stages);
         report_whole(r, in->stages, in->shard, &r->input);
     }
     if (r->input.kind != ERR_NONE)

@@ -16,7 +16,7 @@ void report_init(struct report *r)
 {
     memset(r, 0, sizeof *r);
     struct report_lines *all[] = {&r->checks, &r->findings, &r->summaries, &r->intervals, &r->sides,
-                                  &r->stops,  &r->scopes,   &r->observations, &r->bundles, &r->columns};
+                                  &r->stops,  &r->scopes,   &r->observations, &r->bundles, &r->columns, &r->accounts};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
 }
@@ -76,6 +76,7 @@ static int keep(struct report *r, struct report_lines *to, const struct stream_l
         return -1;
     struct report_line *l = arena_zalloc(&r->arena, sizeof *l);
     l->type = line->type;
+    l->line_no = line->line_no;
     l->doc = *doc;
     *to->tail = l;
     to->tail = &l->next;
@@ -141,6 +142,7 @@ static int on_scope(struct report *r, const struct stream_line *line, struct err
     if (json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
         scope_parse_json(document, &r->arena, &r->scope, err) != 0)
         return err_prefix(err, "line %" PRIu64, line->line_no);
+    r->has_scope = true;
     return 0;
 }
 
@@ -151,6 +153,14 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     if (keep_once(r, &r->bundles, line, &doc, err) != 0)
         return -1;
     return stream_bundle(line, &r->arena, &said, err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
+}
+
+static int on_account(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc, *unused;
+    if (keep(r, &r->accounts, line, &doc, err) != 0)
+        return -1;
+    return json_need(doc, "stage", JSON_STRING, &unused, "account", err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
 }
 
 static void on_unknown(struct report *r, const struct stream_line *line)
@@ -178,10 +188,56 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_SCOPE: return on_scope(r, line, err);
     case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
     case LINE_BUNDLE: return on_bundle(r, line, err);
+    case LINE_ACCOUNT: return on_account(r, line, err);
+    case LINE_EXCLUDED: r->excluded++; return 0;
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;
     }
+}
+
+/* ---- deciding ---- */
+
+static bool went_through(const struct json *stages, const char *name)
+{
+    for (size_t i = 0; stages && i < stages->len; i++)
+        if (json_is(json_get(stages->u.items[i], "name"), name))
+            return true;
+    return false;
+}
+
+static bool says(const struct report_lines *lines, const char *name, const char *text)
+{
+    for (const struct report_line *l = lines->first; l; l = l->next)
+        if (json_is(json_get(l->doc, name), text))
+            return true;
+    return false;
+}
+
+static void require_all(struct report *r, const enum check_name *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        report_require(r, names[i]);
+}
+
+void report_imply(struct report *r, const struct json *stages)
+{
+    static const enum check_name scope[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION};
+    static const enum check_name bundle[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_ROWS};
+    static const enum check_name reference[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION};
+    bool declared = r->has_scope && r->scope.declared;
+    if (r->has_scope)
+        require_all(r, scope, 2);
+    if (r->has_scope && !declared)
+        require_all(r, bundle, 4);
+    if (r->has_scope && r->scope.complete_table)
+        report_require(r, CHECK_DESTINATION_COVERAGE);
+    /* Without a reference a declared scope owes nothing that could be held against the table. */
+    if (!declared && !went_through(stages, "ref-bind") && !says(&r->accounts, "stage", "ref-bind") && !says(&r->sides, "side", SIDE_REFERENCE))
+        return;
+    require_all(r, reference, 2);
+    if (!declared)
+        report_require(r, CHECK_REFERENCE_CAPTURE);
 }
 
 void report_decide(struct report *r, const struct json *stages)

@@ -54,6 +54,47 @@ static void put_texts(struct json_w *w, const char *name, const char *const *tex
     jw_end_arr(w);
 }
 
+static void put_text(void *w, const char *text)
+{
+    jw_str(w, NULL, text);
+}
+
+/* What the relations came to, in the order in which a fault is looked for. */
+static void put_relations(struct json_w *w, const struct report *r)
+{
+    jw_arr(w, "relations");
+    for (size_t i = 0; i < RELATION_TYPES; i++) {
+        enum check_name c = report_check_of(report_order[i]);
+        if (!r->check[c].required && !r->check[c].made)
+            continue;
+        jw_obj(w, NULL);
+        jw_str(w, "relation", relation_name(report_order[i]));
+        jw_str(w, "check", check_name_text(c));
+        jw_str(w, "status", status_name(r->check[c].status));
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+    enum check_name failed = report_first(r, true);
+    jw_str(w, "failed_first", failed < CHECK_NAMES ? check_name_text(failed) : NULL);
+}
+
+static void put_coverage(struct json_w *w, const struct report *r)
+{
+    struct report_coverage c = report_coverage(r);
+    jw_obj(w, "coverage");
+    jw_str(w, "of", c.asked ? "complete-table" : "selected-keys");
+    jw_bool(w, "whole_table_established", c.established);
+    if (c.read) {
+        jw_u64(w, "keys", c.keys);
+        jw_u64(w, "rows", c.rows);
+    }
+    jw_end_obj(w);
+    struct buf ids = BUF_INIT;
+    report_not_given(r, &ids);
+    jw_strn(w, "declared_not_established", ids.p, ids.len);
+    buf_free(&ids);
+}
+
 static void put_stops(struct json_w *w, const struct report *r)
 {
     put_lines(w, "stops", &r->stops);
@@ -81,18 +122,24 @@ void report_json(const struct report *r, struct buf *out)
     if (r->stages)
         jw_raw(&w, "stages", r->stages->raw, r->stages->raw_len);
     put_checks(&w, r);
+    put_relations(&w, r);
+    put_coverage(&w, r);
     put_lines(&w, "made", &r->checks);
     put_stops(&w, r);
     put_lines(&w, "bundles", &r->bundles);
     put_lines(&w, "scopes", &r->scopes);
     put_lines(&w, "columns", &r->columns);
     put_lines(&w, "intervals", &r->intervals);
+    put_lines(&w, "accounts", &r->accounts);
     put_lines(&w, "observations", &r->observations);
     put_lines(&w, "sides", &r->sides);
     put_lines(&w, "summaries", &r->summaries);
     put_lines(&w, "findings", &r->findings);
     put_texts(&w, "method", report_method);
-    put_texts(&w, "assumptions", report_assumptions);
+    jw_arr(&w, "assumptions");
+    report_assumptions(r, put_text, &w);
+    jw_end_arr(&w);
+    jw_u64(&w, "keys_left_out", r->excluded);
     jw_u64(&w, "rows_not_compared", r->rows_left);
     jw_u64(&w, "lines_of_unknown_types", r->unknown_lines);
     jw_strn(&w, "unknown_types", r->unknown_types.p, r->unknown_types.len);

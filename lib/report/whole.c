@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does a stream that ended whole show what its passed checks are about? A line
- * taken out by hand, or one of another run put in, must not leave an answer that
- * reads as if it were about this one.
+ * taken out by hand, moved, or one of another run put in, must not leave an
+ * answer that reads as if it were about this one.
+ *
+ * What is not there leaves the run undecided (ERR_TROUBLE); what contradicts a
+ * check that passed refuses it (ERR_REFUSED).
  */
 #include "report/report.h"
 
-#include <string.h>
+#include "report/sides.h"
+#include "report/words.h"
 
-static bool passed(const struct report *r, enum check_name c)
-{
-    return r->check[c].required && r->check[c].made && r->check[c].status == STATUS_PASSED;
-}
+#include <inttypes.h>
+#include <string.h>
 
 static bool any_reconciled(const struct report *r)
 {
     for (size_t c = CHECK_RECONCILE_SCOPE; c < CHECK_NAMES; c++)
-        if (passed(r, (enum check_name)c))
+        if (report_passed(r, (enum check_name)c))
             return true;
     return false;
 }
@@ -46,80 +48,150 @@ static int makers(const struct report *r, const struct json *stages, struct err 
     return 0;
 }
 
+/* What only a bundle shows cannot have passed without one. */
+static int declared(const struct report *r, struct err *err)
+{
+    static const enum check_name of_a_bundle[] = {CHECK_RECONCILE_ROWS, CHECK_REFERENCE_CAPTURE, CHECK_DESTINATION_COVERAGE};
+    if (r->bundles.first)
+        return err_set(err, ERR_REFUSED, "the scope is declared, and there is a bundle line");
+    for (size_t i = 0; i < sizeof of_a_bundle / sizeof *of_a_bundle; i++)
+        if (r->check[of_a_bundle[i]].made && r->check[of_a_bundle[i]].status == STATUS_PASSED)
+            return err_set(err, ERR_REFUSED, "the scope is declared, and %s passed, which only a bundle can show", check_name_text(of_a_bundle[i]));
+    return 0;
+}
+
 static int question(const struct report *r, struct err *err)
 {
-    if (!r->bundles.first && (passed(r, CHECK_BUNDLE_MANIFEST) || passed(r, CHECK_BUNDLE_ARTIFACTS) || passed(r, CHECK_BUNDLE_COMPLETENESS)))
+    if (!r->bundles.first && (report_passed(r, CHECK_BUNDLE_MANIFEST) || report_passed(r, CHECK_BUNDLE_ARTIFACTS) ||
+                              report_passed(r, CHECK_BUNDLE_COMPLETENESS)))
         return err_set(err, ERR_TROUBLE, "no bundle line: which bundle was checked is not in the stream");
-    if (r->bundles.first && r->scopes.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
-        return err_set(err, ERR_REFUSED, "the bundle is of another job than the scope");
-    if (!r->scopes.first)
+    if (!r->has_scope)
         return any_reconciled(r) ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream") : 0;
+    if (r->scope.declared && declared(r, err) != 0)
+        return -1;
+    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
+        return err_set(err, ERR_REFUSED, "the bundle is of another job than the scope");
     if (r->columns.first && !scope_fits(&r->scope, &r->cols))
         return err_set(err, ERR_REFUSED, "the columns line is not of the scope's columns");
     return 0;
 }
 
+/* ---- the destination as it was read ---- */
+
+static bool uses_destination(const struct report *r)
+{
+    return report_passed(r, CHECK_RECONCILE_DESTINATION) || report_passed(r, CHECK_RECONCILE_ROWS) ||
+           report_passed(r, CHECK_REFERENCE_DESTINATION) || report_passed(r, CHECK_DESTINATION_COVERAGE);
+}
+
+static bool is_true(const struct json *v)
+{
+    return v && v->type == JSON_TRUE;
+}
+
 static int observed(const struct report *r, struct err *err)
 {
-    if (!passed(r, CHECK_RECONCILE_DESTINATION))
+    if (!uses_destination(r))
         return 0;
     if (!r->observations.first)
         return err_set(err, ERR_TROUBLE, "no observation line: what the destination was read as is not in the stream");
-    const struct json *doc = r->observations.first->doc, *stable = json_get(doc, "stable");
-    if (!stable || stable->type != JSON_TRUE)
-        return err_set(err, ERR_REFUSED, "the observation does not say stable, and reconcile.destination passed");
+    const struct json *doc = r->observations.first->doc;
+    if (!is_true(json_get(doc, "stable")))
+        return err_set(err, ERR_REFUSED, "the observation does not say stable, and a check of the destination passed");
     const struct {
         const char *name, *value;
     } same[] = {{"server_uuid", r->scope.server_uuid}, {"database", r->scope.database}, {"table", r->scope.table}, {"table_uuid", r->scope.table_uuid}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (!json_is(json_get(doc, same[i].name), same[i].value))
+        if (same[i].value && !json_is(json_get(doc, same[i].name), same[i].value)) /* one that was not declared is anybody's */
             return err_set(err, ERR_REFUSED, "the observation's %s is not the scope's", same[i].name);
+    const struct report_check *c = &r->check[CHECK_RECONCILE_DESTINATION];
+    if (c->made && c->status != STATUS_PASSED)
+        return err_set(err, ERR_REFUSED, "reconcile.destination is %s, and what the table holds passed", status_name(c->status));
     return 0;
 }
 
-static bool no_difference(const struct json *doc)
+static int covered(const struct report *r, struct err *err)
 {
-    static const char *const kinds[][2] = {{"missing", "rows"}, {"changed", "rows"}, {"duplicated", "surplus"}, {"unexpected", "rows"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        uint64_t n;
-        if (!json_u64(json_get(json_get(doc, kinds[i][0]), kinds[i][1]), &n) || n != 0)
-            return false;
-    }
-    return true;
+    if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
+        return 0;
+    const struct json *doc = r->observations.first->doc;
+    uint64_t bound, rows = report_coverage(r).rows;
+    if (!r->scope.complete_table)
+        return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
+    if (!is_true(json_get(doc, "table_whole")))
+        return err_set(err, ERR_REFUSED, "the observation does not say table_whole, and destination.coverage passed");
+    if (!is_true(json_get(json_get(doc, "parts"), "same")))
+        return err_set(err, ERR_REFUSED, "the observation does not say that the table's parts stayed the same, and destination.coverage passed");
+    if (!json_get(doc, "max_table_rows") || !json_u64(json_get(doc, "max_table_rows"), &bound) || rows > bound)
+        return err_set(err, ERR_REFUSED, "the observation's max_table_rows does not bound what was read, and destination.coverage passed");
+    return 0;
 }
 
-static const struct {
-    enum check_name check;
-    enum relation relation;
-} compared[] = {{CHECK_RECONCILE_ROWS, RELATION_DELIVERY}, {CHECK_REFERENCE_CAPTURE, RELATION_TRANSFORMATION},
-                {CHECK_REFERENCE_DESTINATION, RELATION_REFERENCE_DESTINATION}, {CHECK_DESTINATION_COVERAGE, RELATION_COVERAGE}};
+/* ---- the reference ---- */
 
-static int rows(const struct report *r, struct err *err)
+/* The accounts of a reference that passed: each complete, the binding's own there and of the rows that came. */
+static int accounts(const struct report *r, const struct report_line **bound, struct err *err)
 {
-    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
-        const char *check = check_name_text(compared[i].check), *relation = relation_name(compared[i].relation);
-        bool found = false;
-        if (!passed(r, compared[i].check))
+    *bound = NULL;
+    for (const struct report_line *l = r->accounts.first; l; l = l->next) {
+        const struct json *stage = json_get(l->doc, "stage"), *reasons = json_get(l->doc, "reasons");
+        if (!is_true(json_get(l->doc, "complete")) || (reasons && (reasons->type != JSON_ARRAY || reasons->len > 0)))
+            return err_set(err, ERR_REFUSED, "the account of %.*s is not complete, and a check of the reference passed",
+                           stage->len < 100 ? (int)stage->len : 100, stage->str);
+        if (!json_is(stage, "ref-bind"))
             continue;
-        if (r->rows_left)
-            return err_set(err, ERR_TROUBLE, "rows came here that no stage compared, and %s passed", check);
-        for (const struct report_line *l = r->summaries.first; l; l = l->next) {
-            if (!json_is(json_get(l->doc, "relation"), relation))
-                continue;
-            found = true;
-            if (!no_difference(l->doc))
-                return err_set(err, ERR_REFUSED, "the summary of %s counts differences, and %s passed", relation, check);
-        }
-        if (!found)
-            return err_set(err, ERR_TROUBLE, "no summary of %s: what %s compared is not in the stream", relation, check);
+        if (*bound)
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second account of ref-bind", l->line_no);
+        *bound = l;
     }
+    return *bound ? 0 : err_set(err, ERR_TROUBLE, "no account of ref-bind: which reference was bound is not in the stream");
+}
+
+/* What a range's account says of itself must not be less than the scope's range. */
+static int ranges(const struct report *r, struct err *err)
+{
+    for (size_t i = 0; i < r->scope.n_sources; i++)
+        for (size_t k = 0; k < r->scope.sources[i].n_partitions; k++) {
+            const struct scope_range *want = &r->scope.sources[i].partitions[k];
+            bool recorded;
+            const struct json *v = report_range(r, r->scope.sources[i].topic, want->partition, &recorded), *whole = v ? json_get(v, "complete") : NULL;
+            int64_t from, to;
+            bool other = v && ((want->has_from && json_get(v, "from") && (!json_i64(json_get(v, "from"), &from) || from != want->from)) ||
+                               (json_get(v, "to") && (!json_i64(json_get(v, "to"), &to) || to != want->to)));
+            if (other || (whole && whole->type != JSON_TRUE))
+                return err_set(err, ERR_REFUSED, "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed",
+                               r->scope.sources[i].topic, want->partition, other ? "of another range than the scope's" : "not complete");
+        }
+    return 0;
+}
+
+static int reference(const struct report *r, const struct report_sides *s, struct err *err)
+{
+    static const enum check_name need[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_CAPTURE, CHECK_REFERENCE_DESTINATION};
+    const struct report_check *c = &r->check[CHECK_REFERENCE_SCOPE];
+    const struct report_line *bound;
+    bool any = report_passed(r, CHECK_DESTINATION_COVERAGE) && report_has_reference(r);
+    for (size_t i = 0; i < sizeof need / sizeof *need; i++)
+        any = any || report_passed(r, need[i]);
+    if (!any)
+        return 0;
+    if (c->made && c->status != STATUS_PASSED)
+        return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed", status_name(c->status));
+    const struct report_side *side = &s->of[REPORT_REFERENCE];
+    uint64_t rows;
+    if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0 || ranges(r, err) != 0)
+        return -1;
+    if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
+        return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference", side->rows);
     return 0;
 }
 
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
 {
-    return makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || rows(r, err) != 0 ||
-                   one_of_several(shard, err) != 0
-               ? -1
-               : 0;
+    struct report_sides sides;
+    if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || report_sides(r, &sides, err) != 0)
+        return -1;
+    if (covered(r, err) != 0 || reference(r, &sides, err) != 0 || report_compared(r, &sides, err) != 0)
+        return -1;
+    return one_of_several(shard, err);
 }

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an answer is about: the scope and its ranges, the reference, what was
+ * observed and how much of the table that covers; and what of it was verified
+ * here, is only recorded or declared, or is not established.
+ */
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- printing ---- */
+
+void report_put(struct buf *out, const struct json *v)
+{
+    if (!v || v->type == JSON_NULL)
+        buf_adds(out, "-");
+    else if (v->type == JSON_STRING)
+        msg_mask(out, v->str, v->len);
+    else
+        msg_mask(out, v->raw, v->raw_len);
+}
+
+void report_put_member(struct buf *out, const struct json *doc, const char *name)
+{
+    report_put(out, json_get(doc, name));
+}
+
+uint64_t report_number(const struct json *doc, const char *a, const char *b)
+{
+    uint64_t v = 0;
+    const struct json *at = b ? json_get(json_get(doc, a), b) : json_get(doc, a);
+    return at && json_u64(at, &v) ? v : 0;
+}
+
+static bool is_list(const struct json *v)
+{
+    return v && v->type == JSON_ARRAY;
+}
+
+void report_put_texts(struct buf *out, const struct json *list)
+{
+    for (size_t i = 0; is_list(list) && i < list->len; i++) {
+        buf_adds(out, i ? ", " : "");
+        report_put(out, list->u.items[i]);
+    }
+}
+
+static void put_s(struct buf *out, const char *s)
+{
+    msg_mask(out, s, strlen(s));
+}
+
+/* ---- gathered from several lines ---- */
+
+const struct json *report_reference(const struct report *r)
+{
+    for (const struct report_line *l = r->accounts.first; l; l = l->next)
+        if (json_is(json_get(l->doc, "stage"), "ref-bind"))
+            return l->doc;
+    return NULL;
+}
+
+static const struct json *find_range(const struct json *list, const char *topic, uint64_t partition)
+{
+    for (size_t i = 0; is_list(list) && i < list->len; i++) {
+        const struct json *v = list->u.items[i];
+        uint64_t p;
+        if (json_is(json_get(v, "topic"), topic) && json_get(v, "partition") && json_u64(json_get(v, "partition"), &p) && p == partition)
+            return v;
+    }
+    return NULL;
+}
+
+const struct json *report_range(const struct report *r, const char *topic, uint64_t partition, bool *recorded)
+{
+    const struct json *found = NULL;
+    *recorded = false;
+    for (const struct report_line *l = r->accounts.first; l && !found; l = l->next)
+        found = find_range(json_get(l->doc, "ranges"), topic, partition);
+    const struct json *reference = report_reference(r);
+    if (!found && reference) {
+        *recorded = true;
+        found = find_range(json_get(json_get(reference, "recorded"), "ranges"), topic, partition);
+    }
+    return found;
+}
+
+struct report_coverage report_coverage(const struct report *r)
+{
+    const struct report_check *check = &r->check[CHECK_DESTINATION_COVERAGE];
+    struct report_coverage c = {.asked = check->required, .established = check->required && check->made && check->status == STATUS_PASSED};
+    if (!r->observations.first)
+        return c;
+    const struct json *doc = r->observations.first->doc, *reads = json_get(doc, "reads");
+    c.read = is_list(reads) && reads->len > 0;
+    c.keys = report_number(doc, "keys", NULL);
+    c.rows = c.read ? report_number(reads->u.items[0], "rows", NULL) : 0;
+    return c;
+}
+
+static void put_id(struct buf *out, const char *id, const char *what, const char *of)
+{
+    if (id)
+        return;
+    buf_adds(out, out->len ? ", " : "");
+    buf_printf(out, "%s of ", what);
+    put_s(out, of);
+}
+
+void report_not_given(const struct report *r, struct buf *out)
+{
+    const struct scope *s = &r->scope;
+    if (!r->has_scope || !s->declared)
+        return;
+    for (size_t i = 0; i < s->n_sources; i++) {
+        put_id(out, s->sources[i].cluster_id, "cluster id", s->sources[i].topic);
+        put_id(out, s->sources[i].topic_id, "topic id", s->sources[i].topic);
+    }
+    put_id(out, s->server_uuid, "server UUID", s->table);
+    put_id(out, s->table_uuid, "table UUID", s->table);
+}
+
+/* ---- the head of the text ---- */
+
+/* What was read of a range: `: 1890 records (3 null), 10 offsets not delivered (7 aborted, 3 markers or absent)`. */
+static void put_figures(struct buf *out, const struct report *r, const char *topic, uint64_t partition)
+{
+    bool recorded;
+    const struct json *v = report_range(r, topic, partition, &recorded), *complete = v ? json_get(v, "complete") : NULL;
+    if (!v)
+        return;
+    buf_printf(out, ": %" PRIu64 " records", report_number(v, "delivered", NULL));
+    if (report_number(v, "null_values", NULL))
+        buf_printf(out, " (%" PRIu64 " null)", report_number(v, "null_values", NULL));
+    buf_printf(out, ", %" PRIu64 " offsets not delivered", report_number(v, "not_delivered", NULL));
+    if (json_get(v, "aborted") && json_get(v, "aborted")->type != JSON_NULL)
+        buf_printf(out, " (%" PRIu64 " aborted, %" PRIu64 " markers or absent)", report_number(v, "aborted", NULL),
+                   report_number(v, "marker_or_absent", NULL));
+    if (complete && complete->type == JSON_FALSE) {
+        buf_adds(out, ", INCOMPLETE: ");
+        report_put_member(out, v, "reason");
+    }
+    buf_adds(out, recorded ? ", as the reference records" : "");
+}
+
+static void put_sources(struct buf *out, const struct report *r)
+{
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        const struct scope_source *s = &r->scope.sources[i];
+        for (size_t k = 0; k < s->n_partitions; k++) {
+            const struct scope_range *p = &s->partitions[k];
+            buf_adds(out, "              ");
+            put_s(out, s->topic);
+            buf_printf(out, "/%" PRIu64 " offsets [", p->partition);
+            if (p->has_from)
+                buf_printf(out, "%" PRId64, p->from);
+            else
+                buf_addc(out, '-');
+            buf_printf(out, ", %" PRId64 ")", p->to);
+            put_figures(out, r, s->topic, p->partition);
+            buf_addc(out, '\n');
+        }
+    }
+}
+
+static void put_scope(struct buf *out, const struct report *r)
+{
+    const struct scope *s = &r->scope;
+    const struct json *doc = json_get(r->scopes.first->doc, "document");
+    buf_adds(out, "asked         does ");
+    put_s(out, s->database);
+    buf_addc(out, '.');
+    put_s(out, s->table);
+    if (s->declared) {
+        buf_adds(out, " hold exactly what these offsets owe it\nscope         declared by the operator, not taken from a bundle\n");
+        put_sources(out, r);
+        return;
+    }
+    buf_printf(out, " hold exactly what checkpoint %" PRIu64 " of job ", s->checkpoint);
+    put_s(out, s->job);
+    buf_adds(out, " owed it\nscope         after ");
+    if (s->start == SCOPE_FROM_RESTORE)
+        buf_printf(out, "the restore of checkpoint %" PRIu64, s->restored_from);
+    else if (s->since)
+        buf_printf(out, "checkpoint %" PRIu64, s->since);
+    else
+        buf_adds(out, "the run's start");
+    buf_adds(out, ", intervals ");
+    report_put_member(out, doc, "epochs");
+    buf_addc(out, '\n');
+    put_sources(out, r);
+}
+
+static void put_reference(struct buf *out, const struct json *account)
+{
+    const struct json *by = json_get(account, "implementation"), *complete = json_get(account, "complete");
+    buf_adds(out, "reference     ");
+    report_put_member(out, by, "name");
+    buf_addc(out, ' ');
+    report_put_member(out, by, "version");
+    if (complete && complete->type == JSON_TRUE) {
+        buf_printf(out, ", %" PRIu64 " rows\n", report_number(account, "rows", NULL));
+        return;
+    }
+    buf_adds(out, ", INCOMPLETE and not compared: ");
+    report_put_texts(out, json_get(account, "reasons"));
+    buf_addc(out, '\n');
+}
+
+static void put_observation(struct buf *out, const struct json *doc)
+{
+    char when[32];
+    int64_t ms = 0;
+    const struct json *at = json_get(json_get(doc, "started"), "client_ms");
+    if (at && json_i64(at, &ms))
+        time_iso_ms(ms, when);
+    else
+        snprintf(when, sizeof when, "-");
+    buf_printf(out, "observed      %s at ", when);
+    report_put_member(out, doc, "endpoint");
+    buf_adds(out, " (");
+    report_put_member(out, doc, "server_version");
+    buf_addc(out, ')');
+    const struct json *reads = json_get(doc, "reads");
+    for (size_t i = 0; is_list(reads) && i < reads->len; i++)
+        buf_printf(out, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";", report_number(reads->u.items[i], "read", NULL),
+                   report_number(reads->u.items[i], "rows", NULL));
+    buf_addc(out, '\n');
+    const struct json *mutations = json_get(doc, "mutations");
+    if (is_list(mutations) && mutations->len)
+        buf_printf(out, "              %zu mutations of the table are recorded by the server; their effect is part of what was read\n",
+                   mutations->len);
+}
+
+static void put_coverage(struct buf *out, const struct report *r)
+{
+    struct report_coverage c = report_coverage(r);
+    if (!c.read)
+        return;
+    if (c.established)
+        buf_printf(out, "coverage      the whole table, %" PRIu64 " rows\n", c.rows);
+    else
+        buf_printf(out, "coverage      %s%" PRIu64 " selected keys; the rest of the table is not established\n",
+                   c.asked ? "the whole table was asked for and is not established; " : "", c.keys);
+}
+
+void report_put_about(const struct report *r, struct buf *out)
+{
+    if (r->has_scope)
+        put_scope(out, r);
+    else if (r->bundles.first) {
+        const struct json *doc = r->bundles.first->doc;
+        buf_adds(out, "asked         about the bundle ");
+        report_put_member(out, doc, "path");
+        buf_adds(out, " of job ");
+        report_put_member(out, doc, "job");
+        buf_adds(out, ", checkpoint ");
+        report_put_member(out, doc, "checkpoint");
+        buf_addc(out, '\n');
+    }
+    if (report_reference(r))
+        put_reference(out, report_reference(r));
+    if (r->observations.first)
+        put_observation(out, r->observations.first->doc);
+    put_coverage(out, r);
+}
+
+/* ---- what follows ---- */
+
+static void put_verified(const struct report *r, struct buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < CHECK_NAMES; i++) {
+        if (!r->check[i].required || r->check[i].status != STATUS_PASSED)
+            continue;
+        buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i), check_name_means((enum check_name)i));
+        any = true;
+    }
+}
+
+static bool has_members(const struct json *v)
+{
+    return v && v->type == JSON_OBJECT && v->len > 0;
+}
+
+/* What stands in the reference's file and nobody held against anything. */
+static void put_recorded(const struct report *r, struct buf *out)
+{
+    const struct json *a = report_reference(r);
+    if (!a)
+        return;
+    const struct json *by = json_get(a, "implementation"), *recorded = json_get(a, "recorded"), *checked = json_get(a, "verified_by_writer");
+    const struct json *configuration = json_get(by, "configuration"), *starts = json_get(recorded, "run_start_offsets");
+    buf_adds(out, "\nonly recorded in the reference\n  computed by ");
+    report_put_member(out, by, "name");
+    buf_addc(out, ' ');
+    report_put_member(out, by, "version");
+    if (json_get(recorded, "client")) {
+        buf_adds(out, ", reading with ");
+        report_put_member(out, recorded, "client");
+    }
+    buf_adds(out, has_members(configuration) ? "; its configuration is in the JSON report\n" : "\n");
+    if (is_list(checked) && checked->len) {
+        buf_adds(out, "  checked by its writer: ");
+        report_put_texts(out, checked);
+        buf_addc(out, '\n');
+    }
+    if (has_members(starts)) {
+        buf_adds(out, "  first offsets given by the operator: ");
+        report_put(out, starts);
+        buf_addc(out, '\n');
+    }
+}
+
+static void put_declared(const struct report *r, struct buf *out)
+{
+    if (!r->has_scope || (!r->scope.declared && !r->scope.complete_table))
+        return;
+    buf_adds(out, "\ndeclared by the operator\n");
+    if (r->scope.complete_table)
+        buf_adds(out, "  the table holds this one run's writes and nothing else\n");
+    if (!r->scope.declared)
+        return;
+    buf_adds(out, "  the ranges, the table, its key and columns\n");
+    struct buf ids = BUF_INIT;
+    report_not_given(r, &ids);
+    if (ids.len)
+        buf_printf(out, "  declared, not established: %s\n", buf_str(&ids));
+    buf_free(&ids);
+}
+
+static void put_not_established(const struct report *r, struct buf *out)
+{
+    struct report_coverage c = report_coverage(r);
+    size_t before = out->len;
+    buf_adds(out, "\nnot established\n");
+    size_t empty = out->len;
+    if (r->has_scope && r->scope.declared)
+        buf_adds(out, "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
+    if (r->has_scope && !c.established)
+        buf_adds(out, "  rows of any other key than those selected\n");
+    if (r->excluded)
+        buf_printf(out, "  %" PRIu64 " keys that the reference leaves out\n", r->excluded);
+    if (r->rows_left)
+        buf_printf(out, "  %" PRIu64 " rows that came here and no stage compared\n", r->rows_left);
+    if (r->unknown_lines) {
+        buf_printf(out, "  %" PRIu64 " lines of types that are not known here: ", r->unknown_lines);
+        msg_mask(out, r->unknown_types.p, r->unknown_types.len ? r->unknown_types.len - 1 : 0);
+        buf_addc(out, '\n');
+    }
+    if (out->len == empty)
+        out->len = before;
+}
+
+void report_put_established(const struct report *r, struct buf *out)
+{
+    put_verified(r, out);
+    put_recorded(r, out);
+    put_declared(r, out);
+    put_not_established(r, out);
+    buf_printf(out, "\nassurance\n  %s.\n", report_assurance(r));
+}

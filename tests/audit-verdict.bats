@@ -1,0 +1,289 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# verdict with a reference: what the answer says, and that nothing cut, moved or put in by hand makes it pass.
+# shellcheck disable=SC2154 # bats sets output, stderr and lines
+bats_require_minimum_version 1.5.0
+load report
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
+}
+
+whole_() { from=stream decide "$@"; }
+
+@test "an audit of all three relations passes, and says what it rests on" {
+    make selected
+    whole_ 0
+    [[ ${lines[0]} == "PASSED: every required check passed (exit 0)" ]]
+    [[ $output == *"orders/0 offsets [651, 711): 60 records (1 null), 0 offsets not delivered, as the reference records"* ]]
+    [[ $output == *"orders/1 offsets [651, 711): 57 records, 3 offsets not delivered (2 aborted, 1 markers or absent), as the reference records"* ]]
+    [[ $output == *"reference     orders 1.0, 120 rows"* ]]
+    [[ $output == *"coverage      120 selected keys; the rest of the table is not established"* ]]
+    [[ $output == *"verified here"*"reference.scope"*"only recorded in the reference"*"computed by orders 1.0, reading with librdkafka 2.15.1"* ]]
+    [[ $output == *"checked by its writer: topic id, position past each end"* ]]
+    [[ $output == *'first offsets given by the operator: {"orders/0":651}'* ]]
+    [[ $output == *"the audit adds"*"only as independent as that is"* ]]
+    whole_ 0 --json
+    jq -e '(.relations | map(.relation + " " + .status)) == ["transformation passed", "delivery passed", "reference-destination passed"] and
+        .coverage == {of: "selected-keys", whole_table_established: false, keys: 120, rows: 120} and .failed_first == null and
+        (.accounts | length) == 1 and .accounts[0].recorded.ranges[1].aborted == 2 and
+        (.assumptions | map(select(test("not selected"))) | length) == 1' <<<"$output"
+}
+
+@test "the whole table is established with the operator's declaration among the assumptions" {
+    make complete
+    whole_ 0
+    [[ $output == *"coverage      the whole table, 120 rows"* ]]
+    [[ $output == *"declared by the operator"*"this one run's writes and nothing else"* ]]
+    [[ $output != *"any other key"* ]]
+    whole_ 0 --json
+    jq -e '.coverage == {of: "complete-table", whole_table_established: true, keys: 120, rows: 120} and
+        (.assumptions | map(select(test("operator declares"))) | length) == 1' <<<"$output"
+    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' make complete
+    whole_ 1
+    [[ ${lines[0]} == "FAILED: coverage: unexpected 1 rows of 1 keys (exit 1)" ]]
+    [[ $output == *"the whole table was asked for and is not established"* && $output == *"event_id=999999"* ]]
+}
+
+@test "a declared scope: what only a bundle shows, and each id not given, is not established" {
+    make declared
+    whole_ 0
+    [[ $output == *"does shop.orders hold exactly what these offsets owe it"* ]]
+    [[ $output == *"declared by the operator"*"declared, not established: topic id of orders, table UUID of orders"* ]]
+    [[ $output == *"not established"*"what only a bundle can show"* ]]
+    [[ $output == *"audit of a declared range"* && $output != *"third"* ]]
+    whole_ 0 --json
+    [ "$(jq -r .declared_not_established <<<"$output")" = "topic id of orders, table UUID of orders" ]
+}
+
+@test "the relation that failed first heads the report, with what it means" {
+    captured_rows='if .[0] == "1210" then .[2] = "1" else . end' table_rows='if .[0] == "1210" then .[2] = "1" else . end' make selected
+    whole_ 1
+    [[ ${lines[0]} == "FAILED: transformation: changed 1 rows of 1 keys (exit 1)" ]]
+    [[ ${lines[1]} == *"the job computed other rows than the reference, before any write; what it computed was delivered" ]]
+    [[ $output == *"transformation: 120 rows of the reference, 120 received by the sink: 1 changed"*"delivery: 120 rows owed, 120 found: no difference"* ]]
+    [ "$(verdict --json <stream | jq -r .failed_first)" = reference.capture ]
+    table_rows='select(.[0] != "1210")' make selected
+    whole_ 1
+    [[ ${lines[0]} == "FAILED: delivery: missing 1 rows of 1 keys (exit 1)" && ${lines[1]} == *"what it received is what the reference computes" ]]
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1210" and .[0] != "1212")' make selected
+    whole_ 1
+    [[ ${lines[0]} == "FAILED: transformation: missing 1"* && ${lines[1]} == *"and the table does not hold what it computed" ]]
+    table_rows='., select(.[0] == "1210")' make selected
+    whole_ 1
+    [[ ${lines[1]} == *"some more than once; nothing explains 1 of the 1 surplus copies; what it received is what the reference computes" ]]
+}
+
+@test "one lost batch is one line, and what may be late says so with what to do" {
+    table_rows='select((.[0] | tonumber) % 2 == 1 or (.[0] | tonumber) < 1250 or (.[0] | tonumber) > 1270)' make selected
+    whole_ 1
+    [ "$(grep -c '^    missing' <<<"$output")" -eq 2 ] # in delivery and in reference-destination
+    grep -qE '^    missing     orders/0 offsets [0-9]+\.\.[0-9]+: 11 rows, such as event_id=1250$' <<<"$output"
+    table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' make declared
+    whole_ 1
+    [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet (exit 1)" ]]
+    [[ $output == *"next"*"- wait, or raise --settle-ms, and read again"* ]]
+}
+
+@test "nothing expected and an empty table pass whole, and not for selected keys" {
+    export reference_rows=empty captured_rows=empty table_rows=empty
+    make complete
+    whole_ 0
+    [[ $output == *"no row is owed, and the table, read whole, holds none"* ]]
+    make selected
+    whole_ 3
+    make declared
+    whole_ 3
+    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* ]]
+}
+
+@test "a reference that says it is incomplete leaves the audit undecided, with the reason" {
+    artifact_extra='{"complete": false, "reasons": ["orders/0: 122 offsets are gone"]}' make selected
+    whole_ 3
+    [[ ${lines[0]} == "NOT DECIDED: reference.scope: the reference is incomplete: orders/0: 122 offsets are gone (exit 3)" ]]
+    [[ $output == *"INCOMPLETE and not compared: orders/0: 122 offsets are gone"* ]]
+    [[ $output == *"delivery: 120 rows owed, 120 found: no difference"* ]]
+}
+
+# ---- by hand ----
+
+@test "what a passed audit rests on must be there: without it nothing is passed" {
+    without() { # status, jq condition, words
+        edit "select(($2) | not)"
+        decide "$1"
+        [[ ${lines[0]} != PASSED* && $stderr$output == *"$3"* ]] || { echo "$2: $stderr" >&2; return 1; }
+    }
+    for kind in selected complete declared; do
+        make $kind
+        edit .
+        decide 0
+        without 3 '.type == "account"' "no account of ref-bind"
+        without 3 '.type == "side" and .side == "reference"' "no side line of the reference's rows"
+        without 3 '.type == "side" and .read == 2' "no side line of the destination's second read"
+        without 3 '.type == "observation"' "no observation line"
+        without 3 '.type == "scope"' "no scope line"
+        without 3 '.type == "columns"' "no columns line"
+        without 3 '.type == "summary" and .relation == "reference-destination"' "no summary of reference-destination"
+        without 3 '.name == "reference.scope"' "no stage made this check"
+        without 3 '.name == "reference.destination"' "no stage made this check"
+        without 3 '.name == "reconcile.destination"' "no stage made this check"
+        without 3 '.name == "reconcile.scope"' "no stage made this check"
+        [ $kind != declared ] || continue
+        without 3 '.type == "bundle"' "no bundle line"
+        without 3 '.type == "side" and .side == "captured"' "no side line of the captured rows"
+        without 3 '.type == "summary" and .relation == "transformation"' "no summary of transformation"
+        without 3 '.name == "reference.capture"' "no stage made this check"
+        without 3 '.name == "bundle.artifacts"' "no stage made this check"
+        [ $kind != selected ] || continue
+        without 3 '.name == "destination.coverage"' "no stage made this check"
+        without 3 '.type == "summary" and .relation == "coverage"' "no summary of coverage"
+    done
+}
+
+@test "a question is not made smaller by taking out its require line" {
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' make selected
+    edit 'select(.type != "require" or (.checks | index("reference.capture") | not))'
+    decide 1
+    edit 'select(.type != "require" or (.checks | index("reference.capture") | not)) | select(.type != "account")'
+    decide 1
+    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' make complete
+    edit 'if .type == "require" then .checks -= ["destination.coverage"] else . end'
+    decide 1
+    table_rows='select(.[0] != "1210")' make declared
+    edit 'select(.type != "require")'
+    decide 1
+    # a declared scope that was never held against a reference establishes nothing
+    make declared
+    edit 'select(.type != "account" and .type != "summary" and .side != "reference" and (.type != "check" or (.name | startswith("reference.") | not))) |
+        if .type == "require" then .checks -= ["reference.scope", "reference.destination"] elif .type == "stream" then .stages |= map(select(.name != "ref-bind")) else . end'
+    decide 3
+    [[ $output == *"reference.destination"*"no stage made this check"* ]]
+}
+
+refuse_() { # jq filter, words
+    edit "$1"
+    decide 2
+    [[ ${lines[0]} == REFUSED* && $stderr == *"$2"* ]] || { echo "$1: $stderr" >&2; return 1; }
+}
+
+@test "lines that contradict a passed audit refuse it" {
+    make selected
+    refuse_ 'if .type == "account" then .complete = false else . end' "account of ref-bind is not complete"
+    refuse_ 'if .type == "account" then .reasons = ["a gap"] else . end' "account of ref-bind is not complete"
+    refuse_ 'if .type == "account" then .rows = 119 else . end' "not of the 120 rows"
+    refuse_ 'if .type == "account" then ., . else . end' "a second account"
+    refuse_ 'if .type == "account" then ., {type: "account", stage: "kafka-read", complete: false, reasons: ["orders/0: gone"]} else . end' "account of kafka-read is not complete"
+    refuse_ 'if .type == "account" then .recorded.ranges[0].complete = false else . end' "account of orders/0 is not complete"
+    refuse_ 'if .type == "account" then .recorded.ranges[1].to = 700 else . end' "account of orders/1 is of another range"
+    refuse_ 'if .type == "account" then .recorded.ranges[1].from = 652 else . end' "account of orders/1 is of another range"
+    refuse_ 'if .side == "reference" and .type == "side" then .whole = false else . end' "the reference's rows are not whole"
+    refuse_ 'if .side == "reference" and .type == "side" then .rows = 119 else . end' "not of the 119 rows"
+    refuse_ 'if .side == "captured" and .type == "side" then .rows = 121 else . end' "counts 120 and 120 rows"
+    refuse_ 'if .type == "side" and .read == 1 then .rows = 121 else . end' "does not count the rows"
+    refuse_ 'if .type == "side" and .read == 2 then ., . else . end' "a second side line"
+    refuse_ 'if .type == "side" and .read == 2 then .read = 3 else . end' "a side that is not known"
+    refuse_ 'if .type == "observation" then .reads[1].rows = 121 else . end' "does not count the rows"
+    refuse_ 'if .type == "observation" then .reads = .reads[:1] else . end' "not of two reads"
+    refuse_ 'if .type == "observation" then .keys = 119 else . end' "119 keys were read and 120 compared"
+    refuse_ 'if .type == "observation" then .stable = null else . end' "does not say stable"
+    refuse_ 'if .name == "reference.scope" then .status = "unavailable" else . end' "reference.scope is unavailable"
+    refuse_ 'if .name == "reconcile.destination" then .status = "unsupported" else . end' "reconcile.destination is unsupported"
+    for relation in transformation delivery reference-destination; do
+        refuse_ 'if .relation == "'$relation'" then .missing.rows = 1 else . end' "counts differences"
+        refuse_ 'if .relation == "'$relation'" then .undecided = true else . end' "does not decide"
+        refuse_ 'if .relation == "'$relation'" then .unsupported_keys = 2 else . end' "does not decide"
+        refuse_ 'if .relation == "'$relation'" then .owed_rows = 119 else . end' "counts 119 and 120"
+        refuse_ 'if .relation == "'$relation'" then del(.found_rows) else . end' "does not count its keys and rows"
+        refuse_ 'if .relation == "'$relation'" then ., . else . end' "counts 240 and 240"
+        refuse_ 'if .relation == "'$relation'" then {type: "finding", relation: .relation, kind: "missing", key: ["1"]}, . else . end' "a finding of $relation"
+        edit 'if .relation == "'$relation'" then .excluded_keys = 3 | .owed_rows = 117 | .found_rows = 117 else . end'
+        decide 3
+        [[ $stderr == *"3 keys were left out"* ]]
+    done
+    for name in reference.capture reconcile.rows reference.destination; do
+        refuse_ 'if .name == "'$name'" then .counts.keys = 7 else . end' "counts other keys"
+        refuse_ 'if .name == "'$name'" then .stage = "nobody" else . end' "'nobody'"
+    done
+    refuse_ 'if .type == "scope" then .document.checkpoint = 8 else . end' "scope"
+}
+
+@test "the lines of another run, another kind of scope or another order refuse it" {
+    make selected
+    cp stream selected
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' make selected # this run's transformation failed
+    edit '.' && decide 1
+    # its failed check and summary, put in place of by those of the run that passed
+    jq -c 'select(.relation == "transformation" or .name == "reference.capture")' selected >other
+    { jq -c 'select(.type != "end" and .relation != "transformation" and .name != "reference.capture")' stream; cat other; } | ended >edited
+    decide 2
+    [[ $stderr == *"counts 120 and 120 rows of 120 and 119"* ]]
+    # an order in which the keys of the reference were not looked for, or a check made before its sides
+    cp selected stream
+    moved() { # jq condition of the lines to go to the end (or, with "first", after the header), words
+        if [ "${3:-}" = first ]; then
+            { jq -c 'select(.type == "stream")' stream; jq -c "select($1)" stream; jq -c "select(.type != \"stream\" and .type != \"end\" and (($1) | not))" stream; } | ended >edited
+        else
+            { jq -c "select(.type != \"end\" and (($1) | not))" stream; jq -c "select($1)" stream; } | ended >edited
+        fi
+        decide 2
+        [[ $stderr == *"$2"* ]] || { echo "$1: $stderr" >&2; return 1; }
+    }
+    moved '.type == "side" and .side == "reference"' "passed before what it rests on"
+    moved '.type == "side" and .side == "captured"' "came after the table was read"
+    moved '.name == "reference.destination"' "passed before what it rests on" first
+    moved '.name == "reference.capture"' "passed before what it rests on" first
+    moved '.type == "observation"' "passed before what it rests on"
+    # a declared scope shows nothing of a bundle
+    make declared
+    refuse_ 'if .type == "columns" then ., {type: "bundle", path: "incident", manifest_sha256: ("0" * 64), job: "1", checkpoint: 7} else . end' "there is a bundle line"
+    refuse_ 'if .name == "reference.destination" then ., (.name = "reconcile.rows") else . end' "only a bundle can show"
+    refuse_ 'if .name == "reference.destination" then ., (.name = "reference.capture") else . end' "only a bundle can show"
+    refuse_ 'if .type == "observation" then .table = "other" else . end' "table is not the scope's"
+    refuse_ 'if .type == "observation" then .server_uuid = "other" else . end' "server_uuid is not the scope's"
+    edit 'if .type == "observation" then .table_uuid = "other" else . end' # which nobody declared
+    decide 0
+}
+
+@test "the whole table does not pass on less than the whole table" {
+    make complete
+    refuse_ 'if .type == "observation" then .table_whole = false else . end' "does not say table_whole"
+    refuse_ 'if .type == "observation" then del(.table_whole) else . end' "does not say table_whole"
+    refuse_ 'if .type == "observation" then .parts.same = false else . end' "parts stayed the same"
+    refuse_ 'if .type == "observation" then del(.parts) else . end' "parts stayed the same"
+    refuse_ 'if .type == "observation" then .max_table_rows = 119 else . end' "max_table_rows"
+    refuse_ 'if .type == "observation" then del(.max_table_rows) else . end' "max_table_rows"
+    refuse_ 'if .relation == "coverage" then .found_rows = 119 | .owed_rows = 119 else . end' "counts 119 and 119"
+    edit 'if .name == "destination.coverage" then ., (.stage = "scope-cut" | .status = "unavailable" | .reason = "the run was still writing") else . end'
+    decide 3
+    [[ ${lines[0]} == "NOT DECIDED: coverage: the run was still writing (exit 3)" ]]
+    # the same stream under a scope of selected keys
+    jq -c --argjson document "$(document_of selected)" 'if .type == "scope" then .document = $document else . end' stream >as_selected
+    edit . as_selected
+    decide 2
+    [[ $stderr == *"the scope is of selected keys"* ]]
+    # nothing compared is no comparison
+    reference_rows=empty captured_rows=empty table_rows=empty make complete
+    refuse_ 'if .type == "observation" then .table_whole = false else . end' "table_whole"
+    edit 'if .type == "require" then .checks -= ["destination.coverage"] elif .name == "destination.coverage" or .relation == "coverage" then empty
+        elif .type == "observation" then del(.table_whole) else . end'
+    decide 2
+    [[ $stderr == *"nothing was compared"* ]]
+}
+
+@test "an audit cut at any line is not passed" {
+    make selected
+    local n lines_
+    lines_=$(wc -l <stream)
+    for ((n = 0; n < lines_; n++)); do
+        head -n "$n" stream >edited
+        decide 3
+    done
+}
+
+@test "names of a reference that drive a terminal are masked" {
+    make selected
+    edit 'if .type == "account" then .implementation.name = "\u001b[31mred" | .verified_by_writer = ["\u0007"] else . end'
+    decide 0
+    [[ $output == *'\x1b[31mred'* && $output == *'\x07'* ]]
+}
