@@ -26,12 +26,13 @@ static const char help[] =
     "  --max-rows-per-query=N    (1000000)\n"
     "  --keys-per-query=N        (10000)\n"
     "  --settle-ms=N             between the two reads (1000)\n"
+    "  --max-table-rows=N        read the whole table, where the scope says complete-table and it holds no more\n"
     "  --format=native|rowbinary (native)\n"
     "  --max-line=SIZE           longest line accepted or written (64M)\n"
     "  --help, --version\n"
     "exit: 0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by\n";
 
-enum { OPT_MAX_ROWS = HTTP_OPT_END, OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_LINE };
+enum { OPT_MAX_ROWS = HTTP_OPT_END, OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_TABLE_ROWS, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
     HTTP_LONGOPTS,
@@ -39,6 +40,7 @@ static const struct option longopts[] = {
     {"keys-per-query", required_argument, NULL, OPT_KEYS},
     {"settle-ms", required_argument, NULL, OPT_SETTLE},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"max-table-rows", required_argument, NULL, OPT_MAX_TABLE_ROWS},
     {"max-line", required_argument, NULL, OPT_MAX_LINE},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -73,6 +75,7 @@ static int parse_option(int c, struct options *o, struct err *err)
     case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
     case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
     case OPT_FORMAT: return parse_format(optarg, &r->format, err);
+    case OPT_MAX_TABLE_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_table_rows, "--max-table-rows", err);
     default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
     }
 }
@@ -118,12 +121,14 @@ struct run {
     struct chread_expect expect; /* of the scope */
     struct chread_keys *keys;
     uint32_t *ends;
-    bool scope_passed, scope_made;
+    bool scope_passed, scope_made, owed;
     struct chread_why blocked; /* reason "" where nothing stands in the way of reading */
     /* the reads */
     struct chread ch;
     struct chread_table first, last;
     struct chread_reads reads;
+    struct chread_parts parts[2];  /* before and after, where the table is read whole */
+    struct chread_why uncovered;   /* reason "" where nothing yet says that the whole table is not known */
 };
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
@@ -213,6 +218,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
+    r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
     if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK && line->type != LINE_OBSERVATION)
@@ -244,10 +250,49 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
 {
     uint64_t rows, queries = r->ch.queries, bytes = r->ch.bytes;
     r->reads.n = which;
-    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->keys, put_row, r, &rows, why);
+    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->reads.table_whole ? NULL : r->keys, put_row, r, &rows, why);
     r->reads.queries[which - 1] = r->ch.queries - queries;
     r->reads.bytes[which - 1] = r->ch.bytes - bytes;
     return status;
+}
+
+/* May the table be read whole, and is it to be? What speaks against it is kept, and the keys are read all the same. -1 with *why
+ * where nothing may be read. */
+static int begin_whole(struct run *r, struct chread_why *why)
+{
+    uint64_t rows = 0, most = r->o->read.max_table_rows;
+    int status = most > 0 ? chread_parts_look(&r->ch, &r->expect, &r->first, &r->parts[0], &r->uncovered) : 1;
+    if (status == 0)
+        status = chread_count(&r->ch, &r->expect, &r->first, &rows, &r->uncovered);
+    if (status < 0)
+        *why = r->uncovered;
+    else if (most == 0)
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_WHOLE, "the table was not read whole: nobody said how many rows it may hold");
+    else if (status == 0 && rows > most)
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND, "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
+                   (unsigned long long)rows, (unsigned long long)most);
+    else if (status == 0 && rows > r->parts[0].rows)
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS, "system.parts shows this user %llu of the table's %llu rows",
+                   (unsigned long long)r->parts[0].rows, (unsigned long long)rows);
+    else
+        r->reads.table_whole = status == 0;
+    return status < 0 ? -1 : 0;
+}
+
+/* The parts once more: the same names are the same rows. */
+static int end_whole(struct run *r, struct chread_why *why)
+{
+    struct buf text = BUF_INIT;
+    int status = chread_parts_look(&r->ch, &r->expect, &r->first, &r->parts[1], &r->uncovered);
+    r->reads.parts[0] = r->parts[0].n;
+    r->reads.parts[1] = r->parts[1].n;
+    r->reads.parts_same = status == 0 && chread_parts_same(&r->parts[0], &r->parts[1], &text);
+    if (status == 0 && !r->reads.parts_same)
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "%s", buf_str(&text));
+    if (status < 0)
+        *why = r->uncovered;
+    buf_free(&text);
+    return status < 0 ? -1 : 0;
 }
 
 /* Both reads, with a look before, between on every new connection, and after. -1 with *why where they cannot be judged by. */
@@ -258,11 +303,11 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
-    if (read_once(r, 1, why) != 0)
+    if ((r->scope.complete_table && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
-    if (read_once(r, 2, why) != 0)
+    if (read_once(r, 2, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
         return -1;
     after.server_uuid = after.table_uuid = NULL; /* another one now is a change, not a wrong address */
     return chread_look(&r->ch, &after, &r->last, why);
@@ -283,14 +328,45 @@ static void put_observation(struct run *r, const struct chread_unstable *u, bool
     buf_free(&text);
 }
 
+/* Under a declared scope an id may lack: what was found there is said, and nobody can tell that it was meant. */
+static void say_declared(const struct run *r, struct buf *out)
+{
+    const char *sep = "declared, not established: ";
+    if (r->expect.server_uuid == NULL) {
+        buf_printf(out, "%sthe server's UUID (found: %s)", sep, r->first.server_uuid);
+        sep = ", ";
+    }
+    if (r->expect.table_uuid == NULL)
+        buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
+}
+
+/* The whole table is known only where it was read whole and nothing in it moved; that it then holds what it should, and no more, is
+ * not for this program to say. */
+static void put_uncovered(struct run *r, const struct chread_why *why)
+{
+    struct buf counts = BUF_INIT;
+    const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
+    if (!r->scope.complete_table || u == NULL)
+        return;
+    buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
+    if (u != why)
+        msg_error("destination.coverage: %s", u->reason);
+    stream_put_check(&r->out, CHECK_DESTINATION_COVERAGE, u->status, u->reason, NULL, u->next, buf_str(&counts));
+    buf_free(&counts);
+}
+
 static void put_check(struct run *r, const struct chread_why *why)
 {
-    struct buf table = BUF_INIT, reads = BUF_INIT, counts = BUF_INIT;
+    struct buf table = BUF_INIT, reads = BUF_INIT, counts = BUF_INIT, declared = BUF_INIT;
     const char *evidence[3] = {NULL};
     if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0') {
         buf_printf(&table, "%s, table UUID %s", http_endpoint(r->ch.http), r->first.table_uuid);
-        buf_printf(&reads, "read 1: %llu rows, read 2: %llu rows, of %llu keys", (unsigned long long)r->reads.rows[0],
-                   (unsigned long long)r->reads.rows[1], (unsigned long long)chread_keys_count(r->keys));
+        buf_printf(&reads, "read 1: %llu rows, read 2: %llu rows, of ", (unsigned long long)r->reads.rows[0],
+                   (unsigned long long)r->reads.rows[1]);
+        if (r->reads.table_whole)
+            buf_adds(&reads, "the whole table");
+        else
+            buf_printf(&reads, "%llu keys", (unsigned long long)chread_keys_count(r->keys));
         evidence[0] = buf_str(&table);
         evidence[1] = buf_str(&reads);
     }
@@ -299,8 +375,11 @@ static void put_check(struct run *r, const struct chread_why *why)
                (unsigned long long)r->reads.rows[0]);
     if (why != NULL)
         msg_error("%s", why->reason);
-    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED, why != NULL ? why->reason : "",
-                     evidence, why != NULL ? why->next : NEXT_NONE, buf_str(&counts));
+    else
+        say_declared(r, &declared);
+    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
+                     why != NULL ? why->reason : buf_str(&declared), evidence, why != NULL ? why->next : NEXT_NONE, buf_str(&counts));
+    buf_free(&declared);
     buf_free(&table);
     buf_free(&reads);
     buf_free(&counts);
@@ -313,6 +392,7 @@ static void conclude(struct run *r, const struct chread_why *why, bool whole)
     for (unsigned i = 0; i < 2; i++)
         stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
     put_check(r, why);
+    put_uncovered(r, why);
 }
 
 static void stop(struct run *r, const char *reason, enum next_action next)
@@ -356,6 +436,13 @@ static void after_input(struct run *r)
         stop(r, "stdin: the columns line is not of the scope's columns", NEXT_RERUN_UPSTREAM);
         return;
     }
+    if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
+        stop(r, "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does", NEXT_FIX_USAGE);
+        return;
+    }
+    if (!r->owed && r->blocked.reason[0] == '\0')
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_RERUN_UPSTREAM,
+                   "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
     if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
         chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
                    r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
@@ -382,6 +469,8 @@ int main(int argc, char **argv)
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);
     status = stream_end(&r.out);
+    chread_parts_free(&r.parts[0]);
+    chread_parts_free(&r.parts[1]);
     chread_table_free(&r.first);
     chread_table_free(&r.last);
     chread_close(&r.ch);

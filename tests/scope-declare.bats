@@ -46,7 +46,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     declare_it 0 found "${key[@]}" --range=1:0-1800 --range=0:100-1990 --out=scope.json
     [ -z "$stderr" ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream note require scope columns check end " ]
-    [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination"]' ]
+    [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination","reference.scope","reference.destination"]' ]
     document | jq -e '.origin == "declared" and .job == null and .sink == null and .checkpoint == null and .start == "declared" and
         .destination == {server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "u1"} and
         .coverage == "selected-keys" and .sources == [{operator: null, topic: "orders", cluster_id: "c1", topic_id: "t1",
@@ -209,6 +209,15 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     [ ! -e scope.json ]
 }
 
+@test "a declared scope alone is no verdict: what nobody compared is unavailable" {
+    declare_it 0 found "${key[@]}" --range=ALL
+    echo "$output" >declared
+    run -3 --separate-stderr from declared "$bin/verdict"
+    [[ $output == *reference.destination* ]]
+    run -3 --separate-stderr bash -c "'$bin/ch-read' --url=http://127.0.0.1:1 <declared"
+    [[ $stderr == "ch-read: not read: nothing says what is owed"* ]]
+}
+
 @test "a document that went through jq or Python is the same scope" {
     # As text: jq 1.6 would make another number of it here.
     found_log orders t1 '[{"partition":0,"low":0,"high":"9007199254740993","stable":"9007199254740993"}]' >line
@@ -216,7 +225,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     declare_it 0 found --key=id --range=ALL --out=scope.json
     [ "$(document | jq -r '.sources[0].partitions[0].to')" = 9007199254740993 ]
     rewrite() { # NAME: standard input is the document as another program wrote it
-        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; } | whole again
+        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; owed; } | whole again
         run -3 --separate-stderr from again "$bin/ch-read" --url=http://127.0.0.1:1
         [[ $stderr == *connecting* ]] || { echo "$1: $stderr" >&2; return 1; }
     }

@@ -83,6 +83,7 @@ struct chread_options {
     uint64_t max_rows;       /* a query */
     uint64_t keys_per_query;
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
+    uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
     size_t max_bytes;        /* of one row's cells */
 };
 
@@ -151,10 +152,35 @@ bool chread_line_supported(const char *version, bool *tested);
  * that connection is gone or anything differs. */
 int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_why *why);
 
-/* Read all rows of the keys, in order, to fn. Whenever the connection is a new one, the look is taken again over that very
+/* Read all rows of the keys, in order, to fn; keys NULL: every row of the table, at most max_table_rows. Whenever the connection is a new one, the look is taken again over that very
  * connection and held against t. *rows counts the rows. Ends: every query's end is proven. */
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
                 const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
+
+/* ---- the whole table ---- */
+
+struct chread_part {
+    char *name;
+    uint64_t rows;
+};
+
+/* The table's active parts, by name. A part's name is never used again, so that the same names are the same rows. */
+struct chread_parts {
+    struct chread_part *at;
+    size_t n;
+    uint64_t rows; /* of all; rows that a lightweight DELETE masks are among them */
+};
+#define CHREAD_PARTS_INIT {NULL, 0, 0}
+
+/* The next two: 0, 1 with *why where this cannot be told and the rest can still be read, -1 with *why where the server or the table is
+ * not the one of the look any more. */
+int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_parts *parts,
+                      struct chread_why *why);
+/* How many rows a SELECT of the table returns now. */
+int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, uint64_t *rows, struct chread_why *why);
+/* What differs between two looks at the parts, by name and rows, as text appended to out. True where nothing does. */
+bool chread_parts_same(const struct chread_parts *before, const struct chread_parts *after, struct buf *out);
+void chread_parts_free(struct chread_parts *parts);
 
 /* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and its columns
  * with their kind. `unfit` among them is why it cannot be judged, or null. */
@@ -167,6 +193,9 @@ struct chread_reads {
     unsigned n;
     uint64_t rows[2], queries[2], bytes[2];
     uint64_t keys, unfit; /* unfit: owed rows whose key no column can hold, which were not asked for */
+    bool table_whole;     /* every row of the table, not those of the keys */
+    size_t parts[2];      /* then: how many there were before and after */
+    bool parts_same;
 };
 
 struct chread_unstable {

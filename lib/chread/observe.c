@@ -124,6 +124,19 @@ static void put_reads(struct json_w *w, const struct chread_reads *r)
     jw_u64(w, "unfit_keys", r->unfit);
 }
 
+static void put_whole(struct json_w *w, const struct chread *c, const struct chread_reads *r)
+{
+    if (!r->table_whole)
+        return;
+    jw_bool(w, "table_whole", true);
+    jw_u64(w, "max_table_rows", c->o->max_table_rows);
+    jw_obj(w, "parts");
+    jw_u64(w, "before", r->parts[0]);
+    jw_u64(w, "after", r->parts[1]);
+    jw_bool(w, "same", r->parts_same);
+    jw_end_obj(w);
+}
+
 static void put_request(struct json_w *w, const struct chread *c)
 {
     const struct chread_options *o = c->o;
@@ -192,6 +205,7 @@ void chread_observe(struct buf *out, const struct chread *c, const struct chread
     if (last != NULL)
         put_clocks(&w, "finished", last);
     put_reads(&w, reads);
+    put_whole(&w, c, reads);
     jw_bool(&w, "stable", stable);
     jw_arr(&w, "unstable");
     buf_add(out, u->list.p, u->list.len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One whole read of the keys' rows: query by query over one kept connection,
- * every end proven, every new connection held against the look. Rows are decoded
- * behind it, while the server is at the next query.
+ * One whole read of the keys' rows, query by query over one kept connection, or
+ * of all rows in one: every end proven, every new connection held against the
+ * look. Rows are decoded behind it, while the server is at the next query.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,9 @@
 
 struct reading {
     struct chread *c;
+    const struct chread_expect *expect;
+    const struct chread_table *t;
+    const struct columns *cols;
     struct behind *b;
     uint64_t max_rows;
 };
@@ -52,20 +55,19 @@ static void select_column(struct buf *sql, const struct chread_table *t, const s
     buf_free(&plain);
 }
 
-static void start_query(struct buf *sql, const struct chread_expect *e, const struct chread_table *t, const struct columns *cols)
+static void start_query(struct buf *sql, const struct reading *r)
 {
     buf_reset(sql);
     buf_adds(sql, "SELECT ");
-    for (size_t i = 0; i < cols->n; i++) {
+    for (size_t i = 0; i < r->cols->n; i++) {
         if (i > 0)
             buf_adds(sql, ", ");
-        select_column(sql, t, &cols->at[i]);
+        select_column(sql, r->t, &r->cols->at[i]);
     }
     buf_adds(sql, " FROM ");
-    http_quote_ident(sql, e->database, strlen(e->database));
+    http_quote_ident(sql, r->expect->database, strlen(r->expect->database));
     buf_addc(sql, '.');
-    http_quote_ident(sql, e->table, strlen(e->table));
-    buf_adds(sql, " WHERE ");
+    http_quote_ident(sql, r->expect->table, strlen(r->expect->table));
 }
 
 /* What the decoder found wrong comes before what became of the connection meanwhile. */
@@ -85,7 +87,8 @@ static int ended(struct reading *r, const struct http_answer *a, struct chread_w
     return behind_end(r->b, a->has_summary ? &a->result_rows : NULL);
 }
 
-static int one_query(struct reading *r, struct buf *sql, bool *new_connection, struct chread_why *why)
+/* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. */
+static int one_query(struct reading *r, struct buf *sql, struct chread_why *why)
 {
     struct http_answer a;
     struct http_setting *keep;
@@ -95,38 +98,48 @@ static int one_query(struct reading *r, struct buf *sql, bool *new_connection, s
     http_select(r->c->http, sql->p, sql->len, settings, on_body, r, &a);
     free(keep);
     r->c->queries++;
-    *new_connection = a.new_connection;
-    return ended(r, &a, why);
+    if (ended(r, &a, why) != 0)
+        return -1;
+    return a.new_connection ? chread_look_again(r->c, r->expect, r->t, why) : 0;
+}
+
+static int read_keys(struct reading *r, const struct chread_keys *keys, struct buf *sql, struct chread_why *why)
+{
+    struct chread_limits limits = r->c->limits;
+    int status = 0;
+    limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
+    for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
+        start_query(sql, r);
+        buf_adds(sql, " WHERE ");
+        next = chread_keys_condition(keys, from, &limits, sql);
+        if (next == from)
+            return chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+                              "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
+                              (unsigned long long)from + 1, (unsigned long long)r->c->limits.bytes);
+        status = one_query(r, sql, why);
+    }
+    return status;
+}
+
+static int read_table(struct reading *r, struct buf *sql, struct chread_why *why)
+{
+    r->max_rows = r->c->o->max_table_rows;
+    start_query(sql, r);
+    return one_query(r, sql, why);
 }
 
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
                 const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
 {
-    struct reading r = {.c = c, .max_rows = c->o->max_rows};
-    struct chread_limits limits = c->limits;
+    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols, .max_rows = c->o->max_rows};
     struct buf sql = BUF_INIT;
     struct err err = ERR_INIT;
-    int status = 0;
-    limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
     struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &cols->at[i]))
             chread_decoder_unnamed(d, i);
     r.b = behind_start(d);
-    for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
-        bool new_connection = false;
-        start_query(&sql, expect, t, cols);
-        next = chread_keys_condition(keys, from, &limits, &sql);
-        if (next == from) {
-            status = chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
-                                "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
-                                (unsigned long long)from + 1, (unsigned long long)c->limits.bytes);
-            break;
-        }
-        status = one_query(&r, &sql, &new_connection, why);
-        if (status == 0 && new_connection)
-            status = chread_look_again(c, expect, t, why);
-    }
+    int status = keys != NULL ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
     if (behind_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);

@@ -122,6 +122,9 @@ enum relation relation_of(const char *p, size_t n);
     X(COLLECT_AGAIN, "collect the bundle again, or stop the job first") \
     X(COLLECT_CAPTURES, "collect with --include-captures while the job's capture directory is there") \
     X(COLLECT_STATE, "collect with --include-state") \
+    X(COLLECT_RULE, "collect with --ha-dir while the job runs, or with --commit-confirmation") \
+    X(CHECK_AGAIN, "check the bundle again, to its end") \
+    X(WITH_ROCKSDB, "check with a newer bundle-check, or one built with RocksDB (make WITH_ROCKSDB=1)") \
     X(COLLECT_EPOCHS, "collect with --epochs reaching back over the scope") \
     X(RAISE_CAPTURE, "raise --capture-records for the job; this interval cannot be recovered") \
     X(DO_NOT_TRUST_BUNDLE, "do not use this bundle; collect again from the job's directories") \
@@ -146,6 +149,7 @@ enum relation relation_of(const char *p, size_t n);
     X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
     X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
     X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
+    X(GRANT_PARTS, "grant SELECT on system.parts, then read again") \
     X(READ_TAIL, "wait, or raise --settle-ms, and read again") \
     X(READ_WHOLE, "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
     X(MAKE_CHECK, "run the stage that makes this check in the pipe") \

@@ -185,6 +185,7 @@ static enum MHD_Result take_fault(struct MHD_Connection *c)
     f.ms = number_arg(c, "ms", 0);
     f.bytes = number_arg(c, "bytes", 0);
     f.status = number_arg(c, "status", 0);
+    f.code = number_arg(c, "code", 0);
     snprintf(f.match, sizeof f.match, "%s", match != NULL ? match : "");
     if (f.when == FAULT_NONE || f.n == 0 || !fault_add(&f))
         return reply_text(c, MHD_HTTP_BAD_REQUEST, "when=before|after|error|refuse|delay|stall|during, n>0\n");

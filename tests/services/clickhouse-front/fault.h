@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Test hooks: real cut connections and delays around real statements, asked for over
- * POST /__fault?when=…&n=…&match=…&ms=…&bytes=…&status=… (only with --faults, only by a full user).
+ * POST /__fault?when=…&n=…&match=…&ms=…&bytes=…&status=…&code=… (only with --faults, only by a full user).
  *   before   cut the connection instead of executing
  *   after    execute, then cut the connection without answering
- *   error    execute, then answer `status` (default 500) with an exception
+ *   error    execute, then answer `status` (default 500) with an exception, or with the exception of that `code`
  *   refuse   answer `status` (default 503) instead of executing
  *   delay    wait `ms` milliseconds, then execute
  *   stall    execute, wait `ms` milliseconds, then answer
@@ -21,7 +21,7 @@ enum fault_when { FAULT_NONE, FAULT_BEFORE, FAULT_AFTER, FAULT_ERROR, FAULT_REFU
 
 struct fault {
     enum fault_when when;
-    unsigned long n, ms, bytes, status;
+    unsigned long n, ms, bytes, status, code;
     char match[256]; /* empty: any INSERT */
 };
 

@@ -256,6 +256,8 @@ static enum MHD_Result run_whole(struct run *r)
         wait_ms(r->fault.ms);
     if (a.error != NULL && r->fault.when != FAULT_AFTER) {
         queued = reply_exception(r->q->conn, &r->meta, a.error);
+    } else if (r->fault.when == FAULT_ERROR && r->fault.code != 0) {
+        queued = reply_error(r->q->conn, &r->meta, (int)r->fault.code, "FAULT", "a fault asked for by the test");
     } else if (r->fault.when == FAULT_ERROR) {
         queued = reply_text(r->q->conn, (unsigned)(r->fault.status != 0 ? r->fault.status : 500),
             "Code: 999. DB::Exception: a fault asked for by the test\n");

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table's active parts: what a whole read is held against, by name and rows, before it and after. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chread/session.h"
+
+#define SHOWN 3 /* parts that a reason names */
+
+/* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it next,
+ * whatever this answer was. */
+static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql, size_t columns,
+               struct texts *x, const char *what, struct chread_why *why)
+{
+    int status = session_texts(c, sql, columns, x, what, why);
+    if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
+        return -1;
+    return status != 0;
+}
+
+static int take_parts(const struct texts *x, struct chread_parts *parts, struct chread_why *why)
+{
+    parts->at = xcalloc(x->n + 1, sizeof *parts->at);
+    for (size_t i = 0; i < x->n; i++) {
+        struct chread_part *p = &parts->at[parts->n];
+        if (!scan_u64(x->rows[i][1], strlen(x->rows[i][1]), &p->rows))
+            return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
+        p->name = xstrdup(x->rows[i][0]);
+        parts->n++;
+        parts->rows += p->rows;
+    }
+    return 0;
+}
+
+int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_parts *parts,
+                      struct chread_why *why)
+{
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    *parts = (struct chread_parts)CHREAD_PARTS_INIT;
+    buf_adds(&sql, "SELECT name, toString(rows) FROM system.parts WHERE active AND database = ");
+    http_quote_string(&sql, expect->database, strlen(expect->database));
+    buf_adds(&sql, " AND table = ");
+    http_quote_string(&sql, expect->table, strlen(expect->table));
+    buf_adds(&sql, " ORDER BY name");
+    int status = ask(c, expect, t, buf_str(&sql), 2, &x, "reading system.parts", why);
+    if (status > 0 && why->next == NEXT_GRANT_SELECT)
+        why->next = NEXT_GRANT_PARTS;
+    if (status == 0)
+        status = take_parts(&x, parts, why);
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, uint64_t *rows, struct chread_why *why)
+{
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    buf_adds(&sql, "SELECT toString(count()) FROM ");
+    http_quote_ident(&sql, expect->database, strlen(expect->database));
+    buf_addc(&sql, '.');
+    http_quote_ident(&sql, expect->table, strlen(expect->table));
+    int status = ask(c, expect, t, buf_str(&sql), 1, &x, "counting the rows", why);
+    if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
+        status = -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "counting the rows: the server gave no number");
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+/* Parts of a that b has not, or has with other rows. Both are sorted. */
+static size_t only_in(const struct chread_parts *a, const struct chread_parts *b, const char *what, struct buf *out)
+{
+    size_t found = 0;
+    for (size_t i = 0, k = 0; i < a->n; i++) {
+        while (k < b->n && strcmp(b->at[k].name, a->at[i].name) < 0)
+            k++;
+        if (k < b->n && strcmp(b->at[k].name, a->at[i].name) == 0 && b->at[k].rows == a->at[i].rows)
+            continue;
+        if (found++ < SHOWN)
+            buf_printf(out, "%s%s %s (%llu rows)", out->len > 0 ? ", " : "", what, a->at[i].name, (unsigned long long)a->at[i].rows);
+    }
+    if (found > SHOWN)
+        buf_printf(out, ", and %zu more", found - SHOWN);
+    return found;
+}
+
+bool chread_parts_same(const struct chread_parts *before, const struct chread_parts *after, struct buf *out)
+{
+    struct buf list = BUF_INIT;
+    size_t gone = only_in(before, after, "gone", &list), come = only_in(after, before, "new", &list);
+    if (gone + come > 0)
+        buf_printf(out, "the table's parts changed while it was read: %s", buf_str(&list));
+    buf_free(&list);
+    return gone + come == 0;
+}
+
+void chread_parts_free(struct chread_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        free(parts->at[i].name);
+    free(parts->at);
+    *parts = (struct chread_parts)CHREAD_PARTS_INIT;
+}
