@@ -169,19 +169,11 @@ static int take_option(struct options *o, int c, struct err *err)
     }
 }
 
-/* Kafka's own rule; it also keeps topic/partition/offset readable. */
-static bool topic_ok(const char *topic)
-{
-    size_t n = strlen(topic);
-    return n > 0 && n < 250 && strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
-           strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
-}
-
 static int check_options(const struct options *o, struct err *err)
 {
     if (!o->topic)
         return err_set(err, ERR_REFUSED, "no topic is named (-t)");
-    if (!topic_ok(o->topic))
+    if (!kafka_topic_ok(o->topic))
         return err_set(err, ERR_REFUSED, "--topic: not a topic's name: %s", o->topic);
     if (o->checkpoint_dir && !o->job)
         return err_set(err, ERR_REFUSED, "--checkpoint-dir needs --job");

@@ -28,6 +28,15 @@ no_module() { # program, module prefix
     symbols ch-sink | grep -q '^chwrite_'
 }
 
+@test "the reader of the log knows nothing of a job, of its evidence, or of a table" {
+    for p in kafka-read log-look; do
+        for m in evidence bundle cut ops chread chwrite http cells; do no_module $p $m; done
+        run -1 grep libcurl <(libraries $p)
+        run -1 grep -E '^(curl_easy_init|jq_init|snapshot_read)$' <(symbols $p)
+        symbols $p | grep -q '^rd_kafka_new$'
+    done
+}
+
 @test "the offline programs reach no network library" {
     for p in bundle-pack bundle-check scope-cut scope-declare rows-diff verdict cap-tee lane-join ckpt-mark ckpt-plan row-map; do
         run -1 grep -E 'libcurl|librdkafka|libssl' <(libraries $p)

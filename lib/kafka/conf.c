@@ -139,3 +139,10 @@ int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err)
     buf_free(&name);
     return rc;
 }
+
+bool kafka_topic_ok(const char *topic)
+{
+    size_t n = strlen(topic);
+    return n > 0 && n < 250 && strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
+           strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
+}

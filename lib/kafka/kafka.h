@@ -35,6 +35,8 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
 int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
 /* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
 int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
+/* Kafka's own rule for a topic's name; it also keeps topic/partition/offset readable. */
+bool kafka_topic_ok(const char *topic);
 
 /* ---- the log ---- */
 
@@ -71,6 +73,12 @@ const struct kafka_log *kafka_log(const struct kafka_client *k);
 int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err);
 /* Bounds of every partition into out, which has room for kafka_log()->partitions. */
 int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err);
+/* The topic's cleanup.policy ("delete", "compact", "compact,delete"); *policy is malloc'd. */
+int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err);
+/* The id of the cluster that answers now; *id is malloc'd. */
+int kafka_log_cluster(struct kafka_client *k, char **id, struct err *err);
+/* "librdkafka 2.15.1" */
+const char *kafka_library(void);
 
 /* ---- reading ---- */
 
@@ -95,6 +103,10 @@ void kafka_unassign(struct kafka_client *k, uint32_t partition);
  * order. A broker that cannot be reached is waited for, without an error: kafka_trouble has the reason. */
 #define KAFKA_BATCH 1024
 int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
+/* The same, but what befell one partition alone comes as its event, which kafka_event_failed tells from the others. */
+int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
+/* True when the event is that its partition delivers no more; err then says why. */
+bool kafka_event_failed(const struct kafka_event *e, struct err *err);
 /* What the connection last suffered, unless a record or an answer of kafka_log_check came since: else NULL. */
 const char *kafka_trouble(const struct kafka_client *k);
 
@@ -102,6 +114,94 @@ const char *kafka_trouble(const struct kafka_client *k);
 
 /* Append `,"topic":…,"partition":…,…,"payload":…` (kcat's names) of a record; topic_json is the topic as JSON text. */
 void kafka_record_put(struct buf *line, const char *topic_json, const struct kafka_event *record);
+
+/* ---- exact ranges ---- */
+
+enum kafka_range_state { KAFKA_RANGE_OPEN, KAFKA_RANGE_COMPLETE, KAFKA_RANGE_INCOMPLETE };
+
+/* The offsets [from, to) of one partition. Complete is what was passed to its end, and nothing else: neither a count of
+ * records nor silence says anything, since markers and aborted records take offsets that are never delivered. */
+struct kafka_range {
+    uint32_t partition;
+    int64_t from, to;
+    int64_t position;     /* next offset to read; never past `to` */
+    uint64_t delivered, null_values;
+    bool recounted;       /* `aborted` is set */
+    uint64_t aborted;     /* of the offsets that were passed and not delivered */
+    enum kafka_range_state state;
+    char *reason;         /* why it is incomplete, else NULL; owned */
+    bool at_end;          /* nothing lay beyond the position when last heard */
+    int64_t waits_since;  /* on the monotonic clock: since when an open transaction is waited for; 0: it is not */
+};
+
+enum kafka_range_wait { KAFKA_RANGE_MOVES, KAFKA_RANGE_WAITS /* for a transaction that is open */ };
+
+/* An empty range is complete from the start. */
+void kafka_range_init(struct kafka_range *r, uint32_t partition, int64_t from, int64_t to);
+void kafka_range_free(struct kafka_range *r);
+/* It is incomplete, also where it was complete; the first reason stays. */
+void kafka_range_fail(struct kafka_range *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Before the read: fails it where the log does not hold the range's start, or ends before it. */
+void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b);
+/* Take what came. True for a record of the range, which the caller hands on and then counts with kafka_range_count; an
+ * end, or a record past the range, moves the position. A record below the position fails the range. */
+bool kafka_range_take(struct kafka_range *r, const struct kafka_event *e);
+void kafka_range_count(struct kafka_range *r, const struct kafka_event *e);
+/* True when, by what the log holds now, nothing can be delivered at the position. */
+bool kafka_range_dry(const struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation);
+/* Of an open range that is dry: fails it where the log ends early, else an open transaction holds it back. */
+enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation);
+/* After the read: fails it where the log's start has passed the range's since. */
+void kafka_range_end(struct kafka_range *r, const struct kafka_bounds *b);
+/* Offsets that were passed and gave no record. */
+uint64_t kafka_range_undelivered(const struct kafka_range *r);
+
+/* ---- the sources of a scope ---- */
+
+struct kafka_source {
+    /* given; the strings are the caller's */
+    const char *topic;
+    const char *cluster_id, *topic_id; /* of the scope; NULL: not in the scope */
+    enum kafka_isolation isolation;
+    struct kafka_range *ranges; /* ascending; the caller's array */
+    size_t n_ranges;
+    /* found; owned */
+    char *found_cluster, *found_id, *policy;
+    bool same_cluster, same_id, not_compacted, start_held; /* what was confirmed, before the read and after it */
+    char *reason; /* why nothing of the source is complete, else NULL */
+};
+
+/* What a read may take, and whom it tells. */
+struct kafka_reading {
+    const struct kafka_conf *conf;
+    int timeout_ms;          /* for one answer */
+    int64_t deadline_ms;     /* on the monotonic clock; INT64_MAX: none */
+    int64_t stable_wait_ms;  /* for an open transaction under a range's end */
+    bool account;            /* read once more under read_uncommitted, to tell the aborted records */
+    void *ctx;
+    /* A record to hand on. -1 with *err ends the read: the reason of every range that is open. */
+    int (*record)(void *ctx, const struct kafka_source *s, const struct kafka_range *r, const struct kafka_event *e, struct err *err);
+    /* Once a batch, and at least ten times a second; waiting: nothing came, so what is held should be written. */
+    void (*tick)(void *ctx, const struct kafka_source *s, bool waiting);
+    /* Something that a person should hear of at once. */
+    void (*say)(void *ctx, const char *text);
+};
+
+/* Read the ranges of one source: identity first, then what is in them, then all that may have changed meanwhile. What is
+ * not right stands in the source's and the ranges' reasons; no record is read where the log is not the scope's, or is
+ * compacted. Returns 0, or -1 with what `record` said, or with why such a connection cannot be (ERR_REFUSED). */
+int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, struct err *err);
+void kafka_source_free(struct kafka_source *s); /* what it owns, and its ranges' reasons */
+/* Nothing of it is complete. The first reason stays. */
+void kafka_source_fail(struct kafka_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool kafka_source_complete(const struct kafka_source *s);
+
+/* ---- the account ---- */
+
+/* Append the members of an account line over all sources, but `recorded`: `,"complete":…,…,"verified":[…]`. */
+void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n);
+/* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
+void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text), void *ctx);
 
 /* ---- a source lane: its partitions, positions, and event time ---- */
 

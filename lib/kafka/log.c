@@ -10,10 +10,7 @@ const struct kafka_log *kafka_log(const struct kafka_client *k)
     return &k->log;
 }
 
-#if HAVE_TOPIC_IDS
-
-/* The answer to one admin request, or NULL with why there is none. */
-static rd_kafka_event_t *answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err)
+rd_kafka_event_t *kafka_answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err)
 {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, wait_ms);
     if (!event) {
@@ -26,12 +23,14 @@ static rd_kafka_event_t *answer(struct kafka_client *k, int wait_ms, rd_kafka_qu
     return event;
 }
 
-static rd_kafka_AdminOptions_t *options(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op)
+rd_kafka_AdminOptions_t *kafka_ask(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op)
 {
     rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(k->admin, op);
     rd_kafka_AdminOptions_set_request_timeout(o, wait_ms, NULL, 0);
     return o;
 }
+
+#if HAVE_TOPIC_IDS
 
 /* librdkafka gives plain base64; Kafka's own tools write the URL-safe letters. */
 static char *id_text(const rd_kafka_Uuid_t *id)
@@ -49,11 +48,11 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
     const char *names[] = {k->name};
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(names, 1);
-    rd_kafka_AdminOptions_t *o = options(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
+    rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
     rd_kafka_DescribeTopics(k->admin, topics, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_TopicCollection_destroy(topics);
-    rd_kafka_event_t *event = answer(k, wait_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
     *id = NULL;
     *lack = NULL;
@@ -86,12 +85,12 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     for (uint32_t p = 0; p < k->log.partitions; p++)
         rd_kafka_topic_partition_list_add(ask, k->name, (int32_t)p)->offset = spec;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
-    rd_kafka_AdminOptions_t *o = options(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
+    rd_kafka_AdminOptions_t *o = kafka_ask(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
     rd_kafka_error_destroy(rd_kafka_AdminOptions_set_isolation_level(o, isolation));
     rd_kafka_ListOffsets(k->admin, ask, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_topic_partition_list_destroy(ask);
-    rd_kafka_event_t *event = answer(k, k->timeout_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(k, k->timeout_ms, queue, err);
     int rc = event ? 0 : -1;
     size_t n = 0, got = 0;
     if (event) {

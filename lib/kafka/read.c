@@ -29,23 +29,29 @@ static void take_record(const rd_kafka_message_t *m, struct kafka_event *e)
     e->value_len = m->len;
 }
 
-static int take(struct kafka_client *k, rd_kafka_message_t *m, struct kafka_event *e, struct err *err)
+static void take(const rd_kafka_message_t *m, struct kafka_event *e)
 {
     e->partition = (uint32_t)m->partition;
     e->offset = m->offset;
     e->end = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    e->message = m;
+    e->message = (void *)(uintptr_t)m;
     if (!m->err)
         take_record(m, e);
-    else if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-        return err_set(err, ERR_TROUBLE, "topic %s partition %u: the position is no longer in the log: %s", k->name, e->partition,
-                       rd_kafka_message_errstr(m));
-    else if (!e->end)
-        return kafka_err(err, m->err, "topic %s partition %d offset %" PRId64, k->name, m->partition, m->offset);
-    return 0;
 }
 
-int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err)
+bool kafka_event_failed(const struct kafka_event *e, struct err *err)
+{
+    const rd_kafka_message_t *m = e->message;
+    if (!m->err || e->end)
+        return false;
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+        err_set(err, ERR_TROUBLE, "the position is no longer in the log: %s", rd_kafka_message_errstr(m));
+    else
+        kafka_err(err, m->err, "offset %" PRId64, m->offset);
+    return true;
+}
+
+int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err)
 {
     for (size_t i = 0; i < k->n_batch; i++)
         rd_kafka_message_destroy(k->batch[i]);
@@ -60,10 +66,19 @@ int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, 
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR;
     else if (k->trouble == RD_KAFKA_RESP_ERR__AUTHENTICATION || k->trouble == RD_KAFKA_RESP_ERR__FATAL)
         return err_set(err, ERR_TROUBLE, "topic %s: %s", k->name, k->trouble_text);
-    for (size_t i = 0; i < k->n_batch; i++) {
-        if (take(k, k->batch[i], &events[i], err) != 0)
-            return -1;
-        (*n)++;
-    }
+    for (size_t i = 0; i < k->n_batch; i++)
+        take(k->batch[i], &events[i]);
+    *n = k->n_batch;
     return 0;
+}
+
+int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err)
+{
+    size_t got;
+    *n = 0;
+    if (kafka_read_each(k, wait_ms, events, max, &got, err) != 0)
+        return -1;
+    while (*n < got && !kafka_event_failed(&events[*n], err))
+        (*n)++;
+    return *n < got ? err_prefix(err, "topic %s partition %u", k->name, events[*n].partition) : 0;
 }

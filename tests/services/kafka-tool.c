@@ -12,6 +12,7 @@
 static const char USAGE[] =
     "usage: kafka-tool -b HOST:PORT create-topic TOPIC PARTITIONS [NAME=VALUE…]\n"
     "       kafka-tool -b HOST:PORT add-partitions TOPIC TOTAL\n"
+    "       kafka-tool -b HOST:PORT alter-topic TOPIC NAME=VALUE\n"
     "       kafka-tool -b HOST:PORT delete-topic TOPIC\n"
     "       kafka-tool -b HOST:PORT delete-records TOPIC PARTITION BEFORE\n"
     "       kafka-tool -b HOST:PORT topic-info TOPIC\n"
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
         return tool_create_topic(bootstrap, topic, atoi(argv[2]), argv + 3, argc - 3);
     if (!strcmp(verb, "add-partitions") && argc == 3)
         return tool_add_partitions(bootstrap, topic, atoi(argv[2]));
+    if (!strcmp(verb, "alter-topic") && argc == 3)
+        return tool_alter_topic(bootstrap, topic, argv[2]);
     if (!strcmp(verb, "delete-topic") && argc == 2)
         return tool_delete_topic(bootstrap, topic);
     if (!strcmp(verb, "delete-records") && argc == 4)

@@ -83,6 +83,34 @@ int tool_add_partitions(const char *bootstrap, const char *topic, int total)
     return status;
 }
 
+int tool_alter_topic(const char *bootstrap, const char *topic, const char *config)
+{
+    char name[128];
+    const char *eq = strchr(config, '=');
+    if (!eq || (size_t)(eq - config) >= sizeof name)
+        return tool_fail(config, "a configuration is NAME=VALUE");
+    snprintf(name, sizeof name, "%.*s", (int)(eq - config), config);
+    rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
+    rd_kafka_error_destroy(rd_kafka_ConfigResource_add_incremental_config(resource, name, RD_KAFKA_ALTER_CONFIG_OP_TYPE_SET, eq + 1));
+    rd_kafka_t *rk = tool_client(RD_KAFKA_PRODUCER, bootstrap, NULL);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+    rd_kafka_IncrementalAlterConfigs(rk, &resource, 1, NULL, queue);
+    int status = 3;
+    rd_kafka_event_t *event = answer(queue, topic);
+    if (event) {
+        size_t count;
+        const rd_kafka_ConfigResource_t **done =
+            rd_kafka_IncrementalAlterConfigs_result_resources(rd_kafka_event_IncrementalAlterConfigs_result(event), &count);
+        const char *why = count == 1 ? rd_kafka_ConfigResource_error_string(done[0]) : "no answer";
+        status = why ? tool_fail(topic, why) : 0;
+        rd_kafka_event_destroy(event);
+    }
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_ConfigResource_destroy(resource);
+    rd_kafka_destroy(rk);
+    return status;
+}
+
 int tool_delete_topic(const char *bootstrap, const char *topic)
 {
     rd_kafka_DeleteTopic_t *del = rd_kafka_DeleteTopic_new(topic);

@@ -155,6 +155,7 @@ static rd_kafka_t *new_producer(const char *bootstrap, struct producer *p)
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     const char *properties[][2] = {{"bootstrap.servers", bootstrap},
                                    {"log_level", "2"},
+                                   {"message.max.bytes", "4000000"},
                                    /* Order without an idempotent producer, whose start waits for the coordinator. */
                                    {"max.in.flight", p->what->transactional_id ? NULL : "1"},
                                    {"linger.ms", p->what->hold ? "0" : "5"},

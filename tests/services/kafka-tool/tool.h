@@ -17,6 +17,7 @@ int tool_fail(const char *what, const char *why);
 
 int tool_create_topic(const char *bootstrap, const char *topic, int partitions, char *const *configs, int n);
 int tool_add_partitions(const char *bootstrap, const char *topic, int total);
+int tool_alter_topic(const char *bootstrap, const char *topic, const char *config);
 int tool_delete_topic(const char *bootstrap, const char *topic);
 int tool_delete_records(const char *bootstrap, const char *topic, int partition, long long before);
 int tool_topic_info(const char *bootstrap, const char *topic);

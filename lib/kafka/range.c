@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One range: what moves its position, what ends it, and why it is not whole. No broker is asked here. */
+#include "kafka/inside.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void kafka_range_init(struct kafka_range *r, uint32_t partition, int64_t from, int64_t to)
+{
+    *r = (struct kafka_range){.partition = partition, .from = from, .to = to, .position = from};
+    if (from == to)
+        r->state = KAFKA_RANGE_COMPLETE;
+}
+
+void kafka_range_free(struct kafka_range *r)
+{
+    free(r->reason);
+    r->reason = NULL;
+}
+
+char *kafka_reason(const char *fmt, va_list ap)
+{
+    struct buf text = BUF_INIT, masked = BUF_INIT;
+    buf_vprintf(&text, fmt, ap);
+    msg_mask(&masked, text.p ? text.p : "", text.len);
+    buf_free(&text);
+    char *reason = xstrdup(buf_str(&masked));
+    buf_free(&masked);
+    return reason;
+}
+
+void kafka_range_fail(struct kafka_range *r, const char *fmt, ...)
+{
+    va_list ap;
+    r->state = KAFKA_RANGE_INCOMPLETE;
+    if (r->reason)
+        return;
+    va_start(ap, fmt);
+    r->reason = kafka_reason(fmt, ap);
+    va_end(ap);
+}
+
+static void move(struct kafka_range *r, int64_t position)
+{
+    if (position > r->position)
+        r->position = position < r->to ? position : r->to;
+    if (r->position >= r->to)
+        r->state = KAFKA_RANGE_COMPLETE;
+}
+
+void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b)
+{
+    if (r->from < b->low && r->from < r->to) {
+        int64_t gone = (b->low < r->to ? b->low : r->to) - r->from;
+        kafka_range_fail(r, "first available offset %" PRId64 " is past the range's start %" PRId64 ": %" PRId64 " offsets are gone",
+                         b->low, r->from, gone);
+    } else if (r->from > b->high) {
+        kafka_range_fail(r, "the log ends at %" PRId64 ", before the range's start %" PRId64, b->high, r->from);
+    }
+}
+
+bool kafka_range_take(struct kafka_range *r, const struct kafka_event *e)
+{
+    if (r->state != KAFKA_RANGE_OPEN)
+        return false;
+    r->at_end = e->end;
+    if (e->end || e->offset >= r->to) {
+        move(r, e->offset);
+        return false;
+    }
+    if (e->offset < r->position) {
+        kafka_range_fail(r, "offset %" PRId64 " came after the position %" PRId64, e->offset, r->position);
+        return false;
+    }
+    return true;
+}
+
+void kafka_range_count(struct kafka_range *r, const struct kafka_event *e)
+{
+    r->delivered++;
+    if (!e->value)
+        r->null_values++;
+    move(r, e->offset + 1);
+}
+
+static int64_t deliverable(const struct kafka_bounds *b, enum kafka_isolation isolation)
+{
+    return isolation == KAFKA_READ_COMMITTED ? b->stable : b->high;
+}
+
+bool kafka_range_dry(const struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation)
+{
+    return r->state == KAFKA_RANGE_OPEN && (r->at_end || deliverable(b, isolation) <= r->position);
+}
+
+enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation)
+{
+    if (b->high < r->to) {
+        kafka_range_fail(r, "the log ends at %" PRId64 ", before the range's end %" PRId64 ": %" PRId64 " offsets are not there", b->high,
+                         r->to, r->to - (b->high > r->from ? b->high : r->from));
+        return KAFKA_RANGE_MOVES;
+    }
+    return deliverable(b, isolation) < r->to ? KAFKA_RANGE_WAITS : KAFKA_RANGE_MOVES;
+}
+
+void kafka_range_end(struct kafka_range *r, const struct kafka_bounds *b)
+{
+    if (r->from < b->low && r->from < r->to)
+        kafka_range_fail(r, "retention passed its start while it was read: first available offset %" PRId64 ", past the range's start %" PRId64
+                         ": what lay between may not have been delivered", b->low, r->from);
+}
+
+uint64_t kafka_range_undelivered(const struct kafka_range *r)
+{
+    return (uint64_t)(r->position - r->from) - r->delivered;
+}

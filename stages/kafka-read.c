@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kafka-read: the exact ranges of a scope document as record lines, and the
+ * account of every offset in them. What it cannot read whole it says, with the
+ * reason; it knows nothing of a job and its evidence.
+ */
+#include "kafka/kafka.h"
+#include "scope/scope.h"
+#include "stream/stream.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCOPE_MAX ((size_t)64 << 20)
+#define TICK_MS 250 /* between two lines of progress */
+#define SAID_MAX 10 /* reasons on standard error; the account has them all */
+
+static const char HELP[] =
+    "usage: kafka-read --scope=FILE -b HOST:PORT [option…]\n"
+    "Write the records of a scope's exact Kafka ranges as an owed-stream, and the account of every offset in them.\n"
+    "\n"
+    "      --scope=FILE           the scope document\n"
+    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
+    "      --account              read once more under read_uncommitted, to tell aborted records from the rest\n"
+    "      --run-start-offset=P=O first offset of partition P (or TOPIC/P, or ALL) where the scope has none\n"
+    "      --stable-wait-s=N      wait so long for an open transaction under a range's end (90)\n"
+    "      --deadline-s=N         end after so long, incomplete (3600; 0: never)\n"
+    "      --max-records=N        end before more records than this, incomplete\n"
+    "      --max-bytes=N          end before more bytes of record lines than this, incomplete (K, M, G)\n"
+    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
+    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
+    "  -E NAME=VARIABLE           the same, its value from the environment\n"
+    "  -F FILE                    the same, NAME=VALUE lines\n"
+    "      --help, --version\n";
+
+/* A first offset that the operator gives. */
+struct start {
+    const char *topic; /* NULL: of the only topic; not NUL-terminated */
+    size_t topic_len;
+    bool all, used;
+    uint64_t partition;
+    int64_t offset;
+    const char *given;
+};
+
+struct options {
+    struct kafka_conf *conf;
+    const char *scope;
+    struct start *starts;
+    size_t n_starts;
+    bool account;
+    int64_t stable_wait_s, deadline_s;
+    uint64_t max_records, max_bytes;
+    int timeout_ms;
+};
+
+struct reader {
+    struct options o;
+    struct buf text; /* of the scope document */
+    struct arena arena;
+    struct scope scope;
+    struct kafka_source *sources; /* as the scope has them */
+    struct buf *topics;           /* each one's name as JSON text */
+    struct buf given;             /* members of recorded.run_start_offsets */
+    struct stream_out out;
+    uint64_t records, bytes;
+    bool progress, shown; /* standard error is a terminal; a line of progress stands there */
+    int64_t last_tick_ms;
+    uint64_t last_records;
+    size_t reasons;
+};
+
+/* ---- options ---- */
+
+enum { OPT_SCOPE = 256, OPT_ACCOUNT, OPT_START, OPT_STABLE, OPT_DEADLINE, OPT_RECORDS, OPT_BYTES, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+
+static const struct option OPTIONS[] = {
+    {"scope", required_argument, NULL, OPT_SCOPE},
+    {"bootstrap", required_argument, NULL, 'b'},
+    {"account", no_argument, NULL, OPT_ACCOUNT},
+    {"run-start-offset", required_argument, NULL, OPT_START},
+    {"stable-wait-s", required_argument, NULL, OPT_STABLE},
+    {"deadline-s", required_argument, NULL, OPT_DEADLINE},
+    {"max-records", required_argument, NULL, OPT_RECORDS},
+    {"max-bytes", required_argument, NULL, OPT_BYTES},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0}};
+
+/* P=O, TOPIC/P=O or ALL=O. */
+static int take_start(struct options *o, const char *given, struct err *err)
+{
+    struct start s = {.given = given};
+    const char *eq = strrchr(given, '='), *slash = strchr(given, '/'), *p = given;
+    if (slash) {
+        s.topic = given;
+        s.topic_len = (size_t)(slash - given);
+        p = slash + 1;
+    }
+    s.all = eq && !slash && (size_t)(eq - p) == strlen("ALL") && memcmp(p, "ALL", strlen("ALL")) == 0;
+    if (!eq || eq < p || (!s.all && (!scan_u64(p, (size_t)(eq - p), &s.partition) || s.partition > INT32_MAX)) ||
+        !scan_i64(eq + 1, strlen(eq + 1), &s.offset) || s.offset < 0)
+        return err_set(err, ERR_REFUSED, "--run-start-offset is P=O, TOPIC/P=O or ALL=O, not %s", given);
+    o->starts = xrealloc(o->starts, (o->n_starts + 1) * sizeof *o->starts);
+    o->starts[o->n_starts++] = s;
+    return 0;
+}
+
+static int take_option(struct options *o, int c, struct err *err)
+{
+    static const int64_t year_s = 366 * 86400;
+    int64_t timeout = 0;
+    int rc;
+    switch (c) {
+    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
+    case 'X': return kafka_conf_arg(o->conf, optarg, err);
+    case 'E': return kafka_conf_env(o->conf, optarg, err);
+    case 'F': return kafka_conf_file(o->conf, optarg, err);
+    case OPT_SCOPE: o->scope = optarg; return 0;
+    case OPT_ACCOUNT: o->account = true; return 0;
+    case OPT_START: return take_start(o, optarg, err);
+    case OPT_STABLE: return parse_i64(optarg, 0, year_s, &o->stable_wait_s, "--stable-wait-s", err);
+    case OPT_DEADLINE: return parse_i64(optarg, 0, year_s, &o->deadline_s, "--deadline-s", err);
+    case OPT_RECORDS: return parse_u64(optarg, 0, UINT64_MAX, &o->max_records, "--max-records", err);
+    case OPT_BYTES: return parse_size(optarg, 0, UINT64_MAX, &o->max_bytes, "--max-bytes", err);
+    default: break;
+    }
+    rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
+    o->timeout_ms = (int)timeout;
+    return rc;
+}
+
+/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    *o = (struct options){.conf = kafka_conf_new(), .stable_wait_s = 90, .deadline_s = 3600, .max_records = UINT64_MAX,
+                          .max_bytes = UINT64_MAX, .timeout_ms = 30000};
+    /* An answer that has nothing is awaited at every range whose end is a marker. */
+    if (kafka_conf_set(o->conf, "fetch.wait.max.ms", "100", err) != 0)
+        return -1;
+    for (int c; (c = getopt_long(argc, argv, "b:X:E:F:", OPTIONS, NULL)) != -1;) {
+        if (c == OPT_HELP || c == OPT_VERSION) {
+            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (take_option(o, c, err) != 0)
+            return -1;
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    return o->scope ? 0 : err_set(err, ERR_REFUSED, "no scope is named (--scope)");
+}
+
+/* ---- the scope and its ranges ---- */
+
+/* The last of the operator's offsets that fit this partition, one of its own before one for all. */
+static struct start *start_of(struct options *o, const char *topic, uint64_t partition, size_t n_sources)
+{
+    struct start *found = NULL;
+    for (size_t i = 0; i < o->n_starts; i++) {
+        struct start *s = &o->starts[i];
+        bool here = s->topic ? s->topic_len == strlen(topic) && memcmp(s->topic, topic, s->topic_len) == 0 : n_sources == 1 || s->all;
+        if (here && (s->all ? !found || found->all : s->partition == partition))
+            found = s;
+    }
+    return found;
+}
+
+static int take_range(struct reader *r, const struct scope_source *from, const struct scope_range *given, struct kafka_range *range,
+                      struct err *err)
+{
+    struct start *start = start_of(&r->o, from->topic, given->partition, r->scope.n_sources);
+    int64_t first = given->from;
+    if (given->partition > INT32_MAX || given->to < 0)
+        return err_set(err, ERR_REFUSED, "%s: scope: %s/%" PRIu64 ": no range of a partition", r->o.scope, from->topic, given->partition);
+    if (given->has_from && start && !start->all)
+        return err_set(err, ERR_REFUSED, "--run-start-offset=%s: the scope has the first position of %s/%" PRIu64 ": %" PRId64, start->given,
+                       from->topic, given->partition, given->from);
+    if (!given->has_from) {
+        if (!start)
+            return err_set(err, ERR_REFUSED, "the scope has no first position of %s/%" PRIu64 ": give it with --run-start-offset=%" PRIu64
+                           "=OFFSET", from->topic, given->partition, given->partition);
+        first = start->offset;
+        start->used = true;
+        if (first > given->to)
+            return err_set(err, ERR_REFUSED, "--run-start-offset=%s: past the range's end %" PRId64 " of %s/%" PRIu64, start->given, given->to,
+                           from->topic, given->partition);
+        buf_printf(&r->given, "%s\"%s/%" PRIu64 "\":", r->given.len ? "," : "", from->topic, given->partition);
+        json_put_i64(&r->given, first);
+    }
+    kafka_range_init(range, (uint32_t)given->partition, first, given->to);
+    return 0;
+}
+
+static int take_source(struct reader *r, size_t at, struct err *err)
+{
+    const struct scope_source *from = &r->scope.sources[at];
+    struct kafka_source *s = &r->sources[at];
+    *s = (struct kafka_source){.topic = from->topic, .cluster_id = from->cluster_id, .topic_id = from->topic_id};
+    if (!kafka_topic_ok(from->topic))
+        return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].topic: not a topic's name", r->o.scope, at);
+    if (!kafka_isolation_of(from->isolation, &s->isolation))
+        return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].isolation: '%.40s' is not known here", r->o.scope, at, from->isolation);
+    s->ranges = arena_zalloc(&r->arena, (from->n_partitions + 1) * sizeof *s->ranges);
+    s->n_ranges = from->n_partitions;
+    json_put_s(&r->topics[at], from->topic);
+    buf_str(&r->topics[at]);
+    for (size_t i = 0; i < s->n_ranges; i++)
+        if (take_range(r, from, &from->partitions[i], &s->ranges[i], err) != 0)
+            return -1;
+    return 0;
+}
+
+static int take_scope(struct reader *r, struct err *err)
+{
+    if (file_read(r->o.scope, SCOPE_MAX, &r->text, err) != 0)
+        return -1;
+    if (scope_parse(buf_str(&r->text), r->text.len, &r->arena, &r->scope, err) != 0)
+        return err_prefix(err, "%s", r->o.scope);
+    if (r->scope.n_sources == 0)
+        return err_set(err, ERR_REFUSED, "%s: scope.sources: none", r->o.scope);
+    r->sources = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->sources);
+    r->topics = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->topics);
+    for (size_t i = 0; i < r->scope.n_sources; i++)
+        if (take_source(r, i, err) != 0)
+            return -1;
+    for (size_t i = 0; i < r->o.n_starts; i++)
+        if (!r->o.starts[i].used && !r->o.starts[i].all)
+            return err_set(err, ERR_REFUSED, "--run-start-offset=%s: the scope has no such partition%s", r->o.starts[i].given,
+                           r->scope.n_sources > 1 && !r->o.starts[i].topic ? "; it has several topics: write TOPIC/P=O" : "");
+    return 0;
+}
+
+/* The document as it was written, where that is one line; else the same one as one line. */
+static void put_scope(struct reader *r)
+{
+    while (r->text.len > 0 && strchr(" \t\r\n", r->text.p[r->text.len - 1]))
+        r->text.len--;
+    struct buf *line = stream_build(&r->out, LINE_SCOPE);
+    buf_adds(line, ",\"document\":");
+    if (memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len))
+        scope_put(line, &r->scope);
+    else
+        buf_add(line, r->text.p, r->text.len);
+    stream_put_built(&r->out, LINE_SCOPE);
+}
+
+/* ---- progress ---- */
+
+static void clear_progress(struct reader *r)
+{
+    if (r->shown)
+        fputs("\r\033[K", stderr);
+    r->shown = false;
+}
+
+static void say(void *ctx, const char *text)
+{
+    clear_progress(ctx);
+    msg_error("%s", text);
+}
+
+static void show_progress(struct reader *r, const struct kafka_source *s, int64_t now)
+{
+    const struct kafka_range *at = NULL;
+    int64_t left = 0;
+    for (size_t i = 0; i < s->n_ranges; i++) {
+        if (s->ranges[i].state == KAFKA_RANGE_OPEN && !at)
+            at = &s->ranges[i];
+        left += s->ranges[i].state == KAFKA_RANGE_OPEN ? s->ranges[i].to - s->ranges[i].position : 0;
+    }
+    if (!at)
+        return;
+    uint64_t rows = r->records - r->last_records;
+    fprintf(stderr, "\r%s/%u offset %" PRId64 ", %" PRIu64 " rows/s, %" PRId64 " offsets left\033[K", s->topic, at->partition, at->position,
+            rows * 1000 / (uint64_t)(now - r->last_tick_ms), left);
+    r->shown = true;
+}
+
+static void tick(void *ctx, const struct kafka_source *s, bool waiting)
+{
+    struct reader *r = ctx;
+    int64_t now = time_mono_ms();
+    if (waiting)
+        stream_flush(&r->out);
+    if (!r->progress || now - r->last_tick_ms < TICK_MS)
+        return;
+    show_progress(r, s, now);
+    r->last_tick_ms = now;
+    r->last_records = r->records;
+}
+
+/* ---- records ---- */
+
+static int put_record(void *ctx, const struct kafka_source *s, const struct kafka_range *range, const struct kafka_event *e, struct err *err)
+{
+    struct reader *r = ctx;
+    (void)range;
+    if (r->records >= r->o.max_records)
+        return err_set(err, ERR_BOUND, "--max-records=%" PRIu64 " was reached", r->o.max_records);
+    struct buf *line = stream_build(&r->out, LINE_RECORD);
+    kafka_record_put(line, r->topics[s - r->sources].p, e);
+    if (line->len + 2 > r->o.max_bytes - r->bytes) /* with its brace and its newline */
+        return err_set(err, ERR_BOUND, "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
+    r->bytes += line->len + 2;
+    r->records++;
+    stream_put_built(&r->out, LINE_RECORD);
+    return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output could not be written") : 0;
+}
+
+/* 0, or -1 with what no reading mends (ERR_REFUSED). */
+static int read_sources(struct reader *r, struct err *err)
+{
+    struct kafka_reading how = {.conf = r->o.conf, .timeout_ms = r->o.timeout_ms, .deadline_ms = INT64_MAX,
+                                .stable_wait_ms = r->o.stable_wait_s * 1000, .account = r->o.account, .ctx = r, .record = put_record,
+                                .tick = tick, .say = say};
+    int rc = 0;
+    r->last_tick_ms = time_mono_ms();
+    if (r->o.deadline_s)
+        how.deadline_ms = r->last_tick_ms + r->o.deadline_s * 1000;
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        if (rc == 0)
+            rc = kafka_source_read(&r->sources[i], &how, err);
+        if (rc != 0 && err->kind == ERR_REFUSED)
+            break;
+        if (rc != 0)
+            kafka_source_fail(&r->sources[i], "%s", err->text);
+    }
+    clear_progress(r);
+    return rc != 0 && err->kind == ERR_REFUSED ? -1 : 0;
+}
+
+/* ---- the account ---- */
+
+static void say_reason(void *ctx, const char *text)
+{
+    struct reader *r = ctx;
+    if (r->reasons++ < SAID_MAX)
+        msg_error("%s", text);
+}
+
+static void put_recorded(struct reader *r, struct buf *line)
+{
+    const char *sep = "";
+    buf_adds(line, ",\"recorded\":{\"run_start_offsets\":{");
+    buf_add(line, r->given.p, r->given.len);
+    buf_adds(line, "},\"not_in_scope\":[");
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        const struct kafka_source *s = &r->sources[i];
+        if (!s->cluster_id)
+            buf_printf(line, "%s\"cluster id of %s\"", sep, s->topic);
+        sep = !s->cluster_id ? "," : sep;
+        if (!s->topic_id)
+            buf_printf(line, "%s\"topic id of %s\"", sep, s->topic);
+        sep = !s->topic_id ? "," : sep;
+    }
+    buf_adds(line, "]}");
+}
+
+static void put_account(struct reader *r)
+{
+    bool complete = true;
+    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
+    buf_adds(line, ",\"stage\":\"kafka-read\"");
+    kafka_account_put(line, r->sources, r->scope.n_sources);
+    put_recorded(r, line);
+    stream_put_built(&r->out, LINE_ACCOUNT);
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        complete = complete && kafka_source_complete(&r->sources[i]);
+        if (!r->sources[i].topic_id)
+            msg_error("%s: topic id: not in the scope", r->sources[i].topic);
+        if (!r->sources[i].cluster_id)
+            msg_error("%s: cluster id: not in the scope", r->sources[i].topic);
+    }
+    kafka_account_reasons(r->sources, r->scope.n_sources, say_reason, r);
+    if (r->reasons > SAID_MAX)
+        msg_error("%zu more reasons stand in the account", r->reasons - SAID_MAX);
+    if (!complete)
+        stream_status(&r->out, OWED_TROUBLE);
+}
+
+int main(int argc, char **argv)
+{
+    static struct reader r;
+    struct err err = ERR_INIT;
+    int status = OWED_OK;
+    msg_init(argv[0]);
+    int options = read_options(argc, argv, &r.o, &status, &err);
+    if (options < 0 || (options == 0 && take_scope(&r, &err) != 0)) {
+        status = stream_refuse(&err, NEXT_FIX_USAGE);
+    } else if (options == 0) {
+        r.progress = isatty(STDERR_FILENO);
+        stream_begin(&r.out, STDOUT_FILENO, NULL);
+        put_scope(&r);
+        if (read_sources(&r, &err) == 0)
+            put_account(&r);
+        else
+            stream_put_stop(&r.out, &err, NEXT_FIX_USAGE);
+        status = stream_end(&r.out);
+    }
+    for (size_t i = 0; r.sources && i < r.scope.n_sources; i++) {
+        kafka_source_free(&r.sources[i]);
+        buf_free(&r.topics[i]);
+    }
+    kafka_conf_free(r.o.conf);
+    scope_free(&r.scope);
+    free(r.o.starts);
+    buf_free(&r.text);
+    buf_free(&r.given);
+    stream_out_free(&r.out);
+    arena_free(&r.arena);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log-look: what a topic is and holds, as a `log` line: its cluster's id and
+ * its own, its cleanup policy, and of each partition the first offset, the
+ * end, and how far committed data reaches.
+ */
+#include "kafka/kafka.h"
+#include "stream/stream.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char HELP[] =
+    "usage: log-look -b HOST:PORT -t TOPIC [option…]\n"
+    "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream.\n"
+    "\n"
+    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
+    "  -t, --topic=TOPIC          the topic; may be given again\n"
+    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
+    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
+    "  -E NAME=VARIABLE           the same, its value from the environment\n"
+    "  -F FILE                    the same, NAME=VALUE lines\n"
+    "      --help, --version\n";
+
+struct options {
+    struct kafka_conf *conf;
+    const char **topics;
+    size_t n_topics;
+    int timeout_ms;
+};
+
+enum { OPT_TIMEOUT = 256, OPT_HELP, OPT_VERSION };
+
+static const struct option OPTIONS[] = {
+    {"bootstrap", required_argument, NULL, 'b'}, {"topic", required_argument, NULL, 't'}, {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+    {"help", no_argument, NULL, OPT_HELP},       {"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0}};
+
+static int take_topic(struct options *o, const char *topic, struct err *err)
+{
+    if (!kafka_topic_ok(topic))
+        return err_set(err, ERR_REFUSED, "--topic: not a topic's name: %s", topic);
+    for (size_t i = 0; i < o->n_topics; i++)
+        if (strcmp(o->topics[i], topic) == 0)
+            return err_set(err, ERR_REFUSED, "--topic=%s is given twice", topic);
+    o->topics = xrealloc(o->topics, (o->n_topics + 1) * sizeof *o->topics);
+    o->topics[o->n_topics++] = topic;
+    return 0;
+}
+
+static int take_option(struct options *o, int c, struct err *err)
+{
+    int64_t timeout = 0;
+    switch (c) {
+    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
+    case 'X': return kafka_conf_arg(o->conf, optarg, err);
+    case 'E': return kafka_conf_env(o->conf, optarg, err);
+    case 'F': return kafka_conf_file(o->conf, optarg, err);
+    case 't': return take_topic(o, optarg, err);
+    default: break;
+    }
+    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
+    o->timeout_ms = (int)timeout;
+    return rc;
+}
+
+/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    *o = (struct options){.conf = kafka_conf_new(), .timeout_ms = 30000};
+    for (int c; (c = getopt_long(argc, argv, "b:t:X:E:F:", OPTIONS, NULL)) != -1;) {
+        if (c == OPT_HELP || c == OPT_VERSION) {
+            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (take_option(o, c, err) != 0)
+            return -1;
+    }
+    if (optind < argc)
+        return opt_refused(argv, optind, err);
+    return o->n_topics ? 0 : err_set(err, ERR_REFUSED, "no topic is named (-t)");
+}
+
+static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy, const struct kafka_bounds *bounds)
+{
+    struct buf text = BUF_INIT;
+    struct json_w w;
+    jw_init(&w, &text);
+    jw_obj(&w, NULL);
+    jw_str(&w, "topic", log->topic);
+    jw_str(&w, "cluster_id", log->cluster_id);
+    jw_str(&w, "topic_id", log->topic_id);
+    jw_str(&w, "cleanup_policy", policy);
+    jw_arr(&w, "partitions");
+    for (uint32_t p = 0; p < log->partitions; p++) {
+        jw_obj(&w, NULL);
+        jw_u64(&w, "partition", p);
+        jw_i64(&w, "low", bounds[p].low);
+        jw_i64(&w, "high", bounds[p].high);
+        jw_i64(&w, "stable", bounds[p].stable);
+        jw_end_obj(&w);
+    }
+    jw_end_arr(&w);
+    jw_end_obj(&w);
+    struct buf *line = stream_build(out, LINE_LOG);
+    buf_addc(line, ',');
+    buf_add(line, text.p + 1, text.len - 2);
+    stream_put_built(out, LINE_LOG);
+    buf_free(&text);
+}
+
+static int look(struct stream_out *out, const struct options *o, const char *topic, struct err *err)
+{
+    struct kafka_client *k;
+    struct err why = ERR_INIT;
+    char *policy = NULL;
+    if (kafka_open(o->conf, topic, KAFKA_READ_COMMITTED, o->timeout_ms, &k, err) != 0)
+        return -1;
+    const struct kafka_log *log = kafka_log(k);
+    struct kafka_bounds *bounds = xcalloc(log->partitions, sizeof *bounds);
+    int rc = kafka_log_bounds(k, bounds, err);
+    if (rc == 0) {
+        if (!log->topic_id)
+            msg_error("topic %s: its id is not to be had: %s", topic, log->topic_id_lack);
+        if (kafka_log_policy(k, &policy, &why) != 0) /* may need a right of its own */
+            msg_error("%s", why.text);
+        put_log(out, log, policy, bounds);
+    }
+    free(policy);
+    free(bounds);
+    kafka_close(k);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    struct stream_out out;
+    struct err err = ERR_INIT;
+    int status = OWED_OK;
+    msg_init(argv[0]);
+    int options = read_options(argc, argv, &o, &status, &err);
+    if (options < 0) {
+        status = stream_refuse(&err, NEXT_FIX_USAGE);
+    } else if (options == 0) {
+        int rc = 0;
+        stream_begin(&out, STDOUT_FILENO, NULL);
+        for (size_t i = 0; rc == 0 && i < o.n_topics; i++)
+            rc = look(&out, &o, o.topics[i], &err);
+        if (rc != 0)
+            stream_put_stop(&out, &err, err.kind == ERR_REFUSED ? NEXT_FIX_USAGE : NEXT_CHECK_CONNECTION);
+        status = stream_end(&out);
+        stream_out_free(&out);
+    }
+    kafka_conf_free(o.conf);
+    free(o.topics);
+    return status;
+}
