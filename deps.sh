@@ -7,10 +7,10 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 kafka-python)
+ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
-KAFKA_PYTHON=3.0.12
+PYTHON="kafka-python==3.0.12 clickhouse-connect==1.12.0"
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -113,12 +113,13 @@ make_clickhouse-18.16() {
     [ -z "$lacking" ] || die "clickhouse-server 18.16 lacks $lacking"
 }
 
-# Another Kafka client than librdkafka, for the independent reference of the examples; run by its own interpreter's link.
-make_kafka-python() {
+# Client libraries other than ours, for the independent reference and the consumer of the examples.
+make_python() {
     python3 -m venv "$1/out" || die "python3 -m venv failed (part debian brings it)"
-    "$1/out/bin/python" -m pip -q --disable-pip-version-check install "kafka-python==$KAFKA_PYTHON" >"$1/pip.log" 2>&1 || {
+    # shellcheck disable=SC2086  # one word a package
+    "$1/out/bin/python" -m pip -q --disable-pip-version-check install $PYTHON >"$1/pip.log" 2>&1 || {
         tail -n 20 "$1/pip.log" >&2
-        die "pip could not fetch kafka-python $KAFKA_PYTHON"
+        die "pip could not fetch $PYTHON"
     }
 }
 
@@ -152,7 +153,7 @@ for name; do
     chdb-26.7) part "$name" 26.7.3-stable.1 ;;
     kafka) part kafka "$KAFKA" kafka-4 ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
-    kafka-python) part "$name" "$KAFKA_PYTHON" ;;
+    python) part "$name" "$PYTHON" ;;
     -h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
     *) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
     esac

@@ -9,6 +9,7 @@ keep=${DEMO_KEEP:-}
 # Where each scenario's stages leave what they wrote, for reviewers (fixtures/README says how).
 fixtures=${DEMO_FIXTURES:-}
 scenario=''
+# What is to be ended with the demonstration: pids.
 runner=''
 failed=0
 started=$SECONDS
@@ -16,8 +17,9 @@ started=$SECONDS
 . "$root/examples/stage.bash"
 
 cleanup() {
-    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
-    [ -z "$runner" ] || wait "$runner" 2>/dev/null || true
+    local pid
+    for pid in $runner; do kill -TERM "$pid" 2>/dev/null || true; done
+    for pid in $runner; do wait "$pid" 2>/dev/null || true; done
     services_down
     if [ -n "$keep" ]; then echo "kept: $work"; else rm -rf "$work"; fi
 }
