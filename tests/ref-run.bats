@@ -1,0 +1,267 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# ref-run: an operator's program served at both ends, and every way in which its rows are not whole.
+# shellcheck disable=SC2016  # programs in other languages hold their own $
+bats_require_minimum_version 1.5.0
+load job-stages
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    PATH=${OWED_BIN:-$root/bin}:$PATH
+}
+
+record() { # offset payload
+    jq -cn --argjson o "$1" --arg p "$2" '{type: "record", topic: "t", partition: 0, offset: $o, tstype: "create", ts: 1, key: null, payload: $p}'
+}
+
+# records N: offsets 0 to N-1 with payloads of about 100 bytes.
+records() {
+    awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "{\"type\":\"record\",\"topic\":\"t\",\"partition\":%d,\"offset\":%d,\"payload\":\"{\\\"id\\\":%d,\\\"name\\\":\\\"%080d\\\"}\"}\n", i % 2, int(i / 2), i, i }'
+}
+
+events() { jq -c 'select(.type == "event") | del(.type)' <<<"$output"; }
+account() { jq -c 'select(.type == "account" and .stage == "ref-run")' <<<"$output"; }
+of_account() { account | jq -r "$1"; }
+
+not_whole() { # reason
+    [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$stderr" >&2; return 1; }
+    [ "$stderr" = "ref-run: $1" ] || { echo "$stderr" >&2; return 1; }
+    [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ]
+    [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
+    [ -z "$(jq -r 'select(.type == "stop") | .type' <<<"$output")" ]
+}
+
+@test "records go to the program without their type; rows, rows with their place and skips come back" {
+    { record 1 '{"id":1}'; echo '{"type":"note","x":1}'; record 2 'x'; record 3 ''; record 4 '{}'; } | whole in
+    run -0 --separate-stderr ref-run -- sh -c 'tee seen; cat >/dev/null; echo "{\"at\":\"t/0/1\",\"values\":{\"id\":1e0,\"s\":\"\\u00e9\"}}
+{\"id\":1234567890123456789012345678901234567890.10}
+{\"at\":\"t/0/2\",\"skip\":true}
+{\"values\":{\"id\":7}}
+{\"at\":\"t/0/4#1\",\"values\":{}}"' <in
+    # what tee wrote came back as bare rows, before the others
+    [ "$(cat seen)" = "$(jq -c 'select(.type == "record") | del(.type)' in)" ]
+    [ "$(events | tail -n +5)" = '{"at":"t/0/1","values":{"id":1,"s":"é"}}
+{"values":{"id":1.2345678901234568e+39}}
+{"values":{"id":7}}
+{"at":"t/0/4#1","values":{}}' ]
+    grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
+    grep -qF '{"type":"event","at":"t/0/1","values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
+    [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
+    [ "$(account)" = '{"type":"account","stage":"ref-run","complete":true,"reasons":[],"program":"sh","records":4,"rows":8,"skips":1,"without_row":null,"exit":0}' ]
+}
+
+@test "no records: the program runs, and may give rows all the same" {
+    whole none </dev/null
+    run -0 --separate-stderr ref-run -- cat <none
+    [ "$(of_account '[.records, .rows, .complete] | tostring')" = '[0,0,true]' ]
+    run -0 --separate-stderr ref-run -- echo '{"id":1}' <none
+    [ "$(events)" = '{"values":{"id":1}}' ]
+}
+
+@test "--json gives the payload parsed, digits as they stand; --json=text each number as its text" {
+    { record 1 '{"id":9007199254740993,"a":[-1.50e+3,0.1,{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}'
+      record 2 '
+{
+  "id" : 1,
+	"x" : [ 1.0 ] }'
+      record 3 'null'; jq -c '.payload = null' <(record 4 ''); record 5 '12'; } | whole in
+    run -0 --separate-stderr ref-run --json -- cat <in
+    grep -qF '"value":{"id":9007199254740993,"a":[-1.50e+3,0.1,{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}}' <<<"$output"
+    [ "$(grep -c '"type":"event"' <<<"$output")" -eq 5 ]
+    [ "$(of_account .value_errors)" = 0 ]
+    run -0 --separate-stderr ref-run --json=text -- cat <in
+    grep -qF '"value":{"id":"9007199254740993","a":["-1.50e+3","0.1",{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}}' <<<"$output"
+    [ "$(events | jq -c .values.value | tail -n 4 | tr '\n' ' ')" = '{"id":"1","x":["1.0"]} null null "12" ' ]
+    [ "$(events | jq -c '.values.payload' | tail -n 3 | tr '\n' ' ')" = '"null" null "12" ' ]
+}
+
+@test "jq keeps every digit of --json=text" {
+    { record 1 '{"id":9007199254740993,"amount":12345678901234.5678,"tiny":1e-400}'; } | whole in
+    run -0 --separate-stderr ref-run --json=text -- jq -c .value <in
+    grep -qF '{"type":"event","values":{"id":"9007199254740993","amount":"12345678901234.5678","tiny":"1e-400"}}' <<<"$output"
+}
+
+@test "a payload that is no JSON says so in its line and in the account" {
+    { record 1 '{"id":1}'; record 2 '{"a":1,"a":2}'; record 3 ''; record 4 '"\ud800"'; jq -c '.payload_b64 = "/w==" | del(.payload)' <(record 5 '')
+      record 6 '01'; record 7 '{} {}'; } | whole in
+    run -0 --separate-stderr ref-run --json=text -- cat <in
+    [ "$(events | jq -c '.values | [has("value"), .value_error]' | tr '\n' ' ')" = \
+        '[true,null] [false,"byte 8: duplicate name"] [false,"byte 1: no value"] [false,"byte 2: lone surrogate"] [false,"the payload is not UTF-8"] [false,"byte 2: leading zero"] [false,"byte 4: text after the value"] ' ]
+    [ "$(of_account '.value_errors, .first_value_error' | tr '\n' '|')" = "6|t/0/2: byte 8: duplicate name|" ]
+}
+
+@test "--strict: every record answered by rows or a skip, in any order and more than once" {
+    { record 1 ''; record 2 ''; record 5 ''; record 6 ''; } | whole in
+    answers=('{"at":"t/0/6","skip":true}' '{"at":"t/0/1","values":{}}' '{"at":"t/0/5#1","values":{}}' '{"at":"t/0/5","values":{}}'
+        '{"at":"t/0/2","skip":true}' '{"at":"t/0/2","skip":true}')
+    run -0 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]}" <in
+    [ "$(of_account '[.complete, .rows, .skips, .without_row] | tostring')" = '[true,3,3,0]' ]
+    [ "$(of_account '.verified[0]')" = "every record was answered" ]
+    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
+    not_whole "sh did not answer t/0/6"
+    [ "$(of_account .without_row)" = 1 ]
+    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null' <in
+    not_whole "sh did not answer t/0/1, nor other records"
+    [ "$(of_account .without_row)" = 4 ]
+}
+
+@test "--strict: an answer to no record that was read, and one without its place" {
+    { record 1 ''; record 5 ''; } | whole in
+    for at in t/0/3 t/0/0 t/0/6 t/1/1 u/0/1 t/0/1x t/0 t/0/1#x '' t/0/-1 t/0/01; do
+        run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; echo "{\"at\":\"$1\",\"values\":{}}"' sh "$at" <in
+        [[ $stderr == "ref-run: line 1 of sh: "* ]]
+        [ "$(of_account .complete)" = false ]
+    done
+    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; echo "{\"id\":1}"' <in
+    not_whole "line 1 of sh: no at, which --strict wants"
+    { record 5 ''; record 1 ''; } | whole back
+    run -2 --separate-stderr ref-run --strict -- cat <back
+    [[ $stderr == *"t/0/1 comes after offset 5 of its partition"* ]]
+}
+
+@test "a line that is no object, is cut, or is too long ends the program there" {
+    records 1000 | whole in
+    while IFS=$'\t' read -r line why; do
+        run -3 --separate-stderr ref-run -- sh -c 'echo "{\"id\":0}"; echo "$1"; exec cat' sh "$line" <in
+        not_whole "line 2 of sh: $why"
+        [ "$(of_account '[.rows, .records, .exit] | tostring')" = '[1,1000,null]' ]
+    done <<'BAD'
+[1]	not an object
+{"id":1	byte 8: text ends inside an object
+{"id":1,"id":2}	byte 9: duplicate name
+null	not an object
+{"at":7,"values":{}}	its at is no text, or needs an escape
+BAD
+    run -3 --separate-stderr ref-run -- echo <in
+    [[ $stderr == "ref-run: line 1 of echo: byte 1: no value" ]]
+    whole none </dev/null
+    run -3 --separate-stderr ref-run -- printf '{"id":1}\n{"id":2}' <none
+    not_whole "line 2 of printf is cut in the middle"
+    run -3 --separate-stderr ref-run --max-line=1K -- sh -c 'cat >/dev/null; head -c 5000 /dev/zero | tr "\0" x; sleep 100' <none
+    not_whole "line 1 of sh is longer than 1024 bytes"
+    run -3 --separate-stderr ref-run -- printf '{"a":"\xff"}\n' <none
+    not_whole "line 1 of printf: byte 7: invalid UTF-8"
+}
+
+@test "a program that fails, dies by a signal or ends too early" {
+    records 3 | whole few
+    records 30000 | whole many
+    run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo "{\"id\":1}"; exit 5' <few
+    not_whole "sh exited with status 5"
+    [ "$(of_account '[.exit, .rows] | tostring')" = '[5,1]' ]
+    run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; kill -9 $$' <few
+    not_whole "sh was ended by signal 9 (Killed)"
+    [ "$(of_account '[.exit, .signal] | tostring')" = '[null,9]' ]
+    run -3 --separate-stderr ref-run -- sh -c 'head -c 1000 >/dev/null; kill -9 $$' <many
+    not_whole "sh was ended by signal 9 (Killed) before it had read all the records"
+    run -3 --separate-stderr ref-run -- sh -c 'head -n 2 >/dev/null; exit 0' <many
+    not_whole "sh ended before it had read all the records"
+    run -3 --separate-stderr ref-run -- true <few
+    not_whole "true ended before it had read all the records"
+    run -3 --separate-stderr ref-run --json -- python3 -c 'import sys; sys.stdin.read(); sys.exit("no")' <few
+    [ "${stderr_lines[-1]}" = "ref-run: python3 exited with status 1" ]
+    [ "${stderr_lines[0]}" = no ]
+}
+
+@test "a program that closes its output, or leaves it open to another" {
+    records 30000 | whole many
+    records 3 | whole few
+    run -3 --separate-stderr timeout 60 ref-run -- sh -c 'exec >&-; cat' <many
+    [ "$(of_account .complete)" = false ]
+    run -3 --separate-stderr timeout 60 ref-run -- sh -c 'cat >/dev/null; sleep 1000 & exit 0' <few
+    not_whole "sh ended and left its output open to another process"
+    run -1 pgrep -f '^sleep 1000$'
+    # a background writer that is done in time is no fault
+    run -0 --separate-stderr ref-run -- sh -c '(sleep 0.3; echo "{\"id\":1}") & cat >/dev/null' <few
+    [ "$(of_account .rows)" = 1 ]
+}
+
+@test "a program that writes nothing until the end, and one that floods before it reads: nothing lost, no deadlock" {
+    records 50000 | whole many
+    run -0 --separate-stderr timeout 60 bash -c 'ref-run --json --strict -- python3 -c "
+import sys, json
+rows = [json.loads(l) for l in sys.stdin]
+for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"partition\"], r[\"offset\"]), \"values\": r[\"value\"]}))" <many | tail -n 2'
+    [ "$(of_account '[.complete, .records, .rows, .without_row] | tostring')" = '[true,50000,50000,0]' ]
+    run -0 --separate-stderr timeout 60 bash -c 'ref-run -- sh -c "yes {} | head -n 500000; exec cat" <many | tail -n 2'
+    [ "$(of_account '[.complete, .records, .rows] | tostring')" = '[true,50000,550000]' ]
+}
+
+@test "a slow input: what the program wrote is there before the next record comes" {
+    mkfifo in out
+    ref-run -- cat <in >out 3>&- &
+    pid=$!
+    exec 8>in 9<out
+    echo "$head" >&8
+    record 1 x >&8
+    read -r -t 10 line <&9
+    [[ $line == *'"stream"'* ]]
+    read -r -t 10 line <&9
+    [[ $line == '{"type":"event","values":{"topic":"t","partition":0,"offset":1,'* ]]
+    record 2 y >&8
+    read -r -t 10 line <&9
+    [[ $line == *'"offset":2,'* ]]
+    exec 8>&- 9<&-
+    wait "$pid" || true
+}
+
+@test "ended by a signal, or with its reader gone: the program and what it started go too" {
+    records 10 | whole in
+    for signal in TERM INT PIPE KILL; do
+        rm -f pids
+        # a shell's background jobs ignore INT, and what came ignored stays so
+        env --default-signal=INT ref-run -- bash -c 'sleep 4321 & echo $$ $! >pids; wait' <in >/dev/null 3>&- &
+        pid=$!
+        for _ in $(seq 100); do [ ! -s pids ] || break; sleep 0.05; done
+        read -r program helper <pids
+        kill -"$signal" "$pid"
+        wait "$pid" || status=$?
+        [ "$status" -gt 128 ]
+        for _ in $(seq 60); do kill -0 "$program" 2>/dev/null || break; sleep 0.05; done
+        run -1 kill -0 "$program"
+        # what the program started is reached by a signal that can be caught
+        [ "$signal" = KILL ] && { kill "$helper" 2>/dev/null || true; } || run -1 kill -0 "$helper"
+    done
+    records 30000 | whole many
+    run bash -c 'ref-run -- cat <many | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"'
+    [ "$output" = 141 ]
+}
+
+@test "a program that cannot be run, and bad usage" {
+    records 1 | whole in
+    for program in ./none none-of-this-name . /etc/passwd; do
+        run -2 --separate-stderr ref-run -- "$program" hunter2 <in
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == "ref-run: cannot run '$program': "* ]]
+        [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
+        [[ $output$stderr != *hunter2* ]]
+        [ "$(of_account .complete)" = false ]
+    done
+    run -2 --separate-stderr ref-run </dev/null
+    [[ $stderr == *"no program"* ]]
+    run -2 --separate-stderr ref-run --json=double -- cat </dev/null
+    run -2 --separate-stderr ref-run -- '' </dev/null
+    run -2 --separate-stderr ref-run --max-line=x -- cat </dev/null
+}
+
+@test "the program's arguments are said nowhere" {
+    records 2 | whole in
+    run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; exit 3' --password=hunter2 <in
+    [[ $output$stderr != *hunter2* ]]
+    [ "$(of_account .program)" = sh ]
+}
+
+@test "an unfinished stream, and one that was stopped: the program is ended, the account is not complete" {
+    records 10 | whole in
+    sed '$d' in >short
+    run -3 --separate-stderr timeout 60 ref-run -- sh -c 'cat; sleep 1000' <short
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|the stream did not come whole|" ]
+    { records 5; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","reason":"gone","next":""}'; records 1; } | whole stopped
+    run -3 --separate-stderr timeout 60 ref-run -- cat <stopped
+    [ -z "$stderr" ]
+    [ "$(of_account '[.complete, .exit] | tostring')" = '[false,null]' ]
+    run -3 --separate-stderr ref-run -- touch ran </dev/null
+    [ ! -e ran ]
+}
