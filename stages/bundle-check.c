@@ -12,26 +12,29 @@
 
 #include <getopt.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
     "usage: bundle-check [--profile=integrity|consistency] [BUNDLE]\n"
     "Check a bundle: manifest, files and completeness; with consistency (the default) the marker, the restore\n"
     "rule, the participants and the state too. Without BUNDLE the stream on standard input names it.\n"
+    "  --scratch=DIR     where a RocksDB checkpoint is copied to be opened (/var/tmp)\n"
     "  --max-line=SIZE   longest line of the input (64M)\n"
     "  --help, --version\n"
     "exit: 0 passed, 1 failed, 2 refused, 3 not everything could be checked\n";
 
-enum { OPT_PROFILE = 256, OPT_MAX_LINE };
+enum { OPT_PROFILE = 256, OPT_SCRATCH, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"profile", required_argument, NULL, OPT_PROFILE}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"profile", required_argument, NULL, OPT_PROFILE}, {"scratch", required_argument, NULL, OPT_SCRATCH}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
     {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
 };
 
 struct options {
     const char *bundle; /* NULL: from the stream */
     bool consistency;
+    const char *scratch; /* NULL: the library's own choice */
     uint64_t max_line;
 };
 
@@ -40,6 +43,16 @@ static volatile int signalled;
 static void on_signal(int number)
 {
     signalled = number;
+}
+
+/* Only while a bundle is checked: a program that waits for its input is ended by a signal as any other, and its stream then
+ * lacks its end. */
+static void catch_signals(void)
+{
+    struct sigaction act = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
 }
 
 static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -52,6 +65,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
             if (!o->consistency && strcmp(optarg, "integrity") != 0)
                 rc = err_set(err, ERR_REFUSED, "--profile: integrity or consistency, not '%s'", optarg);
             break;
+        case OPT_SCRATCH: o->scratch = optarg; break;
         case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err); break;
         case 'h': *status = msg_help(help); return 1;
         case 'V': *status = msg_version(); return 1;
@@ -67,95 +81,127 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
 
 /* ---- checks ---- */
 
-static void put_check(struct stream_out *out, enum check_name name, struct bundle_faults *f, const char *gap,
-                      const char *evidence, enum next_action next, const char *counts)
+/* What to do about a check that did not pass. */
+struct remedy {
+    enum next_action failed, unavailable, unsupported;
+};
+
+static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, struct remedy next, const char *counts)
 {
+    const struct {
+        const struct bundle_faults *why;
+        enum status status;
+        enum next_action next;
+    } by_weight[] = {{&f->failed, STATUS_FAILED, next.failed},
+                     {&f->unavailable, STATUS_UNAVAILABLE, next.unavailable},
+                     {&f->unsupported, STATUS_UNSUPPORTED, next.unsupported}};
     struct buf reason = BUF_INIT;
-    const char *one[] = {evidence, NULL};
-    if (f->total > 0) {
-        bundle_faults_text(f, &reason);
-        stream_put_check(out, name, STATUS_FAILED, reason.p, f->path, NEXT_DO_NOT_TRUST_BUNDLE, counts);
-    } else if (gap && *gap) {
-        stream_put_check(out, name, STATUS_UNAVAILABLE, gap, one, next, counts);
-    } else {
-        stream_put_check(out, name, STATUS_PASSED, "", one, NEXT_NONE, counts);
-    }
+    size_t i = 0, n = sizeof by_weight / sizeof *by_weight;
+    while (i < n && by_weight[i].why->total == 0)
+        i++;
+    bundle_faults_text(i < n ? by_weight[i].why : &f->notes, &reason);
+    if (i == n)
+        stream_put_check(out, name, STATUS_PASSED, reason.p, f->used.path, NEXT_NONE, counts);
+    else
+        stream_put_check(out, name, by_weight[i].status, reason.p, by_weight[i].why->path, by_weight[i].next, counts);
     buf_free(&reason);
-    bundle_faults_free(f);
+    bundle_finding_free(f);
 }
 
-static void ignored_reason(const struct bundle_verified *v, struct buf *out)
+/* Missing, changed and unlisted files are each named up to a bound of their own, and counted. */
+static void put_artifacts(struct stream_out *out, const struct bundle_verified *v)
 {
-    if (v->ignored.total == 0)
-        return;
-    buf_adds(out, "not evidence and left out: ");
-    bundle_faults_text(&v->ignored, out);
+    const struct bundle_faults *kinds[] = {&v->missing, &v->changed, &v->unlisted};
+    const char *const self[] = {"manifest.json", NULL};
+    struct buf counts = BUF_INIT, reason = BUF_INIT;
+    const char **paths = xmalloc((3 * BUNDLE_FAULTS_KEPT + 1) * sizeof *paths);
+    size_t n = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (kinds[k]->total > 0 && reason.len > 0)
+            buf_adds(&reason, "; ");
+        bundle_faults_text(kinds[k], &reason);
+        for (size_t i = 0; i < kinds[k]->n; i++)
+            paths[n++] = kinds[k]->path[i];
+    }
+    paths[n] = NULL;
+    bool whole = n == 0;
+    if (v->ignored.total > 0) {
+        buf_printf(&reason, "%snot evidence and left out: ", whole ? "" : "; ");
+        bundle_faults_text(&v->ignored, &reason);
+    }
+    buf_printf(&counts, "{\"files\":%ju,\"bytes\":%ju,\"missing\":%ju,\"changed\":%ju,\"unlisted\":%ju,\"ignored\":%ju}",
+               (uintmax_t)v->files, (uintmax_t)v->bytes, (uintmax_t)v->missing.total, (uintmax_t)v->changed.total,
+               (uintmax_t)v->unlisted.total, (uintmax_t)v->ignored.total);
+    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED, reason.len ? buf_str(&reason) : "",
+                     whole ? self : paths, whole ? NEXT_NONE : NEXT_DO_NOT_TRUST_BUNDLE, counts.p);
+    free(paths);
+    buf_free(&reason);
+    buf_free(&counts);
 }
 
-/* True when the files are what the manifest lists, so that what stands behind may read them. */
-static bool check_artifacts(struct stream_out *out, const struct bundle *b, struct err *err)
+/* NULL when the files are what the manifest lists, so that what stands behind may read them; else why it may not. */
+static const char *check_artifacts(struct stream_out *out, struct bundle *b, bool keep, struct err *err)
 {
     struct bundle_verified v;
-    struct buf counts = BUF_INIT, note = BUF_INIT;
-    int rc = bundle_verify(b, &v, &signalled, err);
-    bool whole = rc == 0 && v.faults.total == 0;
-    buf_printf(&counts, "{\"files\":%ju,\"bytes\":%ju,\"faults\":%ju,\"ignored\":%ju}", (uintmax_t)v.files, (uintmax_t)v.bytes,
-               (uintmax_t)v.faults.total, (uintmax_t)v.ignored.total);
-    ignored_reason(&v, &note);
-    if (rc != 0)
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_UNAVAILABLE, err->text, NULL, NEXT_NONE, buf_str(&counts));
-    else if (whole)
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_PASSED, note.len ? buf_str(&note) : "",
-                         (const char *const[]){"manifest.json", NULL}, NEXT_NONE, buf_str(&counts));
-    else
-        put_check(out, CHECK_BUNDLE_ARTIFACTS, &v.faults, NULL, "manifest.json", NEXT_DO_NOT_TRUST_BUNDLE, buf_str(&counts));
+    const char *why = NULL;
+    if (bundle_verify(b, keep, &v, &signalled, err) != 0) {
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_UNAVAILABLE, err->text, NULL, NEXT_CHECK_AGAIN, NULL);
+        why = "the check of the bundle's files did not end";
+    } else {
+        put_artifacts(out, &v);
+        if (v.missing.total || v.changed.total || v.unlisted.total)
+            why = "bundle.artifacts failed: the bundle's files are not what its manifest lists";
+    }
     bundle_verified_free(&v);
-    buf_free(&counts);
-    buf_free(&note);
-    return whole;
+    return why;
 }
 
-static void check_behind(struct stream_out *out, const struct bundle *b, bool whole)
+static void check_behind(struct stream_out *out, const struct bundle *b, const char *scratch, const char *why_not)
 {
-    static const enum check_name names[] = {CHECK_CHECKPOINT_MARKER, CHECK_CHECKPOINT_RESTORE_RULE, CHECK_CHECKPOINT_PARTICIPANTS,
-                                            CHECK_STATE_DECODE};
-    struct bundle_faults states = BUNDLE_FAULTS_INIT;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct bundle_faults f = BUNDLE_FAULTS_INIT;
-        struct buf gap = BUF_INIT;
-        if (!whole) {
-            stream_put_check(out, names[i], STATUS_UNAVAILABLE, "the bundle's files are not what its manifest lists", NULL,
-                             NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+    static const struct {
+        enum check_name name;
+        struct remedy next;
+    } checks[] = {
+        {CHECK_CHECKPOINT_MARKER, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_AGAIN, NEXT_NEWER_OWED}},
+        {CHECK_CHECKPOINT_RESTORE_RULE, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_RULE, NEXT_NEWER_OWED}},
+        {CHECK_CHECKPOINT_PARTICIPANTS, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_STATE, NEXT_NEWER_OWED}},
+        {CHECK_STATE_DECODE, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_STATE, NEXT_WITH_ROCKSDB}},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct bundle_finding f;
+        bundle_finding_init(&f);
+        if (!why_not && signalled)
+            why_not = "interrupted before this check";
+        if (why_not) {
+            stream_put_check(out, checks[i].name, STATUS_UNAVAILABLE, why_not, NULL,
+                             signalled ? NEXT_CHECK_AGAIN : NEXT_DO_NOT_TRUST_BUNDLE, NULL);
             continue;
         }
-        if (names[i] == CHECK_CHECKPOINT_MARKER)
-            bundle_check_marker(b, &f, &gap);
-        else if (names[i] == CHECK_CHECKPOINT_RESTORE_RULE)
-            bundle_check_restore_rule(b, &f, &gap);
-        else if (names[i] == CHECK_CHECKPOINT_PARTICIPANTS)
-            bundle_check_participants(b, &f, &gap);
+        if (checks[i].name == CHECK_CHECKPOINT_MARKER)
+            bundle_check_marker(b, &f);
+        else if (checks[i].name == CHECK_CHECKPOINT_RESTORE_RULE)
+            bundle_check_restore_rule(b, &f);
+        else if (checks[i].name == CHECK_CHECKPOINT_PARTICIPANTS)
+            bundle_check_participants(b, &f);
         else
-            bundle_check_state(b, &f, &gap, &states);
-        if (names[i] == CHECK_STATE_DECODE && f.total == 0 && states.n > 0)
-            stream_put_check(out, names[i], STATUS_PASSED, "", states.text, NEXT_NONE, NULL);
-        else
-            put_check(out, names[i], &f, gap.len ? buf_str(&gap) : NULL, "manifest.json",
-                      names[i] == CHECK_STATE_DECODE ? NEXT_COLLECT_STATE : NEXT_COLLECT_AGAIN, NULL);
-        buf_free(&gap);
+            bundle_check_state(b, scratch, &f);
+        put_finding(out, checks[i].name, &f, checks[i].next, NULL);
     }
-    bundle_faults_free(&states);
 }
 
-static void check_bundle(struct stream_out *out, const struct bundle *b, bool consistency, struct err *err)
+static void check_bundle(struct stream_out *out, struct bundle *b, const struct options *o, struct err *err)
 {
-    struct bundle_faults f = BUNDLE_FAULTS_INIT;
+    static const struct remedy again = {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_AGAIN, NEXT_NEWER_OWED};
+    struct bundle_finding f;
+    bundle_finding_init(&f);
     bundle_check_manifest(b, &f);
-    put_check(out, CHECK_BUNDLE_MANIFEST, &f, NULL, "manifest.json", NEXT_NONE, NULL);
-    bool whole = check_artifacts(out, b, err);
+    put_finding(out, CHECK_BUNDLE_MANIFEST, &f, again, NULL);
+    const char *why_not = check_artifacts(out, b, o->consistency, err);
+    bundle_finding_init(&f);
     bundle_check_completeness(b, &f);
-    put_check(out, CHECK_BUNDLE_COMPLETENESS, &f, NULL, "manifest.json", NEXT_COLLECT_AGAIN, NULL);
-    if (consistency)
-        check_behind(out, b, whole);
+    put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, again, NULL);
+    if (o->consistency)
+        check_behind(out, b, o->scratch, why_not);
 }
 
 /* ---- the stream ---- */
@@ -191,15 +237,19 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 {
     struct bundle b;
     struct err err = ERR_INIT;
+    catch_signals();
     bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
     if (!ok) {
         stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
     } else {
         if (!said)
             stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
-        check_bundle(out, &b, o->consistency, &err);
-        if (signalled)
-            stream_put_stop(out, &err, NEXT_NONE);
+        check_bundle(out, &b, o, &err);
+        if (signalled) {
+            err_set(&err, ERR_TROUBLE, "not finished: interrupted by signal %d (%s); the bundle '%s' is not checked to its end", signalled,
+                    strsignal(signalled), path);
+            stream_put_stop(out, &err, NEXT_CHECK_AGAIN);
+        }
     }
     bundle_close(&b);
 }
@@ -214,9 +264,6 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0)
         return opt_operand(argc, argv) ? stream_refuse(&err, NEXT_FIX_USAGE) : stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
-    struct sigaction act = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGINT, &act, NULL);
     struct stream_out out;
     struct context c = {.arena = ARENA_INIT};
     struct stream_in in = {0};

@@ -18,6 +18,7 @@
 #define BUNDLE_FORMAT "clink-incident-bundle"
 #define BUNDLE_MANIFEST_MAX ((size_t)16 << 20)
 #define BUNDLE_ARTIFACTS_MAX 100000
+#define BUNDLE_VALUES_MAX 2500000
 
 /* ---- the manifest ---- */
 
@@ -101,8 +102,9 @@ struct bundle_manifest {
 
 /* Parse and check every field. Refuses (ERR_REFUSED) another format or version, any field of another type, a path that
  * is not plain, leaves the evidence directories (checkpoint, capture, traces, job) or holds a byte outside
- * [A-Za-z0-9._/=@+-], a path listed twice or that differs in case alone, a captured epoch not at its path, and more than
- * BUNDLE_ARTIFACTS_MAX artifacts. Artifacts come out sorted by path, whatever order they were in. */
+ * [A-Za-z0-9._/=@+-], a path listed twice or that differs in case alone, a captured epoch not at its path, more than
+ * BUNDLE_ARTIFACTS_MAX artifacts and more than BUNDLE_VALUES_MAX values. Artifacts come out sorted by path, whatever order they
+ * were in. */
 int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err);
 /* The document with its final newline. Artifacts must be sorted (bundle_manifest_sort). */
 void bundle_manifest_put(struct buf *out, const struct bundle_manifest *m);
@@ -119,12 +121,14 @@ struct bundle {
     const char *path; /* as given */
     char sha256[SHA256_HEX + 1]; /* of manifest.json */
     struct bundle_manifest m;
+    char **kept; /* by artifact: its bytes, held against the manifest (bundle_verify); NULL: none */
     struct buf text;
     struct arena arena;
 };
 
-/* Open the directory and read its manifest. Refused as bundle_manifest_parse, and for a manifest that is missing, a link, no
- * regular file, or past BUNDLE_MANIFEST_MAX. bundle_close is needed whatever came of it. */
+/* Open the directory and read its manifest. Refused as bundle_manifest_parse, for a manifest that is missing, a link, no
+ * regular file, or past BUNDLE_MANIFEST_MAX, and for a symbolic link on a listed path; no listed file is
+ * opened. bundle_close is needed whatever came of it. */
 int bundle_open(struct bundle *b, const char *path, struct err *err);
 void bundle_close(struct bundle *b);
 
@@ -146,32 +150,45 @@ struct bundle_faults {
 #define BUNDLE_FAULTS_KEPT 1000
 #define BUNDLE_FAULTS_INIT {NULL, NULL, 0, 0, ARENA_INIT}
 void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* All kept faults as one text, "; " between them, and how many more there were. */
+/* All kept faults as one text, "; " between them, and how many more there were; appended to what out holds. */
 void bundle_faults_text(const struct bundle_faults *f, struct buf *out);
 void bundle_faults_free(struct bundle_faults *f);
 
+/* What a check found. It failed where failed is not empty, else it is unavailable, else unsupported, where those are not empty. */
+struct bundle_finding {
+    struct bundle_faults failed, unavailable, unsupported;
+    struct bundle_faults notes; /* said beside a pass */
+    struct bundle_faults used;  /* the files that it rests on, by path */
+};
+void bundle_finding_init(struct bundle_finding *f);
+void bundle_used(struct bundle_finding *f, const char *path);
+void bundle_finding_free(struct bundle_finding *f);
+
 /* bundle.manifest: where the manifest's own statements contradict each other. */
-void bundle_check_manifest(const struct bundle *b, struct bundle_faults *f);
+void bundle_check_manifest(const struct bundle *b, struct bundle_finding *f);
 /* bundle.completeness: what the selected checkpoint and the manifest's claims need and the list does not have. */
-void bundle_check_completeness(const struct bundle *b, struct bundle_faults *f);
+void bundle_check_completeness(const struct bundle *b, struct bundle_finding *f);
 
 struct bundle_verified {
-    uint64_t files, bytes;         /* hashed */
-    struct bundle_faults faults;   /* missing, other kinds, truncated, longer, other digest, unlisted, not listable */
+    uint64_t files, bytes;         /* listed; hashed */
+    struct bundle_faults missing;  /* listed and not there */
+    struct bundle_faults changed;  /* another kind, truncated, longer, another digest, not readable, changed meanwhile */
+    struct bundle_faults unlisted; /* files that are not listed, what is no file, directories that cannot be listed in full */
     struct bundle_faults ignored;  /* .DS_Store and ._* */
 };
-/* bundle.artifacts: hash every listed file once, on every core, and look for files that are not listed. -1 only where
- * memory for the work itself or threads cannot be had. *stop (may be NULL) ends the work early with ERR_TROUBLE. */
-int bundle_verify(const struct bundle *b, struct bundle_verified *out, const volatile int *stop, struct err *err);
+/* bundle.artifacts: read and hash every listed file once, on every core, and look for files that are not listed. With keep,
+ * the bytes of small files that the checks behind read are kept in b, so that those checks see what was hashed and nothing is
+ * read twice. *stop (may be NULL) ends the work early with ERR_TROUBLE; out is good to be freed either way. */
+int bundle_verify(struct bundle *b, bool keep, struct bundle_verified *out, const volatile int *stop, struct err *err);
 void bundle_verified_free(struct bundle_verified *v);
 
-/* checkpoint.marker, .restore_rule, .participants and state.decode: faults where they fail; *gap is set, with its reason,
- * where the evidence for it is not in the bundle. */
-void bundle_check_marker(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
-void bundle_check_restore_rule(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
-void bundle_check_participants(const struct bundle *b, struct bundle_faults *f, struct buf *gap);
-/* states: a list of what was read, one "kind subtask N at checkpoint M" each. */
-void bundle_check_state(const struct bundle *b, struct bundle_faults *f, struct buf *gap, struct bundle_faults *states);
+/* The checks behind; only for a bundle whose files were verified. */
+void bundle_check_marker(const struct bundle *b, struct bundle_finding *f);
+void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f);
+void bundle_check_participants(const struct bundle *b, struct bundle_finding *f);
+/* state.decode; notes: one "kafka-source version 1, subtask 0 at checkpoint 7, fingerprint …" a state that was read. A RocksDB
+ * checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. */
+void bundle_check_state(const struct bundle *b, const char *scratch, struct bundle_finding *f);
 
 /* ---- collection ---- */
 
@@ -194,9 +211,10 @@ struct bundle_request {
 struct bundle_result {
     char sha256[SHA256_HEX + 1]; /* of the manifest */
     uint64_t checkpoint, files, bytes;
+    struct buf note; /* what a person is to know of temporary directories that lay there, one line each; the caller frees it */
 };
 
-/* Collect and publish by one rename. Any failure leaves nothing. err->kind says the refusal's: ERR_CHANGED, ERR_MISSING,
+/* Collect and publish by one rename. Any failure leaves nothing; out->note is set whatever came of it. err->kind says the refusal's: ERR_CHANGED, ERR_MISSING,
  * ERR_BOUND, ERR_TIMEOUT, and ERR_REFUSED or ERR_TROUBLE for other. */
 int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err);
 

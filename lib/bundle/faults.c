@@ -42,3 +42,22 @@ void bundle_faults_free(struct bundle_faults *f)
     arena_free(&f->arena);
     *f = (struct bundle_faults)BUNDLE_FAULTS_INIT;
 }
+
+void bundle_finding_init(struct bundle_finding *f)
+{
+    *f = (struct bundle_finding){BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT};
+}
+
+void bundle_used(struct bundle_finding *f, const char *path)
+{
+    bundle_fault(&f->used, path, "%s", path);
+}
+
+void bundle_finding_free(struct bundle_finding *f)
+{
+    bundle_faults_free(&f->failed);
+    bundle_faults_free(&f->unavailable);
+    bundle_faults_free(&f->unsupported);
+    bundle_faults_free(&f->notes);
+    bundle_faults_free(&f->used);
+}

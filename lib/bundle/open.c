@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a bundle, and reading listed files beneath its root. */
 #include "bundle/bundle.h"
+#include "bundle/paths.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,7 +31,9 @@ int bundle_open(struct bundle *b, const char *path, struct err *err)
         close(fd);
     if (rc == 0) {
         sha256_of(b->text.p, b->text.len, b->sha256);
-        rc = bundle_manifest_parse(b->text.p, b->text.len, &b->arena, &b->m, err);
+        rc = bundle_manifest_parse(b->text.p ? b->text.p : "", b->text.len, &b->arena, &b->m, err);
+        if (rc == 0)
+            rc = bundle_links_refused(&b->m, b->fd, err);
     }
     if (rc != 0) {
         err_prefix(err, "bundle '%s'", path);
@@ -45,6 +49,10 @@ void bundle_close(struct bundle *b)
     if (b->fd >= 0)
         close(b->fd);
     b->fd = -1;
+    for (size_t i = 0; b->kept && i < b->m.n_artifacts; i++)
+        free(b->kept[i]);
+    free(b->kept);
+    b->kept = NULL;
     buf_free(&b->text);
     arena_free(&b->arena);
 }
@@ -64,7 +72,12 @@ int bundle_open_file(const struct bundle *b, const char *path, const struct bund
 
 int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err)
 {
-    const struct bundle_artifact *f;
+    const struct bundle_artifact *f = b->kept ? bundle_find(&b->m, path) : NULL;
+    const char *kept = f ? b->kept[f - b->m.artifacts] : NULL;
+    if (kept && f->bytes <= max) {
+        buf_add(out, kept, (size_t)f->bytes);
+        return 0;
+    }
     int fd = bundle_open_file(b, path, &f, err);
     if (fd < 0)
         return -1;

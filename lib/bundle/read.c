@@ -4,36 +4,16 @@
  * so that a malformed one refuses the bundle and never reaches a check.
  */
 #include "bundle/bundle.h"
+#include "bundle/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char where[] = "manifest.json";
 
-/* ---- paths ---- */
-
-static int path_check(const char *path, const char *place, struct err *err)
-{
-    static const char *const roots[] = {"checkpoint/", "capture/", "traces/", "job/"};
-    size_t n = strlen(path);
-    if (!path_is_plain(path, n))
-        return err_set(err, ERR_REFUSED, "%s: not a plain relative path: '%.200s'", place, path);
-    if (strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/=@+-") != n)
-        return err_set(err, ERR_REFUSED, "%s: a byte outside [A-Za-z0-9._/=@+-] in '%.200s'", place, path);
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (strncmp(path, roots[i], strlen(roots[i])) == 0)
-            return 0;
-    return err_set(err, ERR_REFUSED, "%s: '%.200s' is in no evidence directory", place, path);
-}
-
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const struct bundle_artifact *)a)->path, ((const struct bundle_artifact *)b)->path);
-}
-
-static int by_folded(const void *a, const void *b)
-{
-    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 void bundle_manifest_sort(struct bundle_manifest *m)
@@ -48,23 +28,13 @@ const struct bundle_artifact *bundle_find(const struct bundle_manifest *m, const
     return m->n_artifacts ? bsearch(&key, m->artifacts, m->n_artifacts, sizeof key, by_path) : NULL;
 }
 
-/* Two names that a file system may take for one would leave open which digest counts. */
-static int paths_once(const struct bundle_manifest *m, struct err *err)
-{
-    const char **folded = xmalloc((m->n_artifacts + 1) * sizeof *folded);
-    for (size_t i = 0; i < m->n_artifacts; i++)
-        folded[i] = m->artifacts[i].path;
-    qsort(folded, m->n_artifacts, sizeof *folded, by_folded);
-    int rc = 0;
-    for (size_t i = 1; i < m->n_artifacts && rc == 0; i++)
-        if (strcasecmp(folded[i - 1], folded[i]) == 0)
-            rc = err_set(err, ERR_REFUSED, "%s.artifacts: '%.200s' is listed twice%s", where, folded[i],
-                         strcmp(folded[i - 1], folded[i]) ? ", with other letters' case" : "");
-    free(folded);
-    return rc;
-}
-
 /* ---- lists ---- */
+
+/* A member that may be null must still be there: a manifest that leaves it out is another program's. */
+static int need_given(const struct json *obj, const char *name, const char *place, struct err *err)
+{
+    return json_get(obj, name) ? 0 : err_set(err, ERR_REFUSED, "%s.%s: missing", place, name);
+}
 
 static int list_of(const struct json *obj, const char *name, const char *place, size_t max, struct json **out, struct err *err)
 {
@@ -87,7 +57,7 @@ static int artifacts_parse(const struct json *doc, struct arena *a, struct bundl
         const char *role;
         char place[64];
         snprintf(place, sizeof place, "%s.artifacts[%zu]", where, i);
-        if (json_need_str(v, "path", a, &f->path, place, err) != 0 || path_check(f->path, place, err) != 0 ||
+        if (json_need_str(v, "path", a, &f->path, place, err) != 0 || bundle_path_check(f->path, place, err) != 0 ||
             json_need_str(v, "role", a, &role, place, err) != 0 || json_need_u64(v, "bytes", &f->bytes, place, err) != 0 ||
             json_need_str(v, "sha256", a, &f->sha256, place, err) != 0)
             return -1;
@@ -99,7 +69,7 @@ static int artifacts_parse(const struct json *doc, struct arena *a, struct bundl
     }
     out->n_artifacts = list->len;
     bundle_manifest_sort(out);
-    return paths_once(out, err);
+    return bundle_paths_once(out, where, err);
 }
 
 static int captured_parse(const struct json *doc, struct arena *a, struct bundle_manifest *out, struct err *err)
@@ -185,7 +155,8 @@ static int checkpoint_parse(const struct json *doc, struct arena *a, struct bund
     struct json *c;
     const char *rule = NULL;
     if (json_need(doc, "checkpoint", JSON_OBJECT, &c, where, err) != 0 || json_need_u64(c, "id", &out->checkpoint, at, err) != 0 ||
-        json_opt_str(c, "rule", a, &rule, at, err) != 0 || json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
+        need_given(c, "rule", at, err) != 0 || json_opt_str(c, "rule", a, &rule, at, err) != 0 ||
+        need_given(c, "rule_choice", at, err) != 0 || json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
         json_need_bool(c, "named", &out->named, at, err) != 0 || json_need_u64(c, "generation", &out->generation, at, err) != 0 ||
         ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0 || state_root_of(c, at, a, out, err) != 0)
         return -1;
@@ -205,16 +176,17 @@ static int job_parse(const struct json *doc, struct arena *a, struct bundle_mani
         json_need_str(collector, "version", a, &out->collector_version, "manifest.json.collector", err) != 0 ||
         json_need(doc, "job", JSON_OBJECT, &job, where, err) != 0 ||
         json_need_str(job, "id", a, &out->job, "manifest.json.job", err) != 0 ||
-        json_opt_str(job, "manifest", a, &out->job_manifest, "manifest.json.job", err) != 0)
+        need_given(job, "manifest", "manifest.json.job", err) != 0 ||
+        json_opt_str(job, "manifest", a, &out->job_manifest, "manifest.json.job", err) != 0 || need_given(doc, "delivery", where, err) != 0)
         return -1;
     if (!evidence_job_ok(out->job))
         return err_set(err, ERR_REFUSED, "manifest.json.job.id: '%.100s' is no job id", out->job);
     if (out->job_manifest && strcmp(out->job_manifest, "job/manifest.json") != 0)
         return err_set(err, ERR_REFUSED, "manifest.json.job.manifest: not job/manifest.json");
     const struct json *delivery = json_get(doc, "delivery");
-    if (delivery && delivery->type != JSON_OBJECT && delivery->type != JSON_NULL)
-        return err_set(err, ERR_REFUSED, "manifest.json.delivery: not an object");
-    if (delivery && delivery->type == JSON_OBJECT)
+    if (delivery->type != JSON_OBJECT && delivery->type != JSON_NULL)
+        return err_set(err, ERR_REFUSED, "manifest.json.delivery: neither null nor an object");
+    if (delivery->type == JSON_OBJECT)
         out->delivery = arena_strndup(a, delivery->raw, delivery->raw_len);
     return 0;
 }
@@ -236,6 +208,16 @@ static int contains_parse(const struct json *doc, struct bundle_manifest *out, s
     return 0;
 }
 
+/* A form that this reader does not know would be state that nobody looks at. */
+static bool form_known(const char *form)
+{
+    static const char *const forms[] = {FORM_FILE, FORM_CHANGELOG, FORM_ROCKSDB, FORM_REMOTE};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(forms[i], form) == 0)
+            return true;
+    return false;
+}
+
 static int participants_parse(const struct json *sel, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
 {
     struct json *list;
@@ -248,6 +230,8 @@ static int participants_parse(const struct json *sel, const char *at, struct are
         if (json_need_u64(list->u.items[i], "subtask", &out->participants[i].subtask, place, err) != 0 ||
             json_need_str(list->u.items[i], "form", a, &out->participants[i].form, place, err) != 0)
             return -1;
+        if (!form_known(out->participants[i].form))
+            return err_set(err, ERR_REFUSED, "%s.form: '%.100s' is not known here", place, out->participants[i].form);
     }
     out->n_participants = list->len;
     return 0;
@@ -268,7 +252,9 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
     }
     out->n_operators = ops->len;
     const struct json *epochs = json_get(sel, "epochs");
-    if (!epochs || (epochs->type != JSON_NULL && (epochs->type != JSON_ARRAY || epochs->len != 2)))
+    if (!epochs)
+        return need_given(sel, "epochs", at, err);
+    if (epochs->type != JSON_NULL && (epochs->type != JSON_ARRAY || epochs->len != 2))
         return err_set(err, ERR_REFUSED, "%s.epochs: neither null nor two numbers", at);
     if (epochs->type == JSON_ARRAY) {
         if (!json_u64(epochs->u.items[0], &out->first_epoch) || !json_u64(epochs->u.items[1], &out->last_epoch))
@@ -277,7 +263,12 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
     }
     if (participants_parse(sel, at, a, out, err) != 0)
         return -1;
-    return notes_parse(sel, "excluded", "path", at, a, &out->excluded, &out->n_excluded, err);
+    if (notes_parse(sel, "excluded", "path", at, a, &out->excluded, &out->n_excluded, err) != 0)
+        return -1;
+    for (size_t i = 0; i < out->n_excluded; i++)
+        if (!path_is_plain(out->excluded[i].what, strlen(out->excluded[i].what)))
+            return err_set(err, ERR_REFUSED, "%s.excluded[%zu].path: not a plain relative path: '%.200s'", at, i, out->excluded[i].what);
+    return 0;
 }
 
 static int format_parse(const struct json *doc, struct arena *a, struct err *err)
@@ -297,10 +288,30 @@ static int format_parse(const struct json *doc, struct arena *a, struct err *err
     return 0;
 }
 
+/* A tree costs fifty times its text: a text of nothing but commas must not take a machine's memory. Commas and opening
+ * brackets outside strings are never fewer than the values. */
+static int values_bounded(const char *p, size_t n, struct err *err)
+{
+    size_t values = 1;
+    bool in_string = false;
+    for (size_t i = 0; i < n; i++) {
+        char c = p[i];
+        if (c == '"')
+            in_string = !in_string;
+        else if (c == '\\' && in_string)
+            i++;
+        else if (!in_string && (c == ',' || c == '[' || c == '{'))
+            values++;
+    }
+    return values <= BUNDLE_VALUES_MAX
+               ? 0
+               : err_set(err, ERR_REFUSED, "%s: %zu values, the bound is %d", where, values, BUNDLE_VALUES_MAX);
+}
+
 int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err)
 {
     *out = (struct bundle_manifest){0};
-    struct json *doc = json_parse_named(p, n, a, where, err);
+    struct json *doc = values_bounded(p, n, err) == 0 ? json_parse_named(p, n, a, where, err) : NULL;
     if (!doc || format_parse(doc, a, err) != 0 || job_parse(doc, a, out, err) != 0 || checkpoint_parse(doc, a, out, err) != 0 ||
         contains_parse(doc, out, err) != 0 || artifacts_parse(doc, a, out, err) != 0 || captured_parse(doc, a, out, err) != 0 ||
         notes_parse(doc, "absent", "what", where, a, &out->absent, &out->n_absent, err) != 0)

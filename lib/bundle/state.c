@@ -1,158 +1,199 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks of the profile `consistency`: the marker, the restore rule over
- * the bundle's own markers, the participants' checkpoints, and every snapshot
- * read by the code that a restart uses.
+ * state.decode: every state in the bundle read by the code that a restart uses,
+ * and held against the place it lies at: a snapshot of another subtask or
+ * checkpoint under this one's name would restore and be wrong.
  */
-#include "bundle/bundle.h"
+#include "bundle/state.h"
+#include "bundle/marker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKER_MAX ((size_t)1 << 20)
-#define STATE_MAX ((size_t)256 << 20)
-
-void bundle_check_marker(const struct bundle *b, struct bundle_faults *f, struct buf *gap)
+/* A newer owed's state is not damaged: this build cannot read it. */
+static bool is_newer(const char *p, size_t n)
 {
-    const struct bundle_manifest *m = &b->m;
-    struct buf rel = BUF_INIT, path = BUF_INIT, text = BUF_INIT;
     struct arena a = ARENA_INIT;
-    struct err err = ERR_INIT;
-    struct marker marker;
-    path_join(&path, "checkpoint", evidence_path_marker(&rel, m->job, MARKER_COMPLETED, m->checkpoint));
-    if (!bundle_find(m, path.p)) {
-        buf_printf(gap, "the marker '%s' is not in the bundle", path.p);
-    } else if (bundle_read(b, path.p, MARKER_MAX, &text, &err) != 0 ||
-               marker_parse(text.p ? text.p : "", text.len, path.p, &a, &marker, &err) != 0) {
-        bundle_fault(f, path.p, "%s", err.text);
-    } else {
-        if (strcmp(marker.job, m->job) != 0)
-            bundle_fault(f, path.p, "the marker is of job '%s', the manifest of '%s'", marker.job, m->job);
-        if (marker.checkpoint != m->checkpoint)
-            bundle_fault(f, path.p, "the marker is of checkpoint %ju, the manifest of %ju", (uintmax_t)marker.checkpoint,
-                         (uintmax_t)m->checkpoint);
-        if (marker.generation != m->generation)
-            bundle_fault(f, path.p, "the marker is of generation %ju, the manifest of %ju", (uintmax_t)marker.generation,
-                         (uintmax_t)m->generation);
-        if (marker.n_subtasks != m->n_subtasks ||
-            memcmp(marker.subtasks, m->subtasks, m->n_subtasks * sizeof *m->subtasks) != 0)
-            bundle_fault(f, path.p, "the marker's participants are not the manifest's");
-    }
-    buf_free(&rel);
-    buf_free(&path);
-    buf_free(&text);
+    const struct json *doc = json_parse(p, n, &a, NULL);
+    uint64_t version = 0;
+    bool newer = json_is(json_get(doc, "format"), "owed-state") && json_u64(json_get(doc, "version"), &version) && version > 1;
     arena_free(&a);
+    return newer;
 }
 
-/* The ids of a role's markers that are listed. */
-static size_t ids_of(const struct bundle_manifest *m, enum bundle_role role, const char *prefix, uint64_t *ids)
+/* side: the sidecar that vouches for the document; NULL for a backend that keeps none. */
+static void read_document(const struct bundle *b, const char *path, const struct bundle_place *at, const struct buf *text,
+                          const struct sidecar *side, struct bundle_finding *f)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < m->n_artifacts; i++) {
-        const char *name = strrchr(m->artifacts[i].path, '/');
-        if (m->artifacts[i].role == role && name && evidence_name_id(name + 1, prefix, "", &ids[n]))
-            n++;
-    }
-    return n;
-}
-
-void bundle_check_restore_rule(const struct bundle *b, struct bundle_faults *f, struct buf *gap)
-{
-    const struct bundle_manifest *m = &b->m;
-    struct buf rel = BUF_INIT, path = BUF_INIT, text = BUF_INIT;
-    struct arena a = ARENA_INIT;
-    struct err err = ERR_INIT;
-    struct restored restored;
-    if (m->rule == RULE_NONE) {
-        buf_adds(gap, "the bundle does not say whether the job's sinks need commit confirmation");
-        return;
-    }
-    path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
-    bool has = bundle_find(m, path.p) != NULL;
-    if (has && (bundle_read(b, path.p, MARKER_MAX, &text, &err) != 0 ||
-                restored_parse(text.p ? text.p : "", text.len, path.p, &a, &restored, &err) != 0)) {
-        bundle_fault(f, path.p, "%s", err.text);
-    } else {
-        uint64_t *ids = xmalloc((m->n_artifacts + 1) * sizeof *ids), choice = 0;
-        bool confirmed = m->rule == RULE_CONFIRMED;
-        size_t n = ids_of(m, confirmed ? ROLE_CONFIRMED : ROLE_MARKER, confirmed ? "CONFIRMED-" : "COMPLETED-", ids);
-        bool found = restore_choice(ids, n, has ? &restored : NULL, &choice);
-        if (found != m->has_choice)
-            bundle_fault(f, "manifest.json", "the rule %s over the bundle's markers, the manifest records %s",
-                         found ? "chooses a checkpoint" : "chooses none", m->has_choice ? "a choice" : "none");
-        else if (found && choice != m->choice)
-            bundle_fault(f, "manifest.json", "the rule chooses %ju over the bundle's markers, the manifest records %ju",
-                         (uintmax_t)choice, (uintmax_t)m->choice);
-        free(ids);
-    }
-    buf_free(&rel);
-    buf_free(&path);
-    buf_free(&text);
-    arena_free(&a);
-}
-
-/* Hold a snapshot against its sidecar; without state, the sidecar alone is read. */
-static void check_participant(const struct bundle *b, uint64_t subtask, struct bundle_faults *f)
-{
-    const struct bundle_manifest *m = &b->m;
-    struct buf rel = BUF_INIT, snap = BUF_INIT, meta = BUF_INIT, text = BUF_INIT, side_text = BUF_INIT;
-    struct err err = ERR_INIT;
-    struct sidecar side;
-    path_join(&snap, "checkpoint", evidence_path_snapshot(&rel, m->job, m->generation, subtask, m->checkpoint));
-    buf_printf(&meta, "%s.meta", snap.p);
-    buf_str(&meta);
-    if (bundle_read(b, meta.p, MARKER_MAX, &side_text, &err) != 0 ||
-        sidecar_parse(side_text.p ? side_text.p : "", side_text.len, meta.p, &side, &err) != 0)
-        bundle_fault(f, meta.p, "%s", err.text);
-    else if (side.checkpoint != m->checkpoint)
-        bundle_fault(f, meta.p, "the sidecar of subtask %ju is of checkpoint %ju", (uintmax_t)subtask, (uintmax_t)side.checkpoint);
-    else if (m->has_state && (bundle_read(b, snap.p, STATE_MAX, &text, &err) != 0 ||
-                              sidecar_verify(&side, text.p ? text.p : "", text.len, snap.p, &err) != 0))
-        bundle_fault(f, snap.p, "%s", err.text);
-    buf_free(&rel);
-    buf_free(&snap);
-    buf_free(&meta);
-    buf_free(&text);
-    buf_free(&side_text);
-}
-
-void bundle_check_participants(const struct bundle *b, struct bundle_faults *f, struct buf *gap)
-{
-    const struct bundle_manifest *m = &b->m;
-    (void)gap;
-    for (size_t i = 0; i < m->n_subtasks; i++)
-        check_participant(b, m->subtasks[i], f);
-}
-
-static void decode(const struct bundle *b, const struct bundle_artifact *a, struct bundle_faults *f, struct bundle_faults *states)
-{
-    struct buf text = BUF_INIT;
     struct arena arena = ARENA_INIT;
     struct err err = ERR_INIT;
     struct snapshot s;
-    if (bundle_read(b, a->path, STATE_MAX, &text, &err) != 0 ||
-        snapshot_parse(text.p ? text.p : "", text.len, a->path, &arena, &s, &err) != 0)
-        bundle_fault(f, a->path, "%s", err.text);
+    const char *p = text->p ? text->p : "";
+    char sha[SHA256_HEX + 1];
+    if (snapshot_parse(p, text->len, path, &arena, &s, &err) != 0)
+        bundle_fault(is_newer(p, text->len) ? &f->unsupported : &f->failed, path, "%s", err.text);
     else if (strcmp(s.job, b->m.job) != 0)
-        bundle_fault(f, a->path, "'%s' is of job '%s'", a->path, s.job);
-    else
-        bundle_fault(states, a->path, "%s version 1, subtask %ju at %s%ju", s.kind, (uintmax_t)s.subtask,
-                     s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)(s.is_start ? s.first_epoch : s.checkpoint));
-    buf_free(&text);
+        bundle_fault(&f->failed, path, "'%s' is of job '%s'", path, s.job);
+    else if (s.subtask != at->subtask)
+        bundle_fault(&f->failed, path, "'%s' is the state of subtask %ju", path, (uintmax_t)s.subtask);
+    else if (s.is_start != at->is_start)
+        bundle_fault(&f->failed, path, "'%s' is %sthe start of a run", path, s.is_start ? "" : "not ");
+    else if ((s.is_start ? s.first_epoch : s.checkpoint) != at->id)
+        bundle_fault(&f->failed, path, "'%s' is of %s %ju", path, s.is_start ? "epoch" : "checkpoint",
+                     (uintmax_t)(s.is_start ? s.first_epoch : s.checkpoint));
+    else if (side && side->checkpoint != s.checkpoint)
+        bundle_fault(&f->failed, path, "'%s' is of checkpoint %ju, its sidecar of %ju", path, (uintmax_t)s.checkpoint,
+                     (uintmax_t)side->checkpoint);
+    else {
+        sha256_of(p, text->len, sha);
+        bundle_fault(&f->notes, path, "%s version 1, subtask %ju at %s%ju, fingerprint %s", s.kind, (uintmax_t)s.subtask,
+                     s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
+        bundle_used(f, path);
+    }
     arena_free(&arena);
 }
 
-void bundle_check_state(const struct bundle *b, struct bundle_faults *f, struct buf *gap, struct bundle_faults *states)
+/* ---- snapshots as files ---- */
+
+/* A restart reads no snapshot without its sidecar, and neither does this. */
+static void decode_file(const struct bundle *b, const char *path, struct bundle_finding *f)
+{
+    struct buf text = BUF_INIT, meta = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct sidecar side;
+    struct bundle_place at;
+    buf_printf(&meta, "%s.meta", path);
+    buf_str(&meta);
+    if (!bundle_place(&b->m, path, &at))
+        bundle_fault(&f->failed, path, "'%s' does not lie where state does", path);
+    else if (!bundle_find(&b->m, meta.p))
+        bundle_fault(&f->unavailable, path, "'%s' has no sidecar in the bundle, and a restart reads none without", path);
+    else if (bundle_read(b, path, BUNDLE_STATE_MAX, &text, &err) != 0)
+        bundle_fault(err.kind == ERR_BOUND ? &f->unsupported : &f->failed, path, "%s", err.text);
+    else if (bundle_sidecar(b, meta.p, &side, &err) != 0 || sidecar_verify(&side, text.p ? text.p : "", text.len, path, &err) != 0)
+        bundle_fault(&f->failed, path, "%s", err.text);
+    else
+        read_document(b, path, &at, &text, &side, f);
+    buf_free(&text);
+    buf_free(&meta);
+}
+
+/* ---- changelogs over files ---- */
+
+static int read_materializations(const struct bundle *b, const struct changelog *c, const struct state_root *root, struct buf *texts,
+                                 struct err *err)
+{
+    struct buf path = BUF_INIT;
+    int rc = 0;
+    for (size_t i = 0; i < c->n_handles && rc == 0; i++) {
+        const char *rel = changelog_rel(c->handles[i].location, root);
+        if (!rel)
+            rc = err_set(err, ERR_MISSING, "materialization '%.300s' lies outside the state root", c->handles[i].location);
+        else
+            rc = bundle_read(b, bundle_state_path(&path, &b->m, rel), BUNDLE_STATE_MAX, &texts[i], err);
+    }
+    buf_free(&path);
+    return rc;
+}
+
+/* The root that the checkpoint's own marker names; without that marker, the bundle's. */
+static void root_of(const struct bundle *b, uint64_t checkpoint, struct arena *a, struct state_root *root)
+{
+    struct marker marker;
+    const char *where;
+    *root = (struct state_root){ROOT_OWN, NULL};
+    if (bundle_marker(b, checkpoint, a, &marker, &where, NULL) == 0 &&
+        state_root_parse(marker.state_root, a, root, where, NULL) != 0)
+        *root = (struct state_root){ROOT_OWN, NULL};
+}
+
+static void decode_changelog(const struct bundle *b, const char *path, struct bundle_finding *f)
+{
+    struct buf text = BUF_INIT, state = BUF_INIT, *texts = NULL;
+    struct arena a = ARENA_INIT;
+    struct err err = ERR_INIT;
+    struct changelog c = {0};
+    struct state_root root;
+    struct bundle_place at;
+    int rc = bundle_place(&b->m, path, &at) ? bundle_read(b, path, BUNDLE_STATE_MAX, &text, &err)
+                                            : err_set(&err, ERR_REFUSED, "'%s' does not lie where state does", path);
+    if (rc == 0)
+        rc = changelog_parse(text.p ? text.p : "", text.len, path, &a, &c, &err);
+    if (rc == 0) {
+        texts = xcalloc(c.n_handles + 1, sizeof *texts);
+        root_of(b, at.id, &a, &root);
+        rc = read_materializations(b, &c, &root, texts, &err);
+    }
+    if (rc == 0)
+        rc = changelog_replay(&c, texts, path, &state, &err);
+    if (rc == 0)
+        read_document(b, path, &at, &state, NULL, f);
+    else
+        bundle_fault(err.kind == ERR_MISSING ? &f->unavailable : err.kind == ERR_BOUND ? &f->unsupported : &f->failed, path, "%s%s%s",
+                     err.kind == ERR_MISSING ? path : "", err.kind == ERR_MISSING ? ": " : "", err.text);
+    for (size_t i = 0; texts && i < c.n_handles; i++)
+        buf_free(&texts[i]);
+    free(texts);
+    buf_free(&text);
+    buf_free(&state);
+    arena_free(&a);
+}
+
+/* ---- RocksDB ---- */
+
+/* The artifacts of one checkpoint directory stand together: i is the first, the return the one past the last. */
+static size_t decode_rocksdb(const struct bundle *b, size_t i, const char *scratch, struct bundle_finding *f)
+{
+    const char *path = b->m.artifacts[i].path;
+    struct bundle_place at;
+    struct buf dir = BUF_INIT, state = BUF_INIT;
+    struct err err = ERR_INIT;
+    if (!bundle_place(&b->m, path, &at) || !at.dir_len) {
+        bundle_fault(&f->failed, path, "'%s' does not lie where state does", path);
+        return i + 1;
+    }
+    buf_add(&dir, path, at.dir_len);
+    buf_str(&dir);
+    size_t end = i;
+    while (end < b->m.n_artifacts && strncmp(b->m.artifacts[end].path, dir.p, dir.len) == 0 && b->m.artifacts[end].path[dir.len] == '/')
+        end++;
+    if (!bundle_has_rocksdb())
+        bundle_fault(&f->unsupported, dir.p, "'%s' was written by RocksDB, and this build has none", dir.p);
+    else if (bundle_rocksdb_read(b, dir.p, scratch, &state, &err) == 0)
+        read_document(b, dir.p, &at, &state, NULL, f);
+    else
+        bundle_fault(err.kind == ERR_TROUBLE ? &f->unavailable : err.kind == ERR_BOUND ? &f->unsupported : &f->failed, dir.p, "%s", err.text);
+    buf_free(&dir);
+    buf_free(&state);
+    return end;
+}
+
+/* The artifact after the state that artifact i is, or begins. */
+static size_t decode(const struct bundle *b, size_t i, const char *scratch, struct bundle_finding *f)
+{
+    const struct bundle_artifact *a = &b->m.artifacts[i];
+    if (a->role == ROLE_ROCKSDB)
+        return decode_rocksdb(b, i, scratch, f);
+    if (a->role == ROLE_CHANGELOG)
+        decode_changelog(b, a->path, f);
+    else
+        decode_file(b, a->path, f);
+    return i + 1;
+}
+
+void bundle_check_state(const struct bundle *b, const char *scratch, struct bundle_finding *f)
 {
     const struct bundle_manifest *m = &b->m;
-    size_t n = 0;
-    for (size_t i = 0; i < m->n_artifacts; i++) {
-        enum bundle_role r = m->artifacts[i].role;
-        if (r != ROLE_SNAPSHOT && r != ROLE_INTERVAL_STATE && r != ROLE_RUN_START)
-            continue;
-        n++;
-        decode(b, &m->artifacts[i], f, states);
+    bool any = false;
+    for (size_t i = 0; i < m->n_artifacts;) {
+        bool is_state = bundle_role_is_state(m->artifacts[i].role) || m->artifacts[i].role == ROLE_RUN_START;
+        any = any || is_state;
+        i = is_state ? decode(b, i, scratch, f) : i + 1;
     }
-    if (n == 0)
-        buf_adds(gap, "the bundle holds no state");
+    for (size_t i = 0; i < m->n_participants; i++)
+        if (strcmp(m->participants[i].form, FORM_REMOTE) == 0)
+            bundle_fault(&f->unavailable, "manifest.json", "subtask %ju's state lies in an object store",
+                         (uintmax_t)m->participants[i].subtask);
+    if (!any && f->unavailable.total == 0)
+        bundle_fault(&f->unavailable, "manifest.json", "the bundle holds no state");
 }

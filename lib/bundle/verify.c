@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bundle.artifacts: every listed file hashed once, on every core, and a walk of
- * the evidence directories for what is not listed. Every fault is found in one
- * run, and faults come in the manifest's order whatever thread met them.
+ * bundle.artifacts: every listed file read and hashed once, on every core, and a
+ * walk of the evidence directories for what is not listed. Every fault is found
+ * in one run, and faults come in the manifest's order whatever thread met them.
  */
 #include "bundle/bundle.h"
 #include "bundle/walk.h"
@@ -17,24 +17,102 @@
 #include <unistd.h>
 
 #define THREADS_MAX 64
+#define CHUNK ((size_t)256 << 10)
+/* Files of this size and more are begun first, so that no core is left with one of them at the end. */
+#define LARGE ((uint64_t)1 << 20)
+/* What is kept for the checks behind: files up to KEEP_FILE, KEEP_ALL together. */
+#define KEEP_FILE ((uint64_t)1 << 20)
+#define KEEP_ALL ((uint64_t)64 << 20)
 
 struct work {
-    const struct bundle *b;
+    struct bundle *b;
     const volatile int *stop;
+    bool keep;
+    size_t *order;         /* artifacts as they are taken */
     atomic_size_t next;
     char **fault;          /* by artifact; NULL: none. malloc'd */
-    _Atomic uint64_t bytes;
+    bool *missing;         /* by artifact: what the fault is */
+    _Atomic uint64_t bytes, kept;
 };
 
-static char *hash_one(struct work *w, const struct bundle_artifact *a)
+/* One thread's own. */
+struct hasher {
+    struct work *w;
+    struct sha256 sha;
+    unsigned char *chunk;
+};
+
+static bool stopped(const struct work *w)
 {
+    return w->stop && *w->stop;
+}
+
+/* ---- one file ---- */
+
+static bool is_read_behind(enum bundle_role r)
+{
+    return r == ROLE_MARKER || r == ROLE_RESTORED || r == ROLE_SIDECAR || r == ROLE_SNAPSHOT || r == ROLE_INTERVAL_STATE ||
+           r == ROLE_RUN_START || r == ROLE_CHANGELOG || r == ROLE_MATERIALIZATION;
+}
+
+/* Memory to keep the file in, with room for one byte more than listed, or NULL. */
+static char *room_for(struct work *w, const struct bundle_artifact *a)
+{
+    if (!w->keep || !is_read_behind(a->role) || a->bytes > KEEP_FILE || atomic_fetch_add(&w->kept, a->bytes) + a->bytes > KEEP_ALL)
+        return NULL;
+    return xmalloc((size_t)a->bytes + 1);
+}
+
+static bool same_moment(const struct stat *x, const struct stat *y)
+{
+    return x->st_size == y->st_size && x->st_mtim.tv_sec == y->st_mtim.tv_sec && x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
+}
+
+static void hash_content(struct hasher *h, int fd, size_t i, const struct stat *before, struct buf *text)
+{
+    struct bundle *b = h->w->b;
+    const struct bundle_artifact *a = &b->m.artifacts[i];
+    char sha[SHA256_HEX + 1], *kept = room_for(h->w, a);
+    struct stat after;
+    uint64_t total = 0;
+    ssize_t n = 0;
+    while (!stopped(h->w)) {
+        unsigned char *at = kept ? (unsigned char *)kept + total : h->chunk;
+        n = read(fd, at, kept ? (size_t)(a->bytes + 1 - total) : CHUNK);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        sha256_add(&h->sha, at, (size_t)n);
+        total += (uint64_t)n;
+        if (total > a->bytes)
+            break;
+    }
+    int saved = errno;
+    sha256_take(&h->sha, sha);
+    atomic_fetch_add(&h->w->bytes, total);
+    if (n < 0)
+        buf_printf(text, "cannot be read: '%s': %s", a->path, strerror(saved));
+    else if (fstat(fd, &after) != 0 || !same_moment(before, &after) || total != a->bytes)
+        buf_printf(text, "changed while it was read: '%s'", a->path);
+    else if (strcmp(sha, a->sha256) != 0)
+        buf_printf(text, "another SHA-256: '%s'", a->path);
+    if (kept && text->len == 0 && !stopped(h->w))
+        b->kept[i] = kept;
+    else
+        free(kept);
+}
+
+static void hash_one(struct hasher *h, size_t i)
+{
+    struct work *w = h->w;
+    const struct bundle_artifact *a = &w->b->m.artifacts[i];
     struct err err = ERR_INIT;
     struct buf text = BUF_INIT;
-    char sha[SHA256_HEX + 1];
-    uint64_t bytes = 0;
     struct stat st;
     int fd = open_beneath(w->b->fd, a->path, O_RDONLY | O_NONBLOCK, &err);
-    if (fd < 0 && err.kind == ERR_MISSING)
+    w->missing[i] = fd < 0 && err.kind == ERR_MISSING;
+    if (w->missing[i])
         buf_printf(&text, "missing: '%s'", a->path);
     else if (fd < 0)
         buf_printf(&text, "%s", err.text);
@@ -43,46 +121,61 @@ static char *hash_one(struct work *w, const struct bundle_artifact *a)
     else if ((uint64_t)st.st_size != a->bytes)
         buf_printf(&text, "%s: '%s': expected %ju bytes, got %ju", (uint64_t)st.st_size < a->bytes ? "truncated" : "longer", a->path,
                    (uintmax_t)a->bytes, (uintmax_t)st.st_size);
-    else if (sha256_fd(fd, a->path, sha, &bytes, &err) != 0)
-        buf_printf(&text, "%s", err.text);
-    else if (bytes != a->bytes)
-        buf_printf(&text, "changed while it was read: '%s'", a->path);
-    else if (strcmp(sha, a->sha256) != 0)
-        buf_printf(&text, "another SHA-256: '%s'", a->path);
+    else
+        hash_content(h, fd, i, &st, &text);
     if (fd >= 0)
         close(fd);
-    atomic_fetch_add(&w->bytes, bytes);
-    if (text.len == 0)
-        return NULL;
-    buf_str(&text);
-    return text.p;
-}
-
-static void *hash_some(void *arg)
-{
-    struct work *w = arg;
-    const struct bundle_manifest *m = &w->b->m;
-    for (;;) {
-        size_t i = atomic_fetch_add(&w->next, 1);
-        if (i >= m->n_artifacts || (w->stop && *w->stop))
-            return NULL;
-        w->fault[i] = hash_one(w, &m->artifacts[i]);
+    if (text.len > 0) {
+        buf_str(&text);
+        w->fault[i] = text.p;
     }
 }
 
-static void hash_all(struct work *w)
+/* ---- all of them ---- */
+
+static void *hash_some(void *arg)
+{
+    struct hasher h = {.w = arg, .chunk = xmalloc(CHUNK)};
+    sha256_init(&h.sha);
+    size_t i;
+    while (!stopped(h.w) && (i = atomic_fetch_add(&h.w->next, 1)) < h.w->b->m.n_artifacts)
+        hash_one(&h, h.w->order[i]);
+    sha256_free(&h.sha);
+    free(h.chunk);
+    return NULL;
+}
+
+static int by_size(const void *x, const void *y, void *artifacts)
+{
+    const struct bundle_artifact *all = artifacts, *a = &all[*(const size_t *)x], *b = &all[*(const size_t *)y];
+    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/* Large files first, the largest before the others; the small ones as they lie in their directories. */
+static size_t *order_of(const struct bundle_manifest *m)
+{
+    size_t *order = xmalloc((m->n_artifacts + 1) * sizeof *order), n = 0;
+    for (size_t i = 0; i < m->n_artifacts; i++)
+        if (m->artifacts[i].bytes >= LARGE)
+            order[n++] = i;
+    if (n > 1)
+        qsort_r(order, n, sizeof *order, by_size, m->artifacts);
+    for (size_t i = 0; i < m->n_artifacts; i++)
+        if (m->artifacts[i].bytes < LARGE)
+            order[n++] = i;
+    return order;
+}
+
+/* For a handful of small files, starting threads costs more than they save. */
+static size_t threads_for(const struct bundle_manifest *m)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (size_t)cores, started = 0;
-    pthread_t thread[THREADS_MAX];
-    /* For a handful of small files starting threads costs more than they save. */
-    if (n > w->b->m.n_artifacts / 16 + 1)
-        n = w->b->m.n_artifacts / 16 + 1;
-    while (started + 1 < n && pthread_create(&thread[started], NULL, hash_some, w) == 0)
-        started++;
-    hash_some(w);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
+    size_t n = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (size_t)cores, useful;
+    uint64_t mib = 0;
+    for (size_t i = 0; i < m->n_artifacts && mib < THREADS_MAX; i++)
+        mib += m->artifacts[i].bytes >> 20;
+    useful = m->n_artifacts / 64 + (size_t)mib + 1;
+    return n < useful ? n : useful;
 }
 
 struct look {
@@ -93,42 +186,62 @@ struct look {
 static void on_entry(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
 {
     struct look *l = ctx;
+    bool listed = bundle_find(&l->b->m, path) != NULL;
     if (trouble)
-        bundle_fault(&l->out->faults, path, "cannot be listed in full: '%s': %s", path, trouble);
-    else if (S_ISDIR(mode))
+        bundle_fault(&l->out->unlisted, path, "cannot be listed in full: '%s': %s", path, trouble);
+    else if (S_ISDIR(mode) || listed) /* a listed path that is no file is the reading thread's to say */
         return;
-    else if (S_ISREG(mode) && (strcmp(name, ".DS_Store") == 0 || strncmp(name, "._", 2) == 0) && !bundle_find(&l->b->m, path))
+    else if (S_ISREG(mode) && (strcmp(name, ".DS_Store") == 0 || strncmp(name, "._", 2) == 0))
         bundle_fault(&l->out->ignored, path, "%s", path);
     else if (!S_ISREG(mode))
-        bundle_fault(&l->out->faults, path, "no regular file: '%s' (%s)", path, walk_kind(mode));
-    else if (!bundle_find(&l->b->m, path))
-        bundle_fault(&l->out->faults, path, "unlisted: '%s'", path);
+        bundle_fault(&l->out->unlisted, path, "no regular file: '%s' (%s)", path, walk_kind(mode));
+    else
+        bundle_fault(&l->out->unlisted, path, "unlisted: '%s'", path);
 }
 
-int bundle_verify(const struct bundle *b, struct bundle_verified *out, const volatile int *stop, struct err *err)
+/* The walk needs one thread, which then helps the others. */
+static void run(struct work *w, struct bundle_verified *out)
 {
     static const char *const roots[] = {"capture", "checkpoint", "job", "traces"};
-    *out = (struct bundle_verified){.faults = BUNDLE_FAULTS_INIT, .ignored = BUNDLE_FAULTS_INIT};
-    struct work w = {.b = b, .stop = stop, .fault = xcalloc(b->m.n_artifacts + 1, sizeof *w.fault)};
-    hash_all(&w);
-    for (size_t i = 0; i < b->m.n_artifacts; i++) {
+    size_t n = threads_for(&w->b->m), started = 0;
+    pthread_t thread[THREADS_MAX];
+    struct look l = {w->b, out};
+    while (started + 1 < n && pthread_create(&thread[started], NULL, hash_some, w) == 0)
+        started++;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots && !stopped(w); i++)
+        walk(w->b->fd, roots[i], on_entry, &l);
+    hash_some(w);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int bundle_verify(struct bundle *b, bool keep, struct bundle_verified *out, const volatile int *stop, struct err *err)
+{
+    size_t n = b->m.n_artifacts;
+    *out = (struct bundle_verified){.missing = BUNDLE_FAULTS_INIT, .changed = BUNDLE_FAULTS_INIT, .unlisted = BUNDLE_FAULTS_INIT,
+                                    .ignored = BUNDLE_FAULTS_INIT};
+    struct work w = {.b = b, .stop = stop, .keep = keep, .order = order_of(&b->m), .fault = xcalloc(n + 1, sizeof *w.fault),
+                     .missing = xcalloc(n + 1, sizeof *w.missing)};
+    if (keep && !b->kept)
+        b->kept = xcalloc(n + 1, sizeof *b->kept);
+    run(&w, out);
+    for (size_t i = 0; i < n; i++) {
         if (w.fault[i])
-            bundle_fault(&out->faults, b->m.artifacts[i].path, "%s", w.fault[i]);
+            bundle_fault(w.missing[i] ? &out->missing : &out->changed, b->m.artifacts[i].path, "%s", w.fault[i]);
         free(w.fault[i]);
     }
-    free(w.fault);
-    out->files = b->m.n_artifacts;
+    out->files = n;
     out->bytes = atomic_load(&w.bytes);
-    struct look l = {b, out};
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        walk(b->fd, roots[i], on_entry, &l);
-    if (stop && *stop)
-        return err_set(err, ERR_TROUBLE, "interrupted while the bundle was checked");
-    return 0;
+    free(w.order);
+    free(w.fault);
+    free(w.missing);
+    return stop && *stop ? err_set(err, ERR_TROUBLE, "interrupted before every file was checked") : 0;
 }
 
 void bundle_verified_free(struct bundle_verified *v)
 {
-    bundle_faults_free(&v->faults);
+    bundle_faults_free(&v->missing);
+    bundle_faults_free(&v->changed);
+    bundle_faults_free(&v->unlisted);
     bundle_faults_free(&v->ignored);
 }

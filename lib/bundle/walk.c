@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Deeper than any layout of evidence; a tree made to exhaust descriptors stops here. */
-#define DEPTH_MAX 32
+#define DEPTH_MAX 64
 
 const char *walk_kind(mode_t mode)
 {
@@ -34,9 +34,10 @@ const char *walk_kind(mode_t mode)
     }
 }
 
+/* A name, with the kind of its entry before it as readdir gave it. */
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(*(char *const *)a + 1, *(char *const *)b + 1);
 }
 
 static char **names_of(DIR *d, size_t *n)
@@ -50,7 +51,11 @@ static char **names_of(DIR *d, size_t *n)
             continue;
         if (*n == cap)
             names = xrealloc(names, (cap = cap ? cap * 2 : 32) * sizeof *names);
-        names[(*n)++] = xstrdup(e->d_name);
+        size_t len = strlen(e->d_name) + 1;
+        char *one = xmalloc(len + 1);
+        one[0] = (char)e->d_type;
+        memcpy(one + 1, e->d_name, len);
+        names[(*n)++] = one;
     }
     int saved = errno;
     if (*n > 0)
@@ -61,15 +66,18 @@ static char **names_of(DIR *d, size_t *n)
 
 static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry, void *ctx);
 
-static void visit(int dir, const char *path, const char *name, unsigned depth, walk_fn *on_entry, void *ctx)
+/* kind: what readdir said, which saves a look at every file; some file systems do not say. */
+static void visit(int dir, const char *path, const char *name, unsigned char kind, unsigned depth, walk_fn *on_entry, void *ctx)
 {
     struct buf below = BUF_INIT;
-    struct stat st;
-    if (*path)
-        buf_printf(&below, "%s/", path);
+    struct stat st = {.st_mode = DTTOIF(kind)};
+    if (*path) {
+        buf_adds(&below, path);
+        buf_addc(&below, '/');
+    }
     buf_adds(&below, name);
     buf_str(&below);
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (kind == DT_UNKNOWN && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         on_entry(ctx, below.p, name, 0, strerror(errno));
     } else {
         on_entry(ctx, below.p, name, st.st_mode, NULL);
@@ -99,7 +107,7 @@ static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry
     if (errno != 0)
         on_entry(ctx, path, own, S_IFDIR, strerror(errno));
     for (size_t i = 0; i < n; i++) {
-        visit(dirfd(d), path, names[i], depth, on_entry, ctx);
+        visit(dirfd(d), path, names[i] + 1, (unsigned char)names[i][0], depth, on_entry, ctx);
         free(names[i]);
     }
     free(names);

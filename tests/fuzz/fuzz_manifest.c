@@ -18,13 +18,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (err.kind != ERR_REFUSED || err.text[0] == '\0')
             abort();
     } else {
-        struct bundle_faults f = BUNDLE_FAULTS_INIT;
+        struct bundle_finding f;
+        bundle_finding_init(&f);
         for (size_t i = 0; i < b.m.n_artifacts; i++)
             if (!path_is_plain(b.m.artifacts[i].path, strlen(b.m.artifacts[i].path)) || bundle_find(&b.m, b.m.artifacts[i].path) != &b.m.artifacts[i])
                 abort();
         bundle_check_manifest(&b, &f);
         bundle_check_completeness(&b, &f);
-        bundle_faults_free(&f);
+        bundle_finding_free(&f);
         bundle_manifest_put(&text, &b.m);
         if (bundle_manifest_parse(text.p, text.len, &b.arena, &again, &err) != 0)
             abort();

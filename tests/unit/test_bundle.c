@@ -61,7 +61,7 @@ static void publish(struct bundle_manifest *m)
     sidecar_put(&meta, 5, "x", 1);
     *m = (struct bundle_manifest){.collector_name = "t", .collector_version = "1", .job = "1", .checkpoint = 5, .generation = 1,
                                   .rule = RULE_COMPLETED, .has_choice = true, .choice = 5, .subtasks = subtasks, .n_subtasks = 1,
-                                  .max_bytes = 1 << 20, .max_files = 10, .timeout_s = 1, .participants = forms, .n_participants = 1};
+                                  .max_bytes = 1 << 20, .max_files = 10, .timeout_s = 1, .participants = forms, .n_participants = 1, .state_root = "checkpoint/_state"};
     m->artifacts = arena_alloc(&arena, 2 * sizeof *m->artifacts);
     m->artifacts[0] = artifact("checkpoint/_state/1/v1/0/checkpoint-5.snap.meta", ROLE_SIDECAR, buf_str(&meta));
     m->artifacts[1] = artifact("checkpoint/_jobs/1/COMPLETED-5", ROLE_MARKER, marker);
@@ -98,21 +98,22 @@ static void whole_and_not(void **state)
     struct bundle_manifest m;
     struct bundle b;
     struct bundle_verified v;
-    struct bundle_faults f = BUNDLE_FAULTS_INIT;
+    struct bundle_finding f;
+    bundle_finding_init(&f);
     publish(&m);
     assert_int_equal(bundle_open(&b, root, &err), 0);
     bundle_check_manifest(&b, &f);
     bundle_check_completeness(&b, &f);
-    assert_int_equal(f.total, 0);
-    assert_int_equal(bundle_verify(&b, &v, NULL, &err), 0);
-    assert_true(v.faults.total == 0 && v.files == 2);
+    assert_int_equal(f.failed.total, 0);
+    assert_int_equal(bundle_verify(&b, false, &v, NULL, &err), 0);
+    assert_true(v.missing.total == 0 && v.changed.total == 0 && v.unlisted.total == 0 && v.files == 2);
     bundle_verified_free(&v);
     put("capture/more", "x");
-    assert_int_equal(bundle_verify(&b, &v, NULL, &err), 0);
-    assert_int_equal(v.faults.total, 1);
-    assert_string_equal(v.faults.text[0], "unlisted: 'capture/more'");
+    assert_int_equal(bundle_verify(&b, false, &v, NULL, &err), 0);
+    assert_int_equal(v.unlisted.total, 1);
+    assert_string_equal(v.unlisted.text[0], "unlisted: 'capture/more'");
     bundle_verified_free(&v);
-    bundle_faults_free(&f);
+    bundle_finding_free(&f);
     bundle_close(&b);
 }
 
