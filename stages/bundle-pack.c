@@ -65,12 +65,25 @@ static void on_signal(int number)
     signalled = number;
 }
 
+/* Every signal that would end the program leaves nothing; one that is ignored, as nohup does, stays so. */
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction act = {.sa_handler = on_signal};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF,
+                                  SIGIO, SIGPWR, SIGSTKFLT};
+    struct sigaction act = {.sa_handler = on_signal}, old;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &act, NULL);
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &act, NULL);
+    /* Past the size that a limit allows, a write is to fail and be refused as any other. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static void put_note(const struct buf *note)
+{
+    for (size_t at = 0, n; at < note->len; at += n + 1) {
+        n = (size_t)((char *)memchr(note->p + at, '\n', note->len - at) - (note->p + at));
+        msg_error("%.*s", (int)n, note->p + at);
+    }
 }
 
 static int parse_confirm(const char *s, int *out, struct err *err)
@@ -188,6 +201,8 @@ int main(int argc, char **argv)
     catch_signals();
     rc = bundle_collect(&r, &done, &err);
     free(r.operators);
+    put_note(&done.note);
+    buf_free(&done.note);
     if (rc != 0 && signalled) {
         msg_error("%s", err.text);
         signal(signalled, SIG_DFL);

@@ -48,17 +48,17 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [ "$(jq -c .contains out/manifest.json)" = '{"job":true,"state":false,"captures":false,"traces":false}' ]
 }
 
-@test "the default window is the checkpoint, the next and what the checkpoint completed" {
+@test "the default window is the checkpoint, two barriers after it and what the checkpoint completed" {
     run -0 --separate-stderr pack_job job out --checkpoint=3
-    [ "$(jq -c '[.captured[].epoch]|unique' out/manifest.json)" = '[2,3,4]' ]
+    [ "$(jq -c '[.captured[].epoch]|unique' out/manifest.json)" = '[2,3,4,5]' ]
     [ "$(jq -c '.checkpoint|[.id,.named,.rule_choice]' out/manifest.json)" = '[3,true,7]' ]
-    # Both ends of every interval: 1 is before 2, 3 after it, 4 after the last.
-    for c in 1 3 4; do paths | grep -q "/0/checkpoint-$c.snap\$"; done
+    # Both ends of every interval: 1 is before 2, 3 after it, 6 after the last; 2 never completed, and 3 starts from it.
+    for c in 1 2 3 4 6; do paths | grep -q "/0/checkpoint-$c.snap\$"; done
 }
 
 @test "the window reaches the first epoch of a run restored from the checkpoint, with its start" {
     run -0 --separate-stderr pack_job job out --checkpoint=4
-    [ "$(jq -c '[.captured[].epoch]|unique' out/manifest.json)" = '[4,5,6]' ]
+    [ "$(jq -c '[.captured[].epoch]|unique' out/manifest.json)" = '[4,5,6,7]' ]
     [ "$(jq -r '.artifacts[]|select(.role=="run_start").path' out/manifest.json | head -1)" = checkpoint/_state/1/v1/0/start-6.snap ]
 }
 

@@ -11,18 +11,6 @@
 #define JOB_MANIFEST_MAX ((size_t)16 << 20)
 #define MARKER_MAX ((size_t)1 << 20)
 
-static int read_beneath(int root, const char *rel, size_t max, struct buf *out, struct err *err)
-{
-    int fd = open_beneath(root, rel, O_RDONLY | O_NONBLOCK, err);
-    if (fd < 0)
-        return -1;
-    struct stat st;
-    int rc = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? file_read_fd(fd, rel, max, out, err)
-                                                        : err_set(err, ERR_REFUSED, "'%s' is no regular file", rel);
-    close(fd);
-    return rc;
-}
-
 /* The manifest goes into the bundle with its credentials taken out, so it is made here and not copied. */
 static int job_manifest(struct pack *p, struct job_manifest *job, bool *has, struct err *err)
 {
@@ -38,7 +26,7 @@ static int job_manifest(struct pack *p, struct job_manifest *job, bool *has, str
     if (dir < 0)
         return err_sys(err, "cannot open --ha-dir '%s'", p->r->ha_dir);
     buf_printf(&name, "job-%s.json", p->r->job);
-    int rc = read_beneath(dir, buf_str(&name), JOB_MANIFEST_MAX, &text, &why);
+    int rc = pack_read(dir, buf_str(&name), JOB_MANIFEST_MAX, &text, &why);
     close(dir);
     if (rc != 0 && why.kind == ERR_MISSING) {
         pack_absent(p, what, "the job has no manifest in --ha-dir: it has ended, or never ran there");
@@ -78,11 +66,9 @@ static int rule_of(struct pack *p, const struct job_manifest *job, bool has_job,
 static int choose(struct pack *p, struct err *err)
 {
     const struct markers *k = &p->markers;
-    const struct restored *r = k->has_restored ? &k->restored : NULL;
     bool confirmed = p->m.rule == RULE_CONFIRMED;
     if (p->m.rule != RULE_NONE)
-        p->m.has_choice = restore_choice(confirmed ? k->confirmed : k->completed, confirmed ? k->n_confirmed : k->n_completed, r,
-                                         &p->m.choice);
+        p->m.has_choice = restore_point(k, confirmed, &p->m.choice);
     p->m.named = p->r->named;
     if (!p->r->named && !p->m.has_choice)
         return err_set(err, ERR_MISSING, "job '%s' has no %s checkpoint to restore from", p->r->job,
@@ -93,35 +79,55 @@ static int choose(struct pack *p, struct err *err)
     return 0;
 }
 
-/* State elsewhere than under the checkpoint directory is not mirrored here, and must not be looked for in the wrong place. */
-static int state_root_is_ours(const struct pack *p, struct err *err)
+/* True where the named root is the checkpoint directory's own, by whatever path. */
+static bool is_own_root(const struct pack *p, const char *path)
 {
-    if (!p->marker.state_root)
+    struct stat own, named;
+    return fstatat(p->ckpt, "_state", &own, AT_SYMLINK_NOFOLLOW) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev &&
+           own.st_ino == named.st_ino;
+}
+
+/* Where state is read, and where it goes: the checkpoint directory's own lies in the bundle as it does there, another root of
+ * this machine is mirrored, and of one in a store there is nothing. */
+static int open_state_root(struct pack *p, const char *rel, struct err *err)
+{
+    if (state_root_parse(p->marker.state_root, &p->a, &p->root, rel, err) != 0)
+        return -1;
+    if (p->root.kind == ROOT_REMOTE)
         return 0;
-    struct buf own = BUF_INIT;
-    char *a = realpath(p->marker.state_root, NULL), *b = realpath(path_join(&own, p->r->checkpoint_dir, "_state"), NULL);
-    bool same = a && b && strcmp(a, b) == 0;
-    free(a);
-    free(b);
-    buf_free(&own);
-    return same ? 0 : err_set(err, ERR_REFUSED, "the state root '%.300s' is not <checkpoint-dir>/_state", p->marker.state_root);
+    if (p->root.kind == ROOT_OWN || is_own_root(p, p->root.path)) {
+        p->state = p->ckpt;
+        p->state_prefix = "checkpoint";
+        p->m.state_root = "checkpoint/_state";
+        return 0;
+    }
+    p->state = open(p->root.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (p->state < 0)
+        return err_sys(err, "cannot open the state root '%.300s' that %s names", p->root.path, rel);
+    struct buf mirror = BUF_INIT;
+    buf_printf(&mirror, "checkpoint/_external/%s", p->r->job);
+    p->m.state_root = p->state_prefix = pack_kept(p, buf_str(&mirror));
+    buf_free(&mirror);
+    return 0;
 }
 
 static int chosen_marker(struct pack *p, struct err *err)
 {
     struct buf rel = BUF_INIT, text = BUF_INIT;
     evidence_path_marker(&rel, p->r->job, MARKER_COMPLETED, p->m.checkpoint);
-    int rc = read_beneath(p->ckpt, rel.p, MARKER_MAX, &text, err);
+    int rc = pack_read(p->ckpt, rel.p, MARKER_MAX, &text, err);
     if (rc == 0)
         rc = marker_parse(text.p ? text.p : "", text.len, rel.p, &p->a, &p->marker, err);
     if (rc == 0 && (strcmp(p->marker.job, p->r->job) != 0 || p->marker.checkpoint != p->m.checkpoint))
         rc = err_set(err, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p, (uintmax_t)p->marker.checkpoint,
                      p->marker.job);
     if (rc == 0)
-        rc = state_root_is_ours(p, err);
+        rc = open_state_root(p, rel.p, err);
+    char sha[SHA256_HEX + 1];
+    sha256_of(text.p ? text.p : "", text.len, sha);
+    p->marker_sha256 = pack_kept(p, sha);
     p->m.generation = p->marker.generation;
     p->m.subtasks = p->marker.subtasks;
-    p->m.state_root = "checkpoint/_state";
     p->m.n_subtasks = p->marker.n_subtasks;
     buf_free(&rel);
     buf_free(&text);

@@ -6,21 +6,9 @@
  */
 #include "bundle/pack.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
 
 static int open_dir(const char *path, const char *option, int *fd, struct err *err)
 {
@@ -92,54 +80,26 @@ static int fill(struct pack *p, struct bundle_result *out, struct err *err)
     return pack_alive(p, err);
 }
 
-/* Build in tmp, then rename. */
-static int build(struct pack *p, const char *tmp, const char *final, const char *parent, struct bundle_result *out, struct err *err)
-{
-    if (mkdir(tmp, 0777) != 0)
-        return err_sys(err, "cannot make '%s'", tmp);
-    p->out = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = p->out < 0 ? err_sys(err, "cannot open '%s'", tmp) : fill(p, out, err);
-    if (rc == 0 && renameat2(AT_FDCWD, tmp, AT_FDCWD, final, RENAME_NOREPLACE) != 0)
-        rc = errno == EEXIST ? err_set(err, ERR_REFUSED, "--out '%s' is there already", final)
-                             : err_sys(err, "cannot publish '%s'", final);
-    if (p->out >= 0)
-        close(p->out);
-    if (rc != 0)
-        nftw(tmp, remove_one, 32, FTW_DEPTH | FTW_PHYS);
-    else
-        rc = dir_sync(parent, err);
-    return rc;
-}
-
 static int collect(struct pack *p, struct bundle_result *out, struct err *err)
 {
-    struct buf final = BUF_INIT, tmp = BUF_INIT, parent = BUF_INIT;
-    struct stat st;
-    int rc;
-    buf_adds(&final, p->r->out);
-    while (final.len > 1 && final.p[final.len - 1] == '/')
-        final.len--;
-    buf_str(&final);
-    const char *slash = strrchr(final.p, '/'), *name = slash ? slash + 1 : final.p;
-    buf_add(&parent, slash ? final.p : ".", slash && slash != final.p ? (size_t)(slash - final.p) : 1);
-    buf_printf(&tmp, "%s/.%s.tmp-%ld", buf_str(&parent), name, (long)getpid());
-    buf_str(&tmp);
-    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        rc = err_set(err, ERR_REFUSED, "--out '%s' is no name for a bundle", p->r->out);
-    else if (lstat(final.p, &st) == 0)
-        rc = err_set(err, ERR_REFUSED, "--out '%s' is there already", final.p);
-    else
-        rc = build(p, tmp.p, final.p, parent.p, out, err);
-    buf_free(&final);
-    buf_free(&tmp);
-    buf_free(&parent);
+    struct pack_temp temp;
+    int rc = pack_temp_make(&temp, p->r->out, &out->note, err);
+    p->out = temp.fd;
+    if (rc == 0)
+        rc = fill(p, out, err);
+    if (rc == 0)
+        rc = pack_temp_publish(&temp, err);
+    bool published = rc == 0;
+    if (published)
+        rc = dir_sync(temp.parent.p, err);
+    pack_temp_end(&temp, published);
     return rc;
 }
 
 int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err)
 {
-    struct pack p = {.r = r, .ckpt = -1, .capture = -1, .trace = -1, .out = -1};
-    *out = (struct bundle_result){0};
+    struct pack p = {.r = r, .ckpt = -1, .capture = -1, .trace = -1, .state = -1, .out = -1};
+    *out = (struct bundle_result){.note = BUF_INIT};
     p.deadline_ms = time_mono_ms() + (int64_t)r->timeout_s * 1000;
     p.m.collector_name = r->collector;
     p.m.collector_version = OWED_VERSION;
@@ -158,7 +118,7 @@ int bundle_collect(const struct bundle_request *r, struct bundle_result *out, st
         rc = open_dir(r->trace_dir, "--trace-dir", &p.trace, err);
     if (rc == 0)
         rc = collect(&p, out, err);
-    int fds[] = {p.ckpt, p.capture, p.trace};
+    int fds[] = {p.ckpt, p.capture, p.trace, p.state == p.ckpt ? -1 : p.state};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);

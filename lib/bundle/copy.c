@@ -1,19 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying: each file is hashed while it is copied and looked at again
- * afterwards. Files are not synced one by one: a bundle that lost bytes in a
- * power cut does not hash to its manifest.
+ * Copying on every core. Items are admitted one after the other in the order of
+ * need, so that bounds fall the same way every time; then each thread reads its
+ * file once, hashing what it writes, and looks at it again afterwards.
  */
 #include "bundle/pack.h"
+#include "bundle/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)256 << 10)
+#define THREADS_MAX 64
+/* Small enough that what was read is still in the cache when it is hashed and written. */
+#define BLOCK ((size_t)128 << 10)
+/* Of a manifest's bytes: kept for what is not artifacts, and what one costs beside its paths. */
+#define MANIFEST_OTHER ((size_t)1 << 20)
+#define ARTIFACT_COST 160
+#define CAPTURED_COST 110
+
+struct copier {
+    struct pack *p;
+    pthread_mutex_t lock;
+    size_t next;
+    uint64_t bytes, files;          /* admitted */
+    size_t listing;                 /* bytes of the manifest that they take */
+    struct buf made;                /* the directory that was made last */
+    struct bundle_artifact *done;   /* by item; path NULL: left out */
+    char (*sha)[SHA256_HEX + 1];    /* by item */
+    size_t failed_at;               /* the first item that failed; n_items: none */
+    struct err err;
+};
+
+struct copying { /* one thread's */
+    struct copier *c;
+    char *block;
+    struct sha256 sha;
+};
 
 int pack_alive(const struct pack *p, struct err *err)
 {
@@ -24,19 +51,106 @@ int pack_alive(const struct pack *p, struct err *err)
     return 0;
 }
 
-static int make_dirs(int root, const char *path, struct err *err)
+/* ---- one at a time: opening and admitting ---- */
+
+static int make_dirs(int root, const char *path, struct buf *made, struct err *err)
 {
-    struct buf dir = BUF_INIT;
-    int rc = 0;
-    for (const char *slash = strchr(path, '/'); slash && rc == 0; slash = strchr(slash + 1, '/')) {
-        buf_reset(&dir);
-        buf_add(&dir, path, (size_t)(slash - path));
-        if (mkdirat(root, buf_str(&dir), 0777) != 0 && errno != EEXIST)
-            rc = err_sys(err, "cannot make the directory '%s' of the bundle", dir.p);
+    const char *last = strrchr(path, '/');
+    size_t n = (size_t)(last - path);
+    if (buf_is(made, path, n))
+        return 0;
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        buf_reset(made);
+        buf_add(made, path, (size_t)(slash - path));
+        if (mkdirat(root, buf_str(made), 0777) != 0 && errno != EEXIST) {
+            err_sys(err, "cannot make the directory '%s' of the bundle", made->p);
+            buf_reset(made);
+            return -1;
+        }
     }
-    buf_free(&dir);
-    return rc;
+    return 0;
 }
+
+static const char *past_a_bound(const struct copier *c, uint64_t size, size_t cost, enum pack_out *kind)
+{
+    const struct bundle_request *r = c->p->r;
+    *kind = c->files + 1 > r->max_files ? OUT_FILES : size > r->max_bytes - c->bytes ? OUT_BYTES : OUT_MANIFEST;
+    if (*kind == OUT_FILES)
+        return "past --max-files";
+    if (*kind == OUT_BYTES)
+        return "past --max-bytes";
+    return c->listing + cost > BUNDLE_MANIFEST_MAX - MANIFEST_OTHER ? "past the 16 MiB that a manifest may have" : NULL;
+}
+
+/* The descriptor of an item that is to be copied; -1 with err->kind 0 where it is left out, else refused. */
+static int admit(struct copier *c, const struct pack_item *it, struct stat *st, struct err *err)
+{
+    struct err why = ERR_INIT;
+    enum pack_out kind;
+    int fd = open_beneath(it->root, it->rel, O_RDONLY | O_NONBLOCK, &why);
+    if (fd < 0 && why.kind == ERR_MISSING && !it->listed && !it->required) {
+        pack_absent(c->p, it->dest, "not on disk: retention removed it, or it was never written");
+        return -1;
+    }
+    if (fd < 0) {
+        *err = why;
+        if (why.kind == ERR_MISSING && it->listed)
+            err_set(err, ERR_CHANGED, "'%s' disappeared before it was copied", it->rel);
+        return err_prefix(err, "%s", bundle_role_name(it->role));
+    }
+    size_t path = strlen(it->dest), cost = path + ARTIFACT_COST + (it->captured.operator_id ? path + CAPTURED_COST : 0);
+    const char *bound = NULL;
+    if (fstat(fd, st) != 0)
+        err_sys(err, "cannot look at '%s'", it->rel);
+    else if (!S_ISREG(st->st_mode))
+        err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", it->rel, walk_kind(st->st_mode));
+    else if ((bound = past_a_bound(c, (uint64_t)st->st_size, cost, &kind)) && it->required)
+        err_set(err, ERR_BOUND, "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
+    else if (bound)
+        pack_excluded(c->p, it->dest, kind, bound);
+    else if (make_dirs(c->p->out, it->dest, &c->made, err) == 0) {
+        c->files++;
+        c->bytes += (uint64_t)st->st_size;
+        c->listing += cost;
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+static void failed(struct copier *c, size_t i, const struct err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    if (i < c->failed_at) {
+        c->failed_at = i;
+        c->err = *err;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The next item to copy with its descriptor; false at the end, or once one failed. */
+static bool next_item(struct copier *c, size_t *i, int *fd, struct stat *st)
+{
+    struct err err = ERR_INIT;
+    bool have = false;
+    pthread_mutex_lock(&c->lock);
+    while (!have && c->failed_at == c->p->n_items && c->next < c->p->n_items) {
+        *i = c->next++;
+        *fd = -1;
+        if (pack_alive(c->p, &err) == 0)
+            *fd = admit(c, &c->p->items[*i], st, &err);
+        if (err.kind) {
+            c->failed_at = *i;
+            c->err = err;
+        } else {
+            have = *fd >= 0;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+    return have;
+}
+
+/* ---- side by side: copying ---- */
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -47,9 +161,8 @@ static bool same_file(const struct stat *a, const struct stat *b)
 /* The file at the path must still be the one that was copied, as it was when it was opened. */
 static int unchanged(const struct pack_item *it, const struct stat *before, struct err *err)
 {
-    struct err why = ERR_INIT;
     struct stat now;
-    int fd = open_beneath(it->root, it->rel, O_RDONLY | O_NONBLOCK, &why);
+    int fd = open_beneath(it->root, it->rel, O_PATH | O_NOFOLLOW, NULL);
     if (fd < 0)
         return err_set(err, ERR_CHANGED, "'%s' disappeared while it was copied", it->rel);
     int rc = fstat(fd, &now);
@@ -59,52 +172,83 @@ static int unchanged(const struct pack_item *it, const struct stat *before, stru
     return 0;
 }
 
-static int copy_bytes(const struct pack *p, int from, int to, const struct pack_item *it, char *block, char sha[SHA256_HEX + 1],
-                      uint64_t *bytes, struct err *err)
+/* Reads no further than the file was long: one that grows as fast as it is read would never end. */
+static int copy_bytes(struct copying *w, const struct pack_item *it, int from, int to, uint64_t size, uint64_t *bytes, struct err *err)
 {
-    struct sha256 s;
-    sha256_init(&s);
-    int rc = 0;
     *bytes = 0;
-    while (rc == 0 && (rc = pack_alive(p, err)) == 0) {
-        ssize_t n = read(from, block, BLOCK);
+    for (;;) {
+        if (pack_alive(w->c->p, err) != 0)
+            return -1;
+        ssize_t n = read(from, w->block, BLOCK);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n == 0)
-            break;
-        if (n < 0) {
-            rc = err_sys(err, "cannot read '%s'", it->rel);
-            break;
-        }
-        sha256_add(&s, block, (size_t)n);
+        if (n < 0)
+            return err_sys(err, "cannot read '%s'", it->rel);
         *bytes += (uint64_t)n;
-        rc = fd_write_all(to, block, (size_t)n, it->dest, err);
+        if ((n == 0 && *bytes < size) || *bytes > size)
+            return err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+        if (n == 0)
+            return 0;
+        sha256_add(&w->sha, w->block, (size_t)n);
+        if (fd_write_all(to, w->block, (size_t)n, it->dest, err) != 0)
+            return -1;
     }
-    sha256_hex(&s, sha);
+}
+
+static int copy_one(struct copying *w, size_t i, int from, const struct stat *st, struct err *err)
+{
+    struct copier *c = w->c;
+    const struct pack_item *it = &c->p->items[i];
+    struct bundle_artifact *out = &c->done[i];
+    int to = openat(c->p->out, it->dest, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (to < 0)
+        return err_sys(err, "cannot create '%s' of the bundle", it->dest);
+    int rc = copy_bytes(w, it, from, to, (uint64_t)st->st_size, &out->bytes, err);
+    if (close(to) != 0 && rc == 0)
+        rc = err_sys(err, "cannot write '%s' of the bundle", it->dest);
+    sha256_take(&w->sha, c->sha[i]);
+    if (rc == 0)
+        rc = unchanged(it, st, err);
+    if (rc == 0 && it->sha256 && strcmp(it->sha256, c->sha[i]) != 0)
+        rc = err_set(err, ERR_CHANGED, "'%s' changed while the bundle was collected", it->rel);
+    out->path = it->dest;
+    out->role = it->role;
+    out->sha256 = c->sha[i];
     return rc;
 }
 
-static int copy_open(const struct pack *p, const struct pack_item *it, int from, const struct stat *st, char *block,
-                     struct bundle_artifact *out, struct err *err)
+static void *copy_some(void *arg)
 {
-    char sha[SHA256_HEX + 1];
-    struct arena *a = (struct arena *)&p->a;
-    if (make_dirs(p->out, it->dest, err) != 0)
-        return -1;
-    int to = openat(p->out, it->dest, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (to < 0)
-        return err_sys(err, "cannot create '%s' of the bundle", it->dest);
-    *out = (struct bundle_artifact){.path = it->dest, .role = it->role};
-    int rc = copy_bytes(p, from, to, it, block, sha, &out->bytes, err);
-    if (close(to) != 0 && rc == 0)
-        rc = err_sys(err, "cannot write '%s' of the bundle", it->dest);
-    if (rc == 0 && out->bytes != (uint64_t)st->st_size)
-        rc = err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
-    if (rc == 0)
-        rc = unchanged(it, st, err);
-    out->sha256 = arena_strndup(a, sha, SHA256_HEX);
-    return rc;
+    struct copying w = {.c = arg};
+    struct err err = ERR_INIT;
+    struct stat st;
+    size_t i;
+    int fd = -1;
+    w.block = xmalloc(BLOCK);
+    sha256_init(&w.sha);
+    while (next_item(w.c, &i, &fd, &st)) {
+        if (copy_one(&w, i, fd, &st, &err) != 0)
+            failed(w.c, i, &err);
+        close(fd);
+    }
+    sha256_free(&w.sha);
+    free(w.block);
+    return NULL;
 }
+
+static void copy_all(struct copier *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (size_t)cores, started = 0;
+    pthread_t thread[THREADS_MAX];
+    while (started + 1 < n && started + 1 < c->p->n_items && pthread_create(&thread[started], NULL, copy_some, c) == 0)
+        started++;
+    copy_some(c);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* ---- the whole ---- */
 
 static void record(struct pack *p, const struct pack_item *it, const struct bundle_artifact *done)
 {
@@ -118,53 +262,15 @@ static void record(struct pack *p, const struct pack_item *it, const struct bund
     p->m.has_traces |= it->role == ROLE_TRACE;
 }
 
-/* 0 copied, 1 left out and said so, -1 refused. */
-static int copy_item(struct pack *p, const struct pack_item *it, uint64_t *total, char *block, struct err *err)
-{
-    struct err why = ERR_INIT;
-    struct stat st;
-    struct bundle_artifact done;
-    int from = open_beneath(it->root, it->rel, O_RDONLY | O_NONBLOCK, &why);
-    if (from < 0 && why.kind == ERR_MISSING && !it->required && it->role != ROLE_CAPTURE && it->role != ROLE_INTERVAL) {
-        pack_absent(p, it->dest, "not on disk: retention removed it, or it was never written");
-        return 1;
-    }
-    if (from < 0) {
-        *err = why;
-        if (why.kind == ERR_MISSING && !it->required)
-            err->kind = ERR_CHANGED;
-        return err_prefix(err, "%s", bundle_role_name(it->role));
-    }
-    int rc = fstat(from, &st) != 0 ? err_sys(err, "cannot look at '%s'", it->rel) : 0;
-    if (rc == 0 && !S_ISREG(st.st_mode))
-        rc = err_set(err, ERR_REFUSED, "'%s' is no regular file", it->rel);
-    const char *bound = p->m.n_artifacts + 1 > p->r->max_files                       ? "past --max-files"
-                        : (uint64_t)st.st_size > p->r->max_bytes - *total ? "past --max-bytes"
-                                                                                     : NULL;
-    if (rc == 0 && bound && it->required)
-        rc = err_set(err, ERR_BOUND, "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
-    else if (rc == 0 && bound) {
-        pack_excluded(p, it->dest, bound);
-        rc = 1;
-    }
-    if (rc == 0)
-        rc = copy_open(p, it, from, &st, block, &done, err);
-    close(from);
-    if (rc == 0) {
-        *total += done.bytes;
-        record(p, it, &done);
-    }
-    return rc;
-}
-
-static int put_job_manifest(struct pack *p, uint64_t *total, struct err *err)
+static int put_job_manifest(struct copier *c, struct err *err)
 {
     static const char path[] = "job/manifest.json";
+    struct pack *p = c->p;
     if (p->job_text.len == 0)
         return 0;
     if (p->job_text.len > p->r->max_bytes || p->r->max_files == 0)
         return err_set(err, ERR_BOUND, "'%s' is past a bound", path);
-    if (make_dirs(p->out, path, err) != 0)
+    if (make_dirs(p->out, path, &c->made, err) != 0)
         return -1;
     int fd = openat(p->out, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -174,25 +280,31 @@ static int put_job_manifest(struct pack *p, uint64_t *total, struct err *err)
         rc = err_sys(err, "cannot write '%s' of the bundle", path);
     char sha[SHA256_HEX + 1];
     sha256_of(p->job_text.p, p->job_text.len, sha);
-    p->m.artifacts[p->m.n_artifacts++] = (struct bundle_artifact){path, ROLE_JOB_MANIFEST, p->job_text.len,
-                                                                  arena_strndup(&p->a, sha, SHA256_HEX)};
-    *total += p->job_text.len;
+    p->m.artifacts[p->m.n_artifacts++] = (struct bundle_artifact){path, ROLE_JOB_MANIFEST, p->job_text.len, pack_kept(p, sha)};
+    c->bytes += p->job_text.len;
+    c->files++;
     return rc;
 }
 
 int pack_copy(struct pack *p, struct err *err)
 {
-    uint64_t total = 0;
-    if (p->n_items + 1 > BUNDLE_ARTIFACTS_MAX)
-        return err_set(err, ERR_BOUND, "%zu files, a bundle holds at most %d", p->n_items + 1, BUNDLE_ARTIFACTS_MAX);
+    struct copier c = {.p = p, .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = p->n_items};
     p->m.artifacts = arena_alloc(&p->a, (p->n_items + 1) * sizeof *p->m.artifacts);
     p->m.captured = arena_alloc(&p->a, (p->n_items + 1) * sizeof *p->m.captured);
-    if (put_job_manifest(p, &total, err) != 0)
-        return -1;
-    char *block = xmalloc(BLOCK);
-    int rc = 0;
-    for (size_t i = 0; i < p->n_items && rc >= 0; i++)
-        rc = copy_item(p, &p->items[i], &total, block, err);
-    free(block);
-    return rc < 0 ? -1 : 0;
+    c.done = arena_zalloc(&p->a, (p->n_items + 1) * sizeof *c.done);
+    c.sha = arena_alloc(&p->a, (p->n_items + 1) * sizeof *c.sha);
+    int rc = put_job_manifest(&c, err);
+    if (rc == 0)
+        copy_all(&c);
+    if (rc == 0 && c.err.kind) {
+        *err = c.err;
+        rc = -1;
+    }
+    for (size_t i = 0; rc == 0 && i < p->n_items; i++)
+        if (c.done[i].path)
+            record(p, &p->items[i], &c.done[i]);
+    pack_excluded_rest(p);
+    buf_free(&c.made);
+    pthread_mutex_destroy(&c.lock);
+    return rc;
 }
