@@ -281,6 +281,22 @@ refuse_() { # jq filter, words
     done
 }
 
+@test "figures and words are found in the accounts that ref-seal keeps, too" {
+    make selected
+    edit 'if .type == "account" then .recorded = {"kafka-read": {client: "librdkafka 2.15.1", ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
+        "ref-seal": {complete_by_the_operator: true, instead_of: ["ref-run"]}} else . end'
+    decide 0
+    [[ $output == *"orders/1 offsets [651, 711): 57 records, 3 offsets not delivered (2 aborted, 1 markers or absent), as the reference records"* ]]
+    [[ $output == *"reading with librdkafka 2.15.1"*"the operator's word"*'{"orders/0":651}'* ]]
+    edit 'if .type == "account" then .recorded = {"kafka-read": {ranges: (.recorded.ranges | .[0].complete = false)}} else . end'
+    decide 2
+    # an account in the stream itself is no hearsay
+    edit 'if .type == "account" then {type: "account", stage: "kafka-read", complete: true, reasons: [], ranges: .recorded.ranges}, (.recorded = {}) else . end'
+    decide 0
+    [[ $output == *"57 records, 3 offsets not delivered (2 aborted, 1 markers or absent)
+"* ]]
+}
+
 @test "names of a reference that drive a terminal are masked" {
     make selected
     edit 'if .type == "account" then .implementation.name = "\u001b[31mred" | .verified_by_writer = ["\u0007"] else . end'

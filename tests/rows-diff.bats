@@ -116,7 +116,7 @@ setup() {
     [ "$(jq -c 'select(.kind == "changed") | [.key, .owed, .found, .differ, .at]' <<<"$output")" = '[["k","3"],["1","k","2","3"],["1","k","5","3"],["b"],"t/0/1"]' ]
 }
 
-@test "a NULL key is no empty one, and keys of two columns do not run together" {
+@test "C17: a NULL key is no empty one, and keys of two columns do not run together" {
     { owed '[null,"v"]'; owed '["","v"]'; side captured 2; found '["","v"]' '["","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "1 0 1 1 0" ]
@@ -196,7 +196,7 @@ setup() {
     [ "$(counts)" = "1 0 1 1 0" ]
 }
 
-@test "more rows than memory may hold, under a limit that the system keeps" {
+@test "C10: more rows than memory may hold, under a limit that the system keeps" {
     awk 'BEGIN {
         n = 150000
         print "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[]}"

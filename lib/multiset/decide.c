@@ -208,17 +208,32 @@ static void put_relation(const struct multiset_question *q, const struct columns
     buf_free(&counts);
 }
 
+/* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
+static bool without_cells(const struct columns *columns, struct buf *why)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (!type_supported(&columns->at[i].type)) {
+            buf_printf(why, "column '%s' is %s, a type without cells", columns->at[i].name, columns->at[i].type.name);
+            return true;
+        }
+    return false;
+}
+
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns, struct stream_out *out)
 {
     bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
     choose(q, chosen);
-    struct buf why = BUF_INIT;
+    struct buf why = BUF_INIT, other = BUF_INIT;
+    bool unsupported = without_cells(columns, &other);
     for (size_t r = 0; r < RELATION_TYPES; r++) {
         buf_reset(&why);
-        asked[r] = chosen[r] && !any_wanting(q, (enum relation)r, &why);
+        bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &why);
+        asked[r] = chosen[r] && !wanting && !unsupported;
         any |= asked[r];
-        if (chosen[r] && !asked[r])
+        if (wanting)
             stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM, NULL);
+        else if (chosen[r] && unsupported)
+            stream_put_check(out, check_of[r], STATUS_UNSUPPORTED, buf_str(&other), NULL, NEXT_UNSUPPORTED_TABLE, NULL);
     }
     struct multiset_result res = {0};
     struct err err = ERR_INIT;
@@ -228,4 +243,5 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
         if (asked[r])
             put_relation(q, columns, out, (enum relation)r, &res);
     buf_free(&why);
+    buf_free(&other);
 }

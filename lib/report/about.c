@@ -61,6 +61,15 @@ const struct json *report_reference(const struct report *r)
     return NULL;
 }
 
+/* What the reference's file records under a name: at the top, or as the account of its reader, which ref-seal keeps whole. */
+static const struct json *recorded(const struct json *account, const char *name)
+{
+    const struct json *all = json_get(account, "recorded"), *reader = json_get(all, "kafka-read");
+    const struct json *found = json_get(all, name);
+    found = found ? found : json_get(reader, name);
+    return found ? found : json_get(json_get(reader, "recorded"), name);
+}
+
 static const struct json *find_range(const struct json *list, const char *topic, uint64_t partition)
 {
     for (size_t i = 0; is_list(list) && i < list->len; i++) {
@@ -72,16 +81,16 @@ static const struct json *find_range(const struct json *list, const char *topic,
     return NULL;
 }
 
-const struct json *report_range(const struct report *r, const char *topic, uint64_t partition, bool *recorded)
+const struct json *report_range(const struct report *r, const char *topic, uint64_t partition, bool *only_recorded)
 {
     const struct json *found = NULL;
-    *recorded = false;
+    *only_recorded = false;
     for (const struct report_line *l = r->accounts.first; l && !found; l = l->next)
         found = find_range(json_get(l->doc, "ranges"), topic, partition);
     const struct json *reference = report_reference(r);
     if (!found && reference) {
-        *recorded = true;
-        found = find_range(json_get(json_get(reference, "recorded"), "ranges"), topic, partition);
+        *only_recorded = true;
+        found = find_range(recorded(reference, "ranges"), topic, partition);
     }
     return found;
 }
@@ -126,8 +135,8 @@ void report_not_given(const struct report *r, struct buf *out)
 /* What was read of a range: `: 1890 records (3 null), 10 offsets not delivered (7 aborted, 3 markers or absent)`. */
 static void put_figures(struct buf *out, const struct report *r, const char *topic, uint64_t partition)
 {
-    bool recorded;
-    const struct json *v = report_range(r, topic, partition, &recorded), *complete = v ? json_get(v, "complete") : NULL;
+    bool only_recorded;
+    const struct json *v = report_range(r, topic, partition, &only_recorded), *complete = v ? json_get(v, "complete") : NULL;
     if (!v)
         return;
     buf_printf(out, ": %" PRIu64 " records", report_number(v, "delivered", NULL));
@@ -141,7 +150,7 @@ static void put_figures(struct buf *out, const struct report *r, const char *top
         buf_adds(out, ", INCOMPLETE: ");
         report_put_member(out, v, "reason");
     }
-    buf_adds(out, recorded ? ", as the reference records" : "");
+    buf_adds(out, only_recorded ? ", as the reference records" : "");
 }
 
 static void put_sources(struct buf *out, const struct report *r)
@@ -290,15 +299,16 @@ static void put_recorded(const struct report *r, struct buf *out)
     const struct json *a = report_reference(r);
     if (!a)
         return;
-    const struct json *by = json_get(a, "implementation"), *recorded = json_get(a, "recorded"), *checked = json_get(a, "verified_by_writer");
-    const struct json *configuration = json_get(by, "configuration"), *starts = json_get(recorded, "run_start_offsets");
+    const struct json *by = json_get(a, "implementation"), *checked = json_get(a, "verified_by_writer"), *client = recorded(a, "client");
+    const struct json *configuration = json_get(by, "configuration"), *starts = recorded(a, "run_start_offsets");
+    const struct json *word = json_get(json_get(json_get(a, "recorded"), "ref-seal"), "complete_by_the_operator");
     buf_adds(out, "\nonly recorded in the reference\n  computed by ");
     report_put_member(out, by, "name");
     buf_addc(out, ' ');
     report_put_member(out, by, "version");
-    if (json_get(recorded, "client")) {
+    if (client) {
         buf_adds(out, ", reading with ");
-        report_put_member(out, recorded, "client");
+        report_put(out, client);
     }
     buf_adds(out, has_members(configuration) ? "; its configuration is in the JSON report\n" : "\n");
     if (is_list(checked) && checked->len) {
@@ -306,6 +316,8 @@ static void put_recorded(const struct report *r, struct buf *out)
         report_put_texts(out, checked);
         buf_addc(out, '\n');
     }
+    if (word && word->type == JSON_TRUE)
+        buf_adds(out, "  that it is complete is the operator's word: no account of its reader stands behind it\n");
     if (has_members(starts)) {
         buf_adds(out, "  first offsets given by the operator: ");
         report_put(out, starts);
@@ -333,7 +345,7 @@ static void put_declared(const struct report *r, struct buf *out)
 static void put_not_established(const struct report *r, struct buf *out)
 {
     struct report_coverage c = report_coverage(r);
-    size_t before = out->len;
+    size_t before = out->len; /* of a part that may have nothing to say */
     buf_adds(out, "\nnot established\n");
     size_t empty = out->len;
     if (r->has_scope && r->scope.declared)
