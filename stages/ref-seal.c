@@ -87,7 +87,7 @@ struct seal {
     const struct json *document; /* the scope's, from the file or the stream */
     bool in_stream;              /* the stream's own scope line has passed */
     struct scope scope;
-    struct buf config;
+    const char *config;          /* the configuration's text, or NULL */
     struct reference_cells cells;
     struct buf row;
     struct reference_writer w;
@@ -141,18 +141,21 @@ static const char *secret_in(const struct json *v)
 
 static int read_config(struct seal *s, struct err *err)
 {
-    if (file_read(s->o.config, MAX_CONFIG, &s->config, err) != 0)
+    struct buf text = BUF_INIT;
+    const struct json *doc = NULL;
+    int rc = file_read(s->o.config, MAX_CONFIG, &text, err);
+    if (rc == 0 && !(doc = json_parse_named(arena_strndup(&s->keep, text.p ? text.p : "", text.len), text.len, &s->keep, "configuration", err)))
+        rc = err_prefix(err, "'%s'", s->o.config);
+    buf_free(&text);
+    if (rc != 0)
         return -1;
-    const char *text = buf_str(&s->config);
-    const struct json *doc = json_parse_named(text, s->config.len, &s->keep, "configuration", err);
-    if (!doc)
-        return err_prefix(err, "'%s'", s->o.config);
     const char *secret = secret_in(doc);
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "'%s': the configuration is not an object", s->o.config);
     if (secret)
         return err_set(err, ERR_REFUSED, "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
                        secret);
+    s->config = arena_strndup(&s->keep, doc->raw, doc->raw_len);
     return 0;
 }
 
@@ -181,7 +184,7 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
 
 static int begin(struct seal *s, struct err *err)
 {
-    const struct reference_head head = {s->document->raw, s->document->raw_len, s->o.name, s->o.version, s->o.config ? s->config.p : NULL};
+    const struct reference_head head = {s->document->raw, s->document->raw_len, s->o.name, s->o.version, s->config};
     if (reference_begin(&s->w, s->o.out, &head, err) != 0)
         return -1;
     s->begun = true;
@@ -333,7 +336,6 @@ static void seal_free(struct seal *s)
     reference_cells_free(&s->cells);
     scope_free(&s->scope);
     stream_out_free(&s->out);
-    buf_free(&s->config);
     buf_free(&s->row);
     arena_free(&s->keep);
     arena_free(&s->line);

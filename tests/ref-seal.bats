@@ -1,0 +1,261 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# ref-seal: an artifact that says what it is, and every reason for which it is not whole.
+bats_require_minimum_version 1.5.0
+load job-stages
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    PATH=${OWED_BIN:-$root/bin}:$PATH
+    scope=$root/fixtures/reference/scope.json
+    events=$root/fixtures/reference/events.ndjson
+}
+
+seal() { ref-seal --name=n --out=ref "$@"; }
+end_line() { tail -n 1 ref; }
+account() { jq -c 'select(.type == "account" and .stage == "ref-seal")' <<<"$output"; }
+
+incomplete() { # first reason
+    [ "$(end_line | jq -r '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ] || { end_line >&2; return 1; }
+    [ "$(account | jq -r '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ]
+}
+
+# holds: count and both hashes of the artifact, by other means than ours.
+holds() {
+    [ "$(end_line | jq -r .header_sha256)" = "$(head -n 1 ref | sha256sum | cut -d ' ' -f 1)" ]
+    [ "$(end_line | jq -r .rows_sha256)" = "$(sed '1d;$d' ref | sha256sum | cut -d ' ' -f 1)" ]
+    [ "$(end_line | jq -r .rows)" = "$(sed '1d;$d' ref | wc -l)" ]
+}
+
+event() { # values [at]
+    printf '{"type":"event",%s"values":%s}\n' "${2:+\"at\":\"$2\",}" "$1"
+}
+good='{"event_id":1,"customer":"c","amount":1,"seen":1,"score":1,"note":"n"}'
+with() { jq -c ". + $1" <<<"$good"; }
+
+# rows: event lines on standard input sealed under the operator's word.
+rows() {
+    whole in
+    seal --scope="$scope" --complete "$@" <in
+}
+
+@test "the rows of a saved run: complete, its hashes held by other means, everything but events passed" {
+    run -0 --separate-stderr seal --version=3 <"$events"
+    [ -z "$stderr" ]
+    holds
+    [ "$(end_line | jq -c '[.end, .rows, .complete, .reasons]')" = '[true,120,true,[]]' ]
+    [ "$(head -n 1 ref | jq -c '[.format, .version, .implementation]')" = '["clink-reference-result",1,{"name":"n","version":"3","configuration":null}]' ]
+    [ "$(head -n 1 ref | jq -c .scope)" = "$(jq -c . "$scope")" ]
+    [ "$(sed -n 2p ref)" = '{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' ]
+    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream scope account account account end " ]
+    [ "$(account | jq -c '[.complete, .rows, .path, .rows_sha256]')" = "$(end_line | jq -c '[true, 120, "ref", .rows_sha256]')" ]
+    [ "$(end_line | jq -c '.recorded | [."kafka-read".client, ."ref-run".program]')" = '["librdkafka 2.15.1","jq"]' ]
+    [ "$(stat -c %a ref)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
+    [ -z "$(find . -name ".*.tmp*")" ]
+}
+
+@test "the scope from a file, that went through jq and Python; both must be the same" {
+    jq . "$scope" >pretty.json
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); json.dump({k: d[k] for k in reversed(d)}, open("python.json","w"))' "$scope"
+    sed 's/"orders"/"\\u006frders"/' "$scope" >escaped.json
+    for s in pretty python escaped; do
+        run -0 --separate-stderr seal --scope=$s.json <"$events"
+        holds
+        [ "$(wc -l <ref)" -eq 122 ]
+        run -0 bash -c "ref-bind --reference=ref <'$root/fixtures/the-table-untouched/2-scope-cut.ndjson'"
+    done
+    grep -v '"type":"scope"' "$events" | sed 's/"scope":1,//' >bare
+    run -0 --separate-stderr seal --scope=pretty.json <bare
+    run -2 --separate-stderr ref-seal --name=n --out=none <bare
+    [[ $stderr == *"an event before the scope"* ]]
+    [ ! -e none ]
+}
+
+@test "another scope in the stream than in the file: refused by the field, nothing written" {
+    jq -c '.sources[0].partitions[1].to = 712' "$scope" >other.json
+    run -2 --separate-stderr seal --scope=other.json <"$events"
+    [[ $stderr == *"scope_sha256"* ]]
+    sed 's/"checkpoint":7/"checkpoint":9/' "$events" >changed
+    run -2 --separate-stderr seal --scope="$scope" <changed
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    { grep '"type":"scope"' "$events"; grep '"type":"scope"' "$events"; } | whole twice
+    run -2 --separate-stderr seal <twice
+    [[ $stderr == *"line 3: a second scope"* ]]
+    whole none </dev/null
+    run -2 --separate-stderr seal <none
+    [[ $stderr == "ref-seal: no scope line and no --scope"* ]]
+    for bad in '{}' '[]' 'x' '' '{"format":"clink-audit-scope","version":9}'; do
+        printf '%s' "$bad" >bad.json
+        run -2 --separate-stderr seal --scope=bad.json <"$events"
+        [[ $stderr == "ref-seal: 'bad.json': scope"* ]]
+    done
+    [ ! -e ref ]
+}
+
+@test "values: by value, exactly, and unfit where the column cannot hold them" {
+    { event "$good" t/0/1; event "$(with '{amount: "1e-4", event_id: "9007199254740993", score: "-0", note: null}')"
+      event '{"note":"\u00e9\u0001","score":"inf","seen":"1.5","amount":"123456789012345.12","customer":"\u0000","event_id":1.0}'
+      event '{"event_id":9223372036854775808,"customer":"","amount":0.00001,"seen":1e30,"score":1e400}'; } >lines
+    run -0 --separate-stderr rows <lines
+    holds
+    [ "$(sed '1d;$d' ref)" = '{"cells":["1","c","10000","1000","3ff0000000000000","n"],"at":"t/0/1"}
+{"cells":["9007199254740993","c","1","1000","8000000000000000",null]}
+{"cells":["1","\u0000",{"unfit":"123456789012345.12"},"1500","7ff0000000000000","é\u0001"]}
+{"cells":[{"unfit":"9223372036854775808"},"",{"unfit":"0.00001"},{"unfit":"1000000000000000000000000000000 ms"},{"unfit":"1e400"},null]}' ]
+}
+
+@test "rows in error: named by place and column, the others sealed, the artifact incomplete" {
+    while IFS=$'\t' read -r values reason; do
+        { event "$good" t/0/1; event "$values" t/0/2; event "$good"; } >lines
+        run -3 --separate-stderr rows <lines
+        incomplete "t/0/2: column $reason"
+        [ "$stderr" = "ref-seal: 'ref' is incomplete: t/0/2: column $reason" ]
+        holds
+        [ "$(end_line | jq .rows)" = 2 ]
+    done <<BAD
+$(with '{amount: "12,5"}')	'amount': not a number
+$(with '{amount: true}')	'amount': not a number
+$(with '{customer: 7}')	'customer': not a string
+$(with '{seen: "2025-01-01T00:00:00Z"}')	'seen': not a number
+$(with '{score: [1]}')	'score': not a number
+$(with '{nope: 1}')	'nope': the table's scope has no such column
+$(jq -c 'del(.amount)' <<<"$good")	'amount': no value, and it is not Nullable
+BAD
+    for i in $(seq 25); do event '{}' "t/0/$i"; done >lines
+    run -3 --separate-stderr rows <lines
+    [ "$(end_line | jq -c '[(.reasons | length), .reasons[9], .reasons[10]]')" = \
+        "[11,\"t/0/10: column 'event_id': no value, and it is not Nullable\",\"15 more rows that cannot be sealed\"]" ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    { event '{}'; printf '{"type":"event","at":"a\\"b","values":%s}\n{"type":"event","at":7,"values":%s}\n' "$good" "$good"; } >lines
+    run -3 --separate-stderr rows <lines
+    incomplete "the event on line 2: column 'event_id': no value, and it is not Nullable"
+    [ "$(end_line | jq -r '.reasons[1:][]')" = "the event on line 3: its at is no text, or needs an escape
+the event on line 4: its at is no text, or needs an escape" ]
+}
+
+@test "an account that is not complete, in the words of its stage" {
+    sed 's/"stage":"kafka-read","complete":true,"reasons":\[\]/"stage":"kafka-read","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
+    run -3 --separate-stderr seal <in
+    incomplete "kafka-read: orders/0: 122 offsets are gone"
+    [ "$(end_line | jq .rows)" = 120 ]
+    run -3 --separate-stderr seal --complete <in
+    incomplete "kafka-read: orders/0: 122 offsets are gone"
+    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":false/' "$events" >in
+    run -3 --separate-stderr seal <in
+    incomplete "ref-run: incomplete, without a reason"
+    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":"yes"/' "$events" >in
+    run -2 --separate-stderr ref-seal --name=n --out=none <in
+    [[ $stderr == *"account.complete: not true or false"* && ! -e none ]]
+    { grep '"type":"scope"' "$events"; grep '"stage":"ref-run"' "$events"; grep '"stage":"ref-run"' "$events"; } | whole in
+    run -2 --separate-stderr seal <in
+    [[ $stderr == *"a second account of ref-run"* ]]
+}
+
+@test "accounts that do not fit the scope, each other or the rows" {
+    while IFS=$'\t' read -r edit reason; do
+        sed "$edit" "$events" >in
+        run -3 --separate-stderr seal <in
+        incomplete "$reason"
+    done <<'BAD'
+s/"partition":1,"from":651,"to":711/"partition":1,"from":651,"to":710/;/"type":"scope"/s/"to":710/"to":711/	kafka-read read 651 to 710 of orders/1, which is not the scope's range
+s/"partition":1,"from":651,"to":711/"partition":1,"from":652,"to":711/;/"type":"scope"/s/"from":652/"from":651/	kafka-read read 652 to 711 of orders/1, which is not the scope's range
+/"account"/s/"topic":"orders","partition":1/"topic":"orders","partition":2/	kafka-read gives no account of orders/1
+s/"not_delivered":0,"complete":true/"not_delivered":0,"complete":false/	kafka-read did not read orders/0 to its end
+s/"records":120/"records":119/	the records that kafka-read delivered are not those that ref-run was given, by their counts
+s/"rows":120/"rows":121/	120 rows came, which is not what ref-run counts
+BAD
+}
+
+@test "no account: the operator's word is needed, and is recorded as that" {
+    for stage in kafka-read ref-run; do
+        grep -v "\"stage\":\"$stage\"" "$events" | sed 's/"account":2/"account":1/' >in
+        run -3 --separate-stderr seal <in
+        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of $stage: "* ]]
+        run -0 --separate-stderr seal --complete <in
+        [ "$(end_line | jq -c '.complete, .recorded."ref-seal"')" = "true
+{\"complete_by_the_operator\":true,\"instead_of\":[\"$stage\"]}" ]
+    done
+    run -0 --separate-stderr seal --complete <"$events"
+    [ "$(end_line | jq '.recorded | has("ref-seal")')" = false ]
+}
+
+@test "a stream that is unfinished, or was stopped: incomplete, published, in the words of who stopped" {
+    sed '$d' "$events" >short
+    run -3 --separate-stderr seal <short
+    incomplete "the stream did not come whole: stdin: unfinished stream: its end line is missing"
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    holds
+    head -c 20000 "$events" >cut-off
+    run -3 --separate-stderr seal <cut-off
+    [ "$(end_line | jq .complete)" = false ]
+    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","reason":"the broker is gone","next":""}'
+      event "$good"; grep '"stage":"ref-run"' "$events"; } | whole stopped
+    run -3 --separate-stderr seal --complete <stopped
+    incomplete "the stream was stopped by kafka-read: the broker is gone"
+    [ "$(end_line | jq .rows)" = 47 ]
+    run -3 --separate-stderr seal --scope="$scope" </dev/null
+    incomplete "the stream did not come whole: stdin: unfinished stream: empty input"
+    { grep '"type":"scope"' "$events"; echo '{"type":"event","values":{"a":1,"a":2}}'; } | whole in
+    run -2 --separate-stderr seal --complete <in
+    incomplete "the stream did not come whole: stdin: line 3: byte 33: duplicate name"
+}
+
+@test "no events: a reference of no row" {
+    { grep '"type":"scope"' "$events"; } | whole in
+    run -0 --separate-stderr seal --complete <in
+    holds
+    [ "$(wc -l <ref)" -eq 2 ]
+}
+
+@test "the configuration is recorded, and nothing that is named as a secret" {
+    printf '{\n  "rate": 1.10,\n  "note": "a\\tb" }\n' >config.json
+    run -0 --separate-stderr seal --config=config.json <"$events"
+    holds
+    head -n 1 ref | grep -qF '"configuration":{   "rate": 1.10,   "note": "a\tb" }}'
+    for bad in '[]' '{"a":1,"a":2}' 'x' '{"kafka":{"sasl.password":"hunter2"}}' '[{"api-key":"hunter2"}]' '{"x":[{"Secret":"hunter2"}]}'; do
+        echo "$bad" >config.json
+        run -2 --separate-stderr ref-seal --name=n --out=none --config=config.json <"$events"
+        [[ $stderr == "ref-seal: 'config.json': "* && $stderr$output != *hunter2* ]]
+        [ ! -e none ]
+    done
+}
+
+@test "the artifact appears whole or not at all" {
+    mkdir dir
+    run -2 --separate-stderr ref-seal --name=n --out=dir <"$events"
+    [[ $stderr == *"'dir': it is no regular file"* ]]
+    run -3 --separate-stderr ref-seal --name=n --out=none/ref <"$events"
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -2 --separate-stderr ref-seal --name=n --out=/dev/null <"$events"
+    echo old >ref
+    mkfifo in
+    ref-seal --name=n --out=ref <in >/dev/null 3>&- &
+    pid=$!
+    exec 8>in
+    head -n 60 "$events" >&8
+    sleep 0.3
+    kill -9 "$pid"
+    wait "$pid" || true
+    exec 8>&-
+    [ "$(cat ref)" = old ]
+    [ -z "$(find . -name ".*.tmp*")" ]
+    # a file that may not grow: nothing of it is published
+    for _ in $(seq 2000); do event "$good"; done | whole in2
+    run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --name=n --scope='$scope' --out=ref <in2 >/dev/null"
+    [[ $stderr == *"File too large"* ]]
+    [ "$(cat ref)" = old ]
+    [ -z "$(find . -name ".*.tmp*")" ]
+}
+
+@test "bad usage" {
+    run -2 --separate-stderr ref-seal --out=x </dev/null
+    [[ $stderr == *"--name and --out are needed"* ]]
+    run -2 --separate-stderr ref-seal --name=x </dev/null
+    run -2 --separate-stderr ref-seal --name= --out=x </dev/null
+    run -2 --separate-stderr seal stray <"$events"
+    run -2 --separate-stderr seal --name=$'\xff' <"$events"
+    run -3 --separate-stderr seal --scope=none.json <"$events"
+    [[ $stderr == *"none.json"* ]]
+    [ ! -e ref ]
+}
