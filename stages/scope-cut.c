@@ -21,26 +21,30 @@ static const char help[] =
     "  --checkpoint=N      the checkpoint (the one that the bundle was collected for)\n"
     "  --key=COLUMN,...    the columns that name one row; may be repeated\n"
     "  --from-run-start    every interval from the run's start, not from the checkpoint before\n"
+    "  --coverage=selected-keys|complete-table   the table is dedicated to this one run, whose last rows are the\n"
+    "                      checkpoint's: then nothing else may be in it (selected-keys)\n"
     "  --job=JOB --sink=OPERATOR --database=NAME --table=NAME   must be the bundle's\n"
     "  --out=FILE          write the scope document to FILE too\n"
+    "  --expected-out=FILE write the captured rows to FILE too, one JSON object a line\n"
     "  --max-line=SIZE     longest line of the input (64M)\n"
     "  --help, --version\n"
     "exit: 0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported\n";
 
-enum { OPT_CHECKPOINT = 256, OPT_KEY, OPT_START, OPT_JOB, OPT_SINK, OPT_DATABASE, OPT_TABLE, OPT_OUT, OPT_MAX_LINE };
+enum { OPT_CHECKPOINT = 256, OPT_KEY, OPT_START, OPT_JOB, OPT_SINK, OPT_DATABASE, OPT_TABLE, OPT_OUT, OPT_COVERAGE, OPT_EXPECTED, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
     {"checkpoint", required_argument, NULL, OPT_CHECKPOINT}, {"key", required_argument, NULL, OPT_KEY},
     {"from-run-start", no_argument, NULL, OPT_START},        {"job", required_argument, NULL, OPT_JOB},
     {"sink", required_argument, NULL, OPT_SINK},             {"database", required_argument, NULL, OPT_DATABASE},
     {"table", required_argument, NULL, OPT_TABLE},           {"out", required_argument, NULL, OPT_OUT},
+    {"coverage", required_argument, NULL, OPT_COVERAGE},     {"expected-out", required_argument, NULL, OPT_EXPECTED},
     {"max-line", required_argument, NULL, OPT_MAX_LINE},     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},                     {NULL, 0, NULL, 0},
 };
 
 struct options {
     struct cut_request r;
-    const char *bundle, *out;
+    const char *bundle, *out, *expected;
     uint64_t max_line;
 };
 
@@ -59,6 +63,14 @@ static int add_keys(const char *list, struct cut_request *r, struct err *err)
     }
 }
 
+static int set_coverage(struct cut_request *r, struct err *err)
+{
+    r->complete_table = strcmp(optarg, "complete-table") == 0;
+    if (!r->complete_table && strcmp(optarg, "selected-keys") != 0)
+        return err_set(err, ERR_REFUSED, "--coverage is selected-keys or complete-table");
+    return 0;
+}
+
 static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     int c, rc = 0;
@@ -75,6 +87,8 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
         case OPT_DATABASE: o->r.database = optarg; break;
         case OPT_TABLE: o->r.table = optarg; break;
         case OPT_OUT: o->out = optarg; break;
+        case OPT_COVERAGE: rc = set_coverage(&o->r, err); break;
+        case OPT_EXPECTED: o->expected = optarg; break;
         case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err); break;
         case 'h': *status = msg_help(help); return 1;
         case 'V': *status = msg_version(); return 1;
@@ -128,11 +142,12 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 /* ---- the output ---- */
 
-static void put_require(struct stream_out *out)
+static void put_require(struct stream_out *out, bool complete_table)
 {
     static const enum check_name names[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
-                                            CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS};
-    stream_put_require(out, names, sizeof names / sizeof *names);
+                                            CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,
+                                            CHECK_DESTINATION_COVERAGE};
+    stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
 }
 
 static void put_checks(struct cut *c, struct stream_out *out)
@@ -154,6 +169,9 @@ static void put_checks(struct cut *c, struct stream_out *out)
         buf_add(&c->reason, c->note.p, c->note.len);
     }
     stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next, buf_str(&counts));
+    /* A pass is for whoever reads the table. */
+    if (c->uncovered.len > 0)
+        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, buf_str(&c->uncovered), NULL, c->uncovered_next, NULL);
     buf_free(&counts);
 }
 
@@ -176,7 +194,20 @@ static void put_no_scope(struct cut *c, struct stream_out *out)
     stream_put_stop(out, &err, c->next);
 }
 
-static void put_cut(struct cut *c, struct stream_out *out, const char *document)
+/* The rows, and with --expected-out the file of them, which is published only where they are whole. */
+static int put_rows(struct cut *c, struct stream_out *out, const char *path, struct err *err)
+{
+    struct file_out f = {.fd = -1};
+    int rc = path ? file_begin(&f, path, err) : 0;
+    if (rc == 0)
+        rc = cut_rows(c, out, path ? &f : NULL, err);
+    if (rc == 0 && path && c->status == STATUS_PASSED)
+        return file_commit(&f, err);
+    file_drop(&f);
+    return rc;
+}
+
+static void put_cut(struct cut *c, struct stream_out *out, const struct options *o)
 {
     struct err err = ERR_INIT;
     if (!c->has_scope) {
@@ -184,11 +215,14 @@ static void put_cut(struct cut *c, struct stream_out *out, const char *document)
         return;
     }
     cut_put_head(c, out);
-    cut_rows(c, out);
+    if (put_rows(c, out, o->expected, &err) != 0) {
+        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        return;
+    }
     bool whole = c->status == STATUS_PASSED;
     stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
     put_checks(c, out);
-    if (document && write_document(c, document, &err) != 0)
+    if (o->out && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, NEXT_FIX_USAGE);
 }
 
@@ -213,22 +247,22 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     }
     if (!said)
         stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
-    put_require(out);
+    put_require(out, o->r.complete_table);
     if (cut_scope(&c, &b, &o->r, &err) != 0)
         stream_put_stop(out, &err, NEXT_FIX_USAGE);
     else
-        put_cut(&c, out, o->out);
+        put_cut(&c, out, o);
     cut_free(&c);
     bundle_close(&b);
 }
 
 /* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
-static void leave_closed(struct stream_out *out, struct buf *unchecked)
+static void leave_closed(struct stream_out *out, const struct options *o, struct buf *unchecked)
 {
     struct buf reason = BUF_INIT;
     struct err err = ERR_INIT;
     buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
-    put_require(out);
+    put_require(out, o->r.complete_table);
     stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE, NULL);
     err_set(&err, ERR_TROUBLE, "%s", reason.p);
     stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
@@ -240,7 +274,7 @@ static void from_stream(struct stream_out *out, const struct options *o, struct 
     if (!c->has_bundle)
         stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"}, NEXT_FIX_USAGE);
     else if (c->unchecked.len > 0)
-        leave_closed(out, &c->unchecked);
+        leave_closed(out, o, &c->unchecked);
     else
         work(out, o, c->bundle.path, &c->bundle);
 }

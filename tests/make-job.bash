@@ -44,6 +44,7 @@ snap() {
 
 sidecar() { # FILE CHECKPOINT
     [ ${#crc_table[@]} -eq 256 ] || crc_init
+    [ ${#crc_table[@]} -eq 256 ] || crc_init
     printf 'clink_checkpoint_meta=1\ncheckpoint_id=%s\npayload_bytes=%s\npayload_crc32c=%s\npayload_sha256=%s\n' \
         "$2" "$(stat -c %s "$1")" "$(crc32c "$1")" "$(digest "$1")" >"$1.meta"
 }

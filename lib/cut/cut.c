@@ -118,7 +118,8 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
 {
     *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
     c->scope.job = b->m.job;
-    c->scope.from_run_start = r->from_run_start;
+    c->scope.complete_table = r->complete_table;
+    c->scope.from_run_start = r->from_run_start || r->complete_table;
     list_markers(c);
     if (check_request(c, err) != 0 || cut_find_sink(c, err) != 0)
         return -1;
@@ -137,6 +138,8 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);
+    if (r->complete_table)
+        cut_cover(c);
     c->has_columns = c->has_columns && !c->no_scope;
     c->has_scope = c->has_columns;
     return 0;
@@ -147,6 +150,7 @@ void cut_free(struct cut *c)
     scope_free(&c->scope);
     buf_free(&c->reason);
     buf_free(&c->note);
+    buf_free(&c->uncovered);
     buf_free(&c->broken);
     arena_free(&c->a);
 }

@@ -23,6 +23,7 @@ struct cut_request {
     const char **keys;
     size_t n_keys;
     bool from_run_start;
+    bool complete_table;       /* the operator's word that the table is dedicated to this run; implies from_run_start */
     const char *job, *sink, *database, *table; /* NULL: as the bundle has it */
 };
 
@@ -49,6 +50,9 @@ struct cut {
     enum next_action next;     /* of the worst */
     unsigned reasons;
     struct buf note;           /* what is said and changes no verdict */
+    struct buf uncovered;      /* with complete_table: what the bundle does not show of it; "" where it shows all */
+    enum next_action uncovered_next;
+    unsigned uncovered_reasons;
     struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
     struct markers markers;    /* those that the bundle lists */
     struct marker marker;      /* of the checkpoint */
@@ -67,8 +71,9 @@ struct cut {
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */
 int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err);
 /* Read the captures, an interval after another: every row goes to out as it is read. Sets the status where one is not whole,
- * holds an event that does not fit the columns, or a key names two different rows. */
-void cut_rows(struct cut *c, struct stream_out *out);
+ * holds an event that does not fit the columns, or a key names two different rows. Each row goes to expected too, where that is not
+ * NULL, as one JSON object a line; -1 with *err where it cannot be written. */
+int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err);
 /* The lines before the rows: scope, columns and interval. */
 void cut_put_head(struct cut *c, struct stream_out *out);
 void cut_free(struct cut *c);

@@ -12,6 +12,8 @@
 struct pass {
     struct cut *c;
     struct stream_out *out;
+    struct file_out *expected; /* or NULL */
+    struct err expected_err;   /* of writing it */
     struct keyed *keyed;
     struct buf cells, key;
     struct arena line;
@@ -77,6 +79,20 @@ static const char *again_of(const struct cut *c, const struct interval *iv, uint
     return c->scope.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
 }
 
+/* {"cells":[…],"at":"…"} */
+static void put_expected(struct pass *p, const char *at, size_t at_len)
+{
+    if (!p->expected || p->expected_err.kind != ERR_NONE)
+        return;
+    buf_reset(&p->key);
+    buf_adds(&p->key, "{\"cells\":");
+    buf_add(&p->key, p->cells.p, p->cells.len);
+    if (at)
+        buf_printf(&p->key, ",\"at\":\"%.*s\"", (int)at_len, at);
+    buf_adds(&p->key, "}\n");
+    file_add(p->expected, p->key.p, p->key.len, &p->expected_err);
+}
+
 static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again, struct err *err)
 {
     arena_reset(&p->line);
@@ -95,6 +111,7 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
         p->said_key = true;
     }
     stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
+    put_expected(p, at, at_len);
     p->c->rows++;
     return 0;
 }
@@ -161,9 +178,9 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     close(fd);
 }
 
-void cut_rows(struct cut *c, struct stream_out *out)
+int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
-    struct pass p = {.c = c, .out = out, .keyed = keyed_new()};
+    struct pass p = {.c = c, .out = out, .expected = expected, .keyed = keyed_new()};
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
@@ -173,4 +190,8 @@ void cut_rows(struct cut *c, struct stream_out *out)
     buf_free(&p.cells);
     buf_free(&p.key);
     arena_free(&p.line);
+    if (p.expected_err.kind == ERR_NONE)
+        return 0;
+    *err = p.expected_err;
+    return -1;
 }

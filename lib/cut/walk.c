@@ -128,7 +128,7 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
                     i->path, (uintmax_t)previous, (uintmax_t)r->next);
             return false;
         }
-        if (previous == 0 || (!c->r->from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
+        if (previous == 0 || (!c->scope.from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
             return true;
         e = previous;
     }
@@ -267,6 +267,7 @@ void cut_walk(struct cut *c)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals are not of the same epochs");
     if (whole)
         check_passed_by(c);
-    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED)
+    /* A table that is to be read whole can be held against nothing. */
+    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED && !c->scope.complete_table)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_SCOPE, "the scope holds no rows, which establishes nothing");
 }

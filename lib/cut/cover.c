@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the bundle shows of a table declared dedicated to one run: that the run
+ * began with no state, and that its sink was quiet for two barriers after the
+ * checkpoint. Whether the table holds the scope and nothing else is for those
+ * who read it.
+ */
+#include "cut/inside.h"
+
+#include <string.h>
+
+#define REASONS_MAX 6
+#define QUIET 2 /* barriers after the checkpoint that each sink subtask must show empty */
+
+static void say(struct cut *c, enum next_action next, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct cut *c, enum next_action next, const char *fmt, ...)
+{
+    if (c->uncovered_reasons++ == 0)
+        c->uncovered_next = next;
+    else if (c->uncovered_reasons <= REASONS_MAX)
+        buf_adds(&c->uncovered, "; ");
+    if (c->uncovered_reasons > REASONS_MAX)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&c->uncovered, fmt, ap);
+    va_end(ap);
+}
+
+static void start(struct cut *c)
+{
+    const struct scope *s = &c->scope;
+    if (c->n_intervals == 0 || s->start == SCOPE_FROM_CHECKPOINT) {
+        say(c, NEXT_COLLECT_EPOCHS, "the bundle does not reach back to the run's start");
+    } else if (s->start == SCOPE_FROM_RESTORE && s->restored_from > 0) {
+        say(c, NEXT_CHOOSE_CHECKPOINT, "the run began with the state of checkpoint %ju", (uintmax_t)s->restored_from);
+    } else if (s->start == SCOPE_FROM_RESTORE) {
+        say(c, NEXT_CHOOSE_CHECKPOINT, "the run began at epoch %ju, after an attempt whose rows may be in the table",
+            (uintmax_t)c->intervals[0].iv.epoch);
+    } else {
+        for (size_t i = 0; i < c->n_ends; i++)
+            if (!c->ends[i].has_from || !c->ends[i].from.is_start)
+                say(c, NEXT_COLLECT_STATE, "the bundle does not hold what source subtask %ju started with", (uintmax_t)c->ends[i].subtask);
+    }
+    if (c->markers.has_restored && c->markers.restored.next > s->checkpoint)
+        say(c, NEXT_CHOOSE_CHECKPOINT, "the job was restored from checkpoint %ju after checkpoint %ju: the table is not of one run",
+            (uintmax_t)c->markers.restored.checkpoint, (uintmax_t)s->checkpoint);
+}
+
+/* The sink's interval that an artifact is evidence of, where it is one after the checkpoint. */
+static bool after(const struct cut *c, const struct bundle_artifact *f, const char *head, uint64_t *subtask, uint64_t *epoch)
+{
+    const char *name = strrchr(f->path, '/'), *rest = f->path + strlen(head);
+    return f->role == ROLE_INTERVAL && name && strncmp(f->path, head, strlen(head)) == 0 && scan_u64(rest, strcspn(rest, "/"), subtask) &&
+           evidence_name_id(name + 1, "epoch-", ".sink.json", epoch) && *epoch > c->scope.checkpoint;
+}
+
+static bool is_quiet(const struct interval *iv)
+{
+    return iv->outcome == CAPTURE_EMPTY && iv->seen == 0 && iv->n_ledger == 0;
+}
+
+/* All that the bundle holds of the sink after the checkpoint, in quiet; the number of them in *n. */
+static struct interval *read_after(struct cut *c, size_t *n)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    struct interval *quiet = arena_alloc(&c->a, (m->n_artifacts + 1) * sizeof *quiet), *iv;
+    struct buf head = BUF_INIT;
+    *n = 0;
+    buf_printf(&head, "capture/op-%s/subtask-", c->sink);
+    for (size_t i = 0; i < m->n_artifacts; i++) {
+        uint64_t subtask, epoch;
+        const char *p;
+        size_t len;
+        struct err err = ERR_INIT;
+        if (!after(c, &m->artifacts[i], buf_str(&head), &subtask, &epoch) ||
+            !cut_read(c, m->artifacts[i].path, NEXT_COLLECT_AGAIN, &p, &len))
+            continue;
+        iv = &quiet[*n];
+        if (interval_parse(p, len, m->artifacts[i].path, &c->a, iv, &err) != 0)
+            say(c, NEXT_RECORD_AGAIN, "%s", err.text);
+        else if (strcmp(iv->job, m->job) != 0 || strcmp(iv->operator_id, c->sink) != 0 || iv->subtask != subtask || iv->epoch != epoch)
+            say(c, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", m->artifacts[i].path, iv->job, iv->operator_id,
+                (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
+        else if (is_quiet(iv))
+            ++*n;
+        else
+            say(c, NEXT_CHOOSE_CHECKPOINT, "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path, (uintmax_t)iv->seen,
+                (uintmax_t)c->scope.checkpoint, iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
+    }
+    buf_free(&head);
+    return quiet;
+}
+
+/* The barriers of one subtask that follow one another from the checkpoint on, in the scope's own run. */
+static unsigned barriers_after(const struct cut *c, const struct interval *quiet, size_t n, uint64_t subtask)
+{
+    unsigned found = 0;
+    uint64_t at = c->scope.checkpoint;
+    for (bool more = true; more && found < QUIET;) {
+        more = false;
+        for (size_t i = 0; i < n && !more; i++) {
+            more = quiet[i].subtask == subtask && quiet[i].previous == at && strcmp(quiet[i].attempt, c->intervals[0].iv.attempt) == 0 &&
+                   !destination_differs(&quiet[i].destination, &c->intervals[0].iv.destination);
+            if (more)
+                at = quiet[i].epoch;
+        }
+        found += more;
+    }
+    return found;
+}
+
+void cut_cover(struct cut *c)
+{
+    const struct bundle_manifest *m = &c->b->m;
+    size_t n;
+    start(c);
+    const struct interval *quiet = read_after(c, &n);
+    if (c->n_intervals == 0)
+        return;
+    for (size_t i = 0; i < c->scope.n_subtasks; i++) {
+        unsigned found = barriers_after(c, quiet, n, c->scope.subtasks[i]);
+        bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;
+        if (found < QUIET)
+            say(c, cut_short ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_AGAIN, "the bundle shows sink subtask %ju quiet for %u of %d barriers after checkpoint %ju",
+                (uintmax_t)c->scope.subtasks[i], found, QUIET, (uintmax_t)c->scope.checkpoint);
+    }
+    if (c->uncovered_reasons > REASONS_MAX)
+        buf_printf(&c->uncovered, "; and %u more reasons", c->uncovered_reasons - REASONS_MAX);
+}
