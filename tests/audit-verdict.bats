@@ -132,6 +132,7 @@ whole_() { from=stream decide "$@"; }
         [ $kind != declared ] || continue
         without 3 '.type == "bundle"' "no bundle line"
         without 3 '.type == "side" and .side == "captured"' "no side line of the captured rows"
+        without 3 '.type == "interval" and .epoch == 7 and .subtask == 1' "1 interval lines of the sink, and the scope has 2"
         without 3 '.type == "summary" and .relation == "transformation"' "no summary of transformation"
         without 3 '.name == "reference.capture"' "no stage made this check"
         without 3 '.name == "bundle.artifacts"' "no stage made this check"
@@ -179,7 +180,9 @@ refuse_() { # jq filter, words
     refuse_ 'if .type == "account" then .recorded.ranges[1].from = 652 else . end' "account of orders/1 is of another range"
     refuse_ 'if .side == "reference" and .type == "side" then .whole = false else . end' "the reference's rows are not whole"
     refuse_ 'if .side == "reference" and .type == "side" then .rows = 119 else . end' "not of the 119 rows"
-    refuse_ 'if .side == "captured" and .type == "side" then .rows = 121 else . end' "counts 120 and 120 rows"
+    refuse_ 'if .side == "captured" and .type == "side" then .rows = 121 else . end' "count 120 rows, and the captured side 121"
+    refuse_ 'if .type == "interval" and .subtask == 0 and .capture then .capture.seen = 119 else . end' "count 119 rows, and the captured side 120"
+    refuse_ 'if .type == "interval" and .subtask == 0 and .capture then ., . else . end' "3 interval lines of the sink"
     refuse_ 'if .type == "side" and .read == 1 then .rows = 121 else . end' "does not count the rows"
     refuse_ 'if .type == "side" and .read == 2 then ., . else . end' "a second side line"
     refuse_ 'if .type == "side" and .read == 2 then .read = 3 else . end' "a side that is not known"

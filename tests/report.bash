@@ -58,7 +58,9 @@ make() {
             elif .type == "require" then .checks = ["reconcile.scope", "reconcile.destination"]
             else . end
         else . end' "$saved" >upper
-    jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n else . end' upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
+    # One sink subtask has them all, so that the intervals count what is captured now.
+    jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n
+        elif .type == "interval" and .capture then .capture.seen = (if .subtask == 0 then $n else 0 end) else . end' upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
     jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "ch-read", version: "0.1.0"}] else . end' bound >lines
     jq -c 'select(.type == "row" and .side == "destination") | .read as $read | .cells | ('"${table_rows:-.}"') |
         {type: "row", side: "destination", read: $read, cells: .}' "$saved" >>lines

@@ -27,7 +27,7 @@ whole() {
 
 # What a stream shows besides its checks: bundle, scope, columns, observation and summary of a saved run.
 about() {
-    grep -E '^\{"type":"('"${1:-bundle|scope|columns|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson"
+    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson"
 }
 
 decide() { # expected status, arguments...

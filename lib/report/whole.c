@@ -76,6 +76,44 @@ static int question(const struct report *r, struct err *err)
     return 0;
 }
 
+static bool in_scope(const struct scope *s, uint64_t epoch)
+{
+    size_t lo = 0, hi = s->n_epochs;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (s->epochs[mid] < epoch)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < s->n_epochs && s->epochs[lo] == epoch;
+}
+
+/* The sink's intervals: each of the scope's, from each subtask, and together as many rows as the captured side has. */
+static int intervals(const struct report *r, const struct report_sides *s, struct err *err)
+{
+    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.n_epochs * r->scope.n_subtasks;
+    if (r->scope.declared || (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
+        return 0;
+    for (const struct report_line *l = r->intervals.first; l; l = l->next) {
+        uint64_t epoch, seen;
+        const struct json *capture = json_get(l->doc, "capture"), *e = json_get(l->doc, "epoch"), *v = capture ? json_get(capture, "seen") : NULL;
+        if (!json_is(json_get(l->doc, "operator"), r->scope.sink) || !e || !json_u64(e, &epoch) || !in_scope(&r->scope, epoch))
+            continue;
+        if (!v || !json_u64(v, &seen) || __builtin_add_overflow(rows, seen, &rows))
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": the interval does not count its rows, and what was captured passed", l->line_no);
+        n++;
+    }
+    if (n != want)
+        return err_set(err, n < want ? ERR_TROUBLE : ERR_REFUSED, "%" PRIu64 " interval lines of the sink, and the scope has %" PRIu64, n, want);
+    if (report_side_whole(s, REPORT_CAPTURED, "what was captured", err) != 0)
+        return -1;
+    if (rows != s->of[REPORT_CAPTURED].rows)
+        return err_set(err, ERR_REFUSED, "the sink's intervals count %" PRIu64 " rows, and the captured side %" PRIu64, rows,
+                       s->of[REPORT_CAPTURED].rows);
+    return 0;
+}
+
 /* ---- the destination as it was read ---- */
 
 static bool uses_destination(const struct report *r)
@@ -191,7 +229,7 @@ int report_whole(const struct report *r, const struct json *stages, const struct
     struct report_sides sides;
     if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || report_sides(r, &sides, err) != 0)
         return -1;
-    if (covered(r, err) != 0 || reference(r, &sides, err) != 0 || report_compared(r, &sides, err) != 0)
+    if (intervals(r, &sides, err) != 0 || covered(r, err) != 0 || reference(r, &sides, err) != 0 || report_compared(r, &sides, err) != 0)
         return -1;
     return one_of_several(shard, err);
 }
