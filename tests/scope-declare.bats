@@ -133,6 +133,12 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     [[ $(reason) == "ch-read will not judge this table: the table's engine is ReplacingMergeTree,"* ]]
 }
 
+@test "a compacted topic is declared, and said" {
+    { sed 's/"cleanup_policy":"delete"/"cleanup_policy":"compact,delete"/' <<<"$log"; echo "$table"; } | whole found
+    declare_it 0 found "${key[@]}" --range=1:0-5
+    [ "$(reason)" = "kafka-read will not take orders for whole: it is compacted" ]
+}
+
 @test "ranges that are none, overlap, run backwards, or lie past the log are refused with the figures" {
     refused "--range=0:5 is not P:FROM-TO" "${key[@]}" --range=0:5
     for bad in 0:-5 0:5- :1-2 x:1-2 0:01-2 0:1-2x 0:1-9223372036854775808 99999999999:1-2 /0:1-2 -1:1-2 '' all; do

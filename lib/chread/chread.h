@@ -129,7 +129,7 @@ struct chread_table {
 };
 #define CHREAD_TABLE_INIT {0}
 
-/* What the evidence names. */
+/* What the scope names. */
 struct chread_expect {
     const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
 };

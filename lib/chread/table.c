@@ -162,7 +162,7 @@ static void fill_texts(struct chread_table *t)
 
 static int refuse(struct chread_why *why, const char *what, const char *found, const char *expected)
 {
-    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the evidence's is %s", what, found, expected);
+    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the scope's is %s", what, found, expected);
     why->refused = true;
     return -1;
 }

@@ -41,6 +41,7 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
     if (json_need_str(line, "topic", d->arena, &log.topic, "log", err) != 0 ||
         json_opt_str(line, "cluster_id", d->arena, &log.cluster_id, "log", err) != 0 ||
         json_opt_str(line, "topic_id", d->arena, &log.topic_id, "log", err) != 0 ||
+        json_opt_str(line, "cleanup_policy", d->arena, &log.policy, "log", err) != 0 ||
         json_need(line, "partitions", JSON_ARRAY, &list, "log", err) != 0)
         return -1;
     for (size_t i = 0; i < d->n_logs; i++)

@@ -27,6 +27,7 @@ struct declare_bounds {
 
 struct declare_log {
     const char *topic, *cluster_id, *topic_id; /* NULL: not known */
+    const char *policy; /* the topic's cleanup.policy; NULL: not known */
     struct declare_bounds *partitions;
     size_t n_partitions;
 };

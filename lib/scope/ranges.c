@@ -84,24 +84,29 @@ static int add_range(struct arena *a, struct scope_source *s, const struct decla
     return 0;
 }
 
+static const struct declare_bounds *bounds_of(const struct declare_log *log, uint64_t partition)
+{
+    for (size_t i = 0; i < log->n_partitions; i++)
+        if (log->partitions[i].partition == partition)
+            return &log->partitions[i];
+    return NULL;
+}
+
 /* A range beyond what the log holds cannot be read whole, now or ever. */
 static int within(const struct declare_log *log, const struct declare_range *r, struct err *err)
 {
-    for (size_t i = 0; i < log->n_partitions; i++) {
-        const struct declare_bounds *b = &log->partitions[i];
-        if (b->partition != r->partition)
-            continue;
-        if (r->from < b->low)
-            return err_set(err, ERR_REFUSED, "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
-                           (intmax_t)r->from, log->topic, (uintmax_t)b->partition, (intmax_t)b->low,
-                           (intmax_t)((r->to < b->low ? r->to : b->low) - r->from));
-        if (r->to > b->high)
-            return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said, (intmax_t)r->to, log->topic,
-                           (uintmax_t)b->partition, (intmax_t)b->high);
-        return 0;
-    }
-    return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic, (uintmax_t)r->partition,
-                   log->n_partitions);
+    const struct declare_bounds *b = bounds_of(log, r->partition);
+    if (!b)
+        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic, (uintmax_t)r->partition,
+                       log->n_partitions);
+    if (r->from < b->low)
+        return err_set(err, ERR_REFUSED, "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
+                       (intmax_t)r->from, log->topic, (uintmax_t)b->partition, (intmax_t)b->low,
+                       (intmax_t)((r->to < b->low ? r->to : b->low) - r->from));
+    if (r->to > b->high)
+        return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said, (intmax_t)r->to, log->topic,
+                       (uintmax_t)b->partition, (intmax_t)b->high);
+    return 0;
 }
 
 static int add_all(struct declare *d, const struct declare_range *r, const struct declare_log *log, struct scope *s, struct err *err)
@@ -203,14 +208,19 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
 
 void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)
 {
+    bool committed = strcmp(d->isolation, COMMITTED) == 0;
     for (size_t i = 0; i < s->n_sources; i++) {
         const struct declare_log *log = log_of(d, s->sources[i].topic);
-        for (size_t k = 0; log && k < s->sources[i].n_partitions; k++) {
+        if (!log)
+            continue;
+        if (log->policy && strstr(log->policy, "compact"))
+            buf_printf(note, "%skafka-read will not take %s for whole: it is compacted", note->len ? "; " : "", log->topic);
+        for (size_t k = 0; committed && k < s->sources[i].n_partitions; k++) {
             const struct scope_range *r = &s->sources[i].partitions[k];
-            for (size_t b = 0; b < log->n_partitions; b++)
-                if (log->partitions[b].partition == r->partition && r->to > log->partitions[b].stable && strcmp(d->isolation, COMMITTED) == 0)
-                    buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", note->len ? "; " : "",
-                               log->topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)log->partitions[b].stable);
+            const struct declare_bounds *b = bounds_of(log, r->partition);
+            if (b && r->to > b->stable)
+                buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", note->len ? "; " : "",
+                           log->topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->stable);
         }
     }
 }

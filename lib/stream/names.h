@@ -44,7 +44,7 @@ enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any ot
     X(REPLAY_RECORDED_OUTPUT, "replay.recorded_output", "the replayed rows are those that the job handed on") \
     X(REPLAY_EXPECTED_OUTPUT, "replay.expected_output", "the replayed rows are the expectation's") \
     X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole, and the key names one of them") \
-    X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the evidence names, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read") \
+    X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the scope names, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read") \
     X(RECONCILE_ROWS, "reconcile.rows", "the table holds exactly the scope's rows, each once and value for value, and two reads agreed") \
     X(REFERENCE_SCOPE, "reference.scope", "the reference is complete and bound to this very scope") \
     X(REFERENCE_SEMANTICS, "reference.semantics", "the job's window rules are the reference's") \
@@ -138,7 +138,7 @@ enum relation relation_of(const char *p, size_t n);
     X(RAISE_BOUND, "raise the bound that was hit, or ask for fewer keys a query") \
     X(WAIT_MUTATION, "wait until the mutation is done, then read again") \
     X(READ_QUIET, "read again when the table stands still, or raise --settle-ms") \
-    X(RIGHT_SERVER, "connect to the server and table that the evidence names") \
+    X(RIGHT_SERVER, "connect to the server and table that the scope names") \
     X(UNSUPPORTED_TABLE, "this form of table cannot be reconciled; see ch-read(1), LIMITS") \
     X(UNSUPPORTED_SERVER, "this server's line is not supported; see ch-read(1), LIMITS") \
     X(UNSUPPORTED_JOB, "this job's shape cannot be reconciled; see scope-cut(1), LIMITS") \

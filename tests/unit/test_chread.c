@@ -518,13 +518,13 @@ static void test_identity(void **state)
     script_open(&m);
     script_look(&m, "u2", "t1", MOCK_ANSWER);
     assert_int_equal(begin(&s, &m), -1);
-    expect_why(&s, STATUS_UNAVAILABLE, true, "server's UUID is u2, and the evidence's is u1");
+    expect_why(&s, STATUS_UNAVAILABLE, true, "server's UUID is u2, and the scope's is u1");
     end(&s, &m);
     mock_listen(&m);
     script_open(&m);
     script_look(&m, "u1", "t2", MOCK_ANSWER);
     assert_int_equal(begin(&s, &m), -1);
-    expect_why(&s, STATUS_UNAVAILABLE, true, "table's UUID is t2, and the evidence's is t1");
+    expect_why(&s, STATUS_UNAVAILABLE, true, "table's UUID is t2, and the scope's is t1");
     end(&s, &m);
 }
 
