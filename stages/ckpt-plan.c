@@ -13,21 +13,25 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 static const char help[] =
     "usage: ckpt-plan --checkpoint-dir=DIR --job=JOB --parallelism=P [--capture-dir=DIR] [--generation=N]\n"
+    "                 [--commit-confirmation=yes|no]\n"
     "Choose the checkpoint that the job's next attempt restores, record it, and print the plan.\n"
+    "  --commit-confirmation=yes   the sinks confirm their commits: only a confirmed checkpoint is restored (no)\n"
     "Printed: attempt=<id> generation=<n> restore=<checkpoint, 0 from nothing> first_epoch=<n>, a line each.\n"
     "  --help, --version\n";
 
-enum { OPT_DIR = 256, OPT_CAPTURE, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION };
+enum { OPT_DIR = 256, OPT_CAPTURE, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION, OPT_CONFIRM };
 
 static const struct option longopts[] = {
     {"checkpoint-dir", required_argument, NULL, OPT_DIR}, {"capture-dir", required_argument, NULL, OPT_CAPTURE},
     {"job", required_argument, NULL, OPT_JOB}, {"parallelism", required_argument, NULL, OPT_PARALLELISM},
-    {"generation", required_argument, NULL, OPT_GENERATION}, {"help", no_argument, NULL, 'h'},
+    {"generation", required_argument, NULL, OPT_GENERATION},
+    {"commit-confirmation", required_argument, NULL, OPT_CONFIRM}, {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
 };
 
@@ -35,8 +39,15 @@ struct plan {
     const char *dir, *capture_dir, *job;
     uint64_t parallelism, generation;
     uint64_t restore, first_epoch;
+    bool confirmed; /* only a confirmed checkpoint is restored */
     bool fresh; /* nothing on disk names this job: its very first run */
 };
+
+static int parse_confirm(const char *s, bool *out, struct err *err)
+{
+    *out = strcmp(s, "yes") == 0;
+    return *out || strcmp(s, "no") == 0 ? 0 : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
+}
 
 static int parse_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
 {
@@ -48,6 +59,7 @@ static int parse_options(int argc, char **argv, struct plan *p, int *status, str
         case OPT_JOB: p->job = optarg; break;
         case OPT_PARALLELISM: rc = parse_u64(optarg, 1, 4096, &p->parallelism, "--parallelism", err); break;
         case OPT_GENERATION: rc = parse_u64(optarg, 1, UINT32_MAX, &p->generation, "--generation", err); break;
+        case OPT_CONFIRM: rc = parse_confirm(optarg, &p->confirmed, err); break;
         case 'h': *status = msg_help(help); return 1;
         case 'V': *status = msg_version(); return 1;
         default: return opt_refused(argv, optind - 1, err);
@@ -79,6 +91,13 @@ static int check_point(const struct plan *p, int fd, struct arena *a, struct err
                      "checkpoint %" PRIu64 " is of generation %" PRIu64 " with %zu participants, the attempt of generation %" PRIu64
                      " with %" PRIu64 ": a change of parallelism is not supported",
                      p->restore, m.generation, m.n_subtasks, p->generation, p->parallelism);
+    struct state_root root;
+    if (rc == 0)
+        rc = state_root_parse(m.state_root, a, &root, rel, err);
+    /* The attempt would look for its state in the wrong place. */
+    if (rc == 0 && root.kind != ROOT_OWN)
+        rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " keeps its state in the root that its marker names, not in %s/_state", p->restore,
+                     p->dir);
     for (size_t i = 0; rc == 0 && i < m.n_subtasks; i++) {
         struct snapshot s;
         rc = snapshot_read(fd, evidence_path_snapshot(&path, p->job, m.generation, m.subtasks[i], p->restore), a, &s, err);
@@ -98,7 +117,7 @@ static int make_plan(struct plan *p, struct arena *a, struct err *err)
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", p->dir);
     int rc = markers_scan(fd, p->job, a, &m, err);
-    if (rc == 0 && !restore_choice(m.completed, m.n_completed, m.has_restored ? &m.restored : NULL, &p->restore))
+    if (rc == 0 && !restore_point(&m, p->confirmed, &p->restore))
         p->restore = 0;
     if (rc == 0 && p->restore)
         rc = check_point(p, fd, a, err);

@@ -107,6 +107,31 @@ PY
     [[ $output == *"restore=1"* ]]
 }
 
+@test "where sinks confirm their commits only a confirmed checkpoint is restored, which a collection chooses too" {
+    for n in 1 2 3; do snapshots $n; barrier $n $((n - 1)) "$(both $n)" | whole lane; mark --retain=9 <lane >/dev/null; done
+    for n in 1 2; do cp ckpt/_jobs/1/COMPLETED-$n ckpt/_jobs/1/CONFIRMED-$n; done
+    for given in yes=2 no=3; do
+        run -0 bundle-pack --checkpoint-dir=ckpt --job=1 --commit-confirmation=${given%=*} --out="out-${given%=*}"
+        [ "$(jq .checkpoint.id "out-${given%=*}/manifest.json")" -eq "${given#*=}" ]
+    done
+    cp -r ckpt before
+    run -0 plan --commit-confirmation=yes
+    [[ $output == *"restore=2"* ]]
+    rm -r ckpt && mv before ckpt
+    run -0 plan --commit-confirmation=no
+    [[ $output == *"restore=3"* ]]
+    run -2 --separate-stderr plan --commit-confirmation=maybe
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "a restore point with its state in another root is not restored from this one" {
+    snapshots 1; barrier 1 0 "$(both 1)" | whole lane; mark <lane >/dev/null
+    echo "state_root=/elsewhere" >>ckpt/_jobs/1/COMPLETED-1
+    run -2 --separate-stderr plan
+    [[ $stderr == *"root that its marker names"* ]]
+    [ ! -e ckpt/_jobs/1/RESTORED ]
+}
+
 @test "a restore point that does not fit is refused or unavailable, by name" {
     snapshots 1; barrier 1 0 "$(both 1)" | whole lane; mark <lane >/dev/null
     run -2 --separate-stderr ckpt-plan --checkpoint-dir=ckpt --job=1 --parallelism=3
