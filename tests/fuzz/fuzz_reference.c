@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz the reader of artifacts, whole and by its rows. The first byte chooses: the rest is a file as it stands, or rows that are
+ * given a header before and an end line with their count and hashes after them. What is accepted is accepted again when it is
+ * written anew, row by row, to the byte.
+ */
+#include "reference/reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char header[] = "{\"format\":\"clink-reference-result\",\"version\":1,\"scope\":{\"a\":[1]},"
+                             "\"implementation\":{\"name\":\"f\",\"version\":\"\",\"configuration\":null}}\n";
+static const char columns_text[] = "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
+                                   "{\"name\":\"f\",\"type\":\"Float32\"},{\"name\":\"d\",\"type\":\"Decimal(9, 2)\"}]";
+
+static void around(struct buf *file, const uint8_t *rows, size_t n)
+{
+    char sha[SHA256_HEX + 1];
+    size_t count = 0;
+    buf_adds(file, header);
+    buf_add(file, rows, n);
+    if (n > 0 && rows[n - 1] != '\n')
+        buf_addc(file, '\n');
+    for (size_t i = sizeof header - 1; i < file->len; i++)
+        count += file->p[i] == '\n';
+    size_t end = file->len;
+    sha256_of(header, sizeof header - 1, sha);
+    buf_printf(file, "{\"end\":true,\"rows\":%zu,\"header_sha256\":\"%s\",", count, sha);
+    sha256_of(file->p + sizeof header - 1, end - (sizeof header - 1), sha);
+    buf_printf(file, "\"rows_sha256\":\"%s\",\"complete\":true,\"reasons\":[]}\n", sha);
+}
+
+static int open_bytes(const struct buf *file)
+{
+    int fd = memfd_create("reference", MFD_CLOEXEC);
+    if (fd < 0 || fd_write_all(fd, file->p, file->len, "memory", NULL) != 0 || lseek(fd, 0, SEEK_SET) != 0)
+        abort();
+    return fd;
+}
+
+/* Every row, as it is written, into rows. The result of the last read. */
+static int read_all(struct reference *r, const struct columns *columns, struct buf *rows, struct err *err)
+{
+    const struct stream_row *row;
+    int rc = reference_bind(r, r->scope, columns, err);
+    if (rc != 0)
+        abort(); /* a scope differs from itself */
+    while ((rc = reference_next(r, &row, err)) == 1) {
+        buf_adds(rows, "{\"cells\":");
+        buf_add(rows, row->cells, row->cells_len);
+        if (row->at) {
+            buf_adds(rows, ",\"at\":\"");
+            buf_add(rows, row->at, row->at_len);
+            buf_addc(rows, '"');
+        }
+        buf_adds(rows, "}\n");
+    }
+    return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena = ARENA_INIT;
+    struct err err = ERR_INIT;
+    struct columns columns = COLUMNS_INIT;
+    struct buf file = BUF_INIT, rows = BUF_INIT;
+    struct reference r;
+    if (size == 0)
+        return 0;
+    if (columns_parse(json_parse(columns_text, sizeof columns_text - 1, &arena, NULL), false, &columns, &err) != 0)
+        abort();
+    bool bare = data[0] & 1;
+    if (bare)
+        around(&file, data + 1, size - 1);
+    else
+        buf_add(&file, data + 1, size - 1);
+    int rc = reference_open_fd(&r, open_bytes(&file), "fuzz", 1 << 20, &err);
+    if (rc == 0)
+        rc = read_all(&r, &columns, &rows, &err);
+    if (rc != 0 && err.kind != ERR_REFUSED)
+        abort();
+    if (rc == 0) {
+        char sha[SHA256_HEX + 1];
+        sha256_of(rows.len ? rows.p : "", rows.len, sha);
+        if (strcmp(sha, r.rows_sha256) != 0)
+            abort(); /* a row was not what was hashed */
+    }
+    reference_close(&r);
+    columns_free(&columns);
+    buf_free(&file);
+    buf_free(&rows);
+    arena_free(&arena);
+    return 0;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reference artifact: written and read back, refused, bound; cells of values, answers to records, payloads, and the story. */
+#include "reference/reference.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const char columns_text[] = "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
+                                   "{\"name\":\"amount\",\"type\":\"Decimal(9, 2)\"}]";
+static const char scope_text[] = "{\"checkpoint\":7,\"sources\":[{\"partitions\":[{\"to\":200}]}]}";
+
+static struct arena arena;
+static struct err err;
+static struct columns columns;
+static char dir[64], path[80];
+
+static const struct json *parse(const char *text)
+{
+    const struct json *v = json_parse(text, strlen(text), &arena, NULL);
+    assert_non_null(v);
+    return v;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena = (struct arena)ARENA_INIT;
+    err = (struct err)ERR_INIT;
+    strcpy(dir, "/tmp/owed-reference.XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/ref", dir);
+    assert_int_equal(columns_parse(parse(columns_text), false, &columns, &err), 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    columns_free(&columns);
+    arena_free(&arena);
+    unlink(path);
+    return rmdir(dir);
+}
+
+/* ---- the artifact ---- */
+
+static const struct reference_head head = {scope_text, sizeof scope_text - 1, "mine", "3", "{\"a\":\n1}"};
+
+static void write_rows(size_t n)
+{
+    static const struct reference_end end = {true, "[]", "[\"all\"]", "{\"x\":1}"};
+    struct reference_writer w;
+    assert_int_equal(reference_begin(&w, path, &head, &err), 0);
+    for (size_t i = 0; i < n; i++) {
+        char cells[100];
+        int len = snprintf(cells, sizeof cells, "[\"%zu\",\"a \xc3\xa9\",\"100\"]", i);
+        assert_int_equal(reference_put(&w, cells, (size_t)len, i % 2 ? "t/0/1" : NULL, 5, &err), 0);
+    }
+    assert_int_equal(reference_finish(&w, &end, &err), 0);
+    assert_true(w.rows == n);
+}
+
+static void comes_back(void **state)
+{
+    (void)state;
+    /* enough rows that the file is longer than what is read of its end first */
+    for (size_t n = 0; n <= 5000; n += 2500) {
+        struct reference r;
+        const struct stream_row *row;
+        write_rows(n);
+        assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), 0);
+        assert_int_equal(reference_bind(&r, parse(scope_text), &columns, &err), 0);
+        assert_true(r.complete && r.rows == n && r.reasons->len == 0 && r.verified->len == 1);
+        assert_true(json_is(json_get(r.implementation, "name"), "mine"));
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(reference_next(&r, &row, &err), 1);
+            assert_true(i % 2 ? row->at_len == 5 && memcmp(row->at, "t/0/1", 5) == 0 : row->at == NULL);
+            assert_true(row->cells[0] == '[' && row->cells[row->cells_len - 1] == ']');
+        }
+        assert_int_equal(reference_next(&r, &row, &err), 0);
+        reference_close(&r);
+    }
+}
+
+static void any_changed_byte_is_found(void **state)
+{
+    (void)state;
+    struct buf whole = BUF_INIT;
+    write_rows(3);
+    assert_int_equal(file_read(path, 1 << 20, &whole, &err), 0);
+    for (size_t i = 0; i < whole.len; i++) {
+        struct reference r;
+        const struct stream_row *row;
+        whole.p[i] ^= 1;
+        assert_int_equal(file_publish(path, whole.p, whole.len, &err), 0);
+        int rc = reference_open(&r, path, STREAM_MAX_LINE, &err);
+        if (rc == 0)
+            rc = reference_bind(&r, parse(scope_text), &columns, &err);
+        while (rc >= 0 && (rc = reference_next(&r, &row, &err)) == 1)
+            ;
+        /* what the end line says beside its hashes is not hashed: that it is JSON is all that is known of it */
+        bool told = memmem(whole.p, whole.len, "\"verified\"", 10) == NULL || i > (size_t)((char *)memmem(whole.p, whole.len, "\"verified\"", 10) - whole.p);
+        assert_true(rc == -1 || told);
+        assert_true(rc == 0 || err.kind == ERR_REFUSED);
+        reference_close(&r);
+        whole.p[i] ^= 1;
+    }
+    buf_free(&whole);
+}
+
+static void every_cut_is_found(void **state)
+{
+    (void)state;
+    struct buf whole = BUF_INIT;
+    write_rows(3);
+    assert_int_equal(file_read(path, 1 << 20, &whole, &err), 0);
+    for (size_t n = 0; n < whole.len; n++) {
+        struct reference r;
+        assert_int_equal(file_publish(path, whole.p, n, &err), 0);
+        assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), -1);
+        assert_int_equal(err.kind, ERR_REFUSED);
+        reference_close(&r);
+    }
+    buf_free(&whole);
+}
+
+static void first_field_that_differs(void **state)
+{
+    (void)state;
+    struct reference r;
+    write_rows(1);
+    assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), 0);
+    assert_int_equal(reference_bind(&r, parse("{\"sources\":[{\"partitions\":[{\"to\":300}]}],\"checkpoint\":7}"), &columns, &err), -1);
+    assert_non_null(strstr(err.text, "is of another scope: sources[0].partitions[0].to: 300 here, 200 in the reference"));
+    reference_close(&r);
+}
+
+static void dropped_leaves_nothing(void **state)
+{
+    (void)state;
+    struct reference_writer w;
+    assert_int_equal(reference_begin(&w, path, &head, &err), 0);
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(reference_put(&w, "[\"1\"]", 5, NULL, 0, &err), 0);
+    reference_drop(&w);
+    assert_int_equal(access(path, F_OK), -1);
+    /* the directory is removed by teardown, which fails where anything is left in it */
+}
+
+static void published_over_what_was_there(void **state)
+{
+    (void)state;
+    struct file_out f;
+    struct buf got = BUF_INIT;
+    struct stat st;
+    assert_int_equal(file_publish(path, "old", 3, &err), 0);
+    assert_int_equal(file_begin(&f, path, &err), 0);
+    assert_int_equal(file_add(&f, "new", 3, &err), 0);
+    assert_int_equal(file_read(path, 100, &got, &err), 0);
+    assert_true(buf_is(&got, "old", 3));
+    assert_int_equal(file_commit(&f, &err), 0);
+    buf_reset(&got);
+    assert_int_equal(file_read(path, 100, &got, &err), 0);
+    assert_true(buf_is(&got, "new", 3));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(file_begin(&f, dir, &err), -1);
+    assert_int_equal(err.kind, ERR_REFUSED);
+    assert_int_equal(file_begin(&f, "", &err), -1);
+    assert_int_equal(file_begin(&f, "/none-of-this/x", &err), -1);
+    buf_free(&got);
+}
+
+/* ---- cells ---- */
+
+static void cells_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *values, *cells, *error;
+    } cases[] = {
+        {"{\"id\":1,\"note\":\"n\",\"amount\":1}", "[\"1\",\"n\",\"100\"]", NULL},
+        {"{\"amount\":\"1.5\",\"id\":2}", "[\"2\",null,\"150\"]", NULL},
+        {"{\"note\":null,\"amount\":1e1,\"id\":\"3\"}", "[\"3\",null,\"1000\"]", NULL},
+        {"{\"id\":1.5,\"amount\":0.001}", "[{\"unfit\":\"1.5\"},null,{\"unfit\":\"0.001\"}]", NULL},
+        {"{\"id\":null,\"amount\":0}", "[{\"unfit\":\"null\"},null,\"0\"]", NULL},
+        {"{\"id\":1}", NULL, "column 'amount': no value, and it is not Nullable"},
+        {"{\"id\":1,\"amount\":1,\"x\\n\":1}", NULL, "column 'x\\x0a': the table's scope has no such column"},
+        {"{\"id\":\"one\",\"amount\":1}", NULL, "column 'id': not a number"},
+        {"{\"id\":1,\"amount\":1,\"note\":1}", NULL, "column 'note': not a string"},
+        {"{}", NULL, "column 'id': no value, and it is not Nullable"},
+        {"{\"id\":1,\"note\":\"n\",\"amount\":1}", "[\"1\",\"n\",\"100\"]", NULL},
+    };
+    struct reference_cells c;
+    struct buf out = BUF_INIT;
+    reference_cells_init(&c, &columns);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&out);
+        int rc = reference_cells_put(&c, parse(cases[i].values), &out, &err);
+        assert_int_equal(rc, cases[i].error ? -1 : 0);
+        if (cases[i].error)
+            assert_string_equal(err.text, cases[i].error);
+        else
+            assert_string_equal(buf_str(&out), cases[i].cells);
+    }
+    buf_free(&out);
+    reference_cells_free(&c);
+}
+
+/* ---- answers ---- */
+
+static int record(struct reference_answers *a, uint64_t partition, uint64_t offset)
+{
+    return reference_answers_record(a, "t", 1, partition, offset, &err);
+}
+
+static int at(struct reference_answers *a, const char *place)
+{
+    return reference_answers_at(a, place, strlen(place), &err);
+}
+
+static void answers_over_gaps(void **state)
+{
+    (void)state;
+    struct reference_answers *a = reference_answers_new();
+    struct buf place = BUF_INIT;
+    assert_true(reference_answers_missing(a, &place) == 0);
+    for (uint64_t i = 0; i < 100000; i++) {
+        assert_int_equal(record(a, 0, i + i / 1000 * 7), 0);
+        assert_int_equal(record(a, 3, i), 0);
+    }
+    assert_int_equal(record(a, 0, 5), -1);
+    assert_int_equal(record(a, 1, UINT64_MAX - 1), 0);
+    char text[64];
+    for (uint64_t i = 100000; i-- > 0;) {
+        snprintf(text, sizeof text, "t/0/%ju%s", (uintmax_t)(i + i / 1000 * 7), i % 3 ? "" : "#1");
+        if (i != 77777)
+            assert_int_equal(at(a, text), 0);
+        snprintf(text, sizeof text, "t/3/%ju", (uintmax_t)i);
+        assert_int_equal(at(a, text), 0);
+        assert_int_equal(at(a, text), 0);
+    }
+    assert_int_equal(at(a, "t/1/18446744073709551614"), 0);
+    assert_true(reference_answers_missing(a, &place) == 1);
+    assert_string_equal(buf_str(&place), "t/0/78316");
+    static const char *const wrong[] = {"t/0/1000", "t/0/100700", "t/2/1", "u/0/1", "t/1/0", "", "t", "t/", "t/0", "t/0/", "t/0/1#", "t//1", "/0/1",
+                                        "t/0/-1", "t/0/1/2", "t/0/01", "t/0/18446744073709551616", "t#/0/1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(at(a, wrong[i]), -1);
+    buf_free(&place);
+    reference_answers_free(a);
+}
+
+/* ---- payloads ---- */
+
+static void payloads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record, *as_is, *text;
+    } cases[] = {
+        {"{\"payload\":null}", ",\"value\":null", ",\"value\":null"},
+        {"{\"payload\":\"{\\\"a\\\":[1,-0.50E+2,\\\"3 \\\\\\\" 4\\\"],\\n\\\"1\\\":true}\"}", ",\"value\":{\"a\":[1,-0.50E+2,\"3 \\\" 4\"], \"1\":true}",
+         ",\"value\":{\"a\":[\"1\",\"-0.50E+2\",\"3 \\\" 4\"], \"1\":true}"},
+        {"{\"payload\":\"7\"}", ",\"value\":7", ",\"value\":\"7\""},
+        {"{\"payload\":\"\"}", ",\"value_error\":\"byte 1: no value\"", ",\"value_error\":\"byte 1: no value\""},
+        {"{\"payload\":\"{\"}", ",\"value_error\":\"byte 2: text ends inside an object\"", NULL},
+        {"{\"payload_b64\":\"/w==\"}", ",\"value_error\":\"the payload is not UTF-8\"", NULL},
+        {"{\"payload\":1}", ",\"value_error\":\"the payload is no string\"", NULL},
+        {"{}", ",\"value_error\":\"the record has no payload\"", NULL},
+    };
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int text = 0; text < 2; text++) {
+            const char *want = text && cases[i].text ? cases[i].text : cases[i].as_is;
+            buf_reset(&out);
+            bool ok = reference_value(parse(cases[i].record), text, &out);
+            assert_string_equal(buf_str(&out), want);
+            assert_true(ok == (strncmp(want, ",\"value\":", 9) == 0));
+        }
+    }
+    buf_free(&out);
+}
+
+/* ---- is it whole ---- */
+
+static void tell(struct reference_story *s, const char *line)
+{
+    assert_int_equal(reference_story_account(s, line, strlen(line), &err), 0);
+}
+
+static void story_of_both(void **state)
+{
+    (void)state;
+    static struct scope_range ranges[] = {{0, true, 5, 10}, {1, false, 0, 20}, {2, true, 7, 7}};
+    static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
+    const struct scope scope = {.sources = &source, .n_sources = 1};
+    static const char reader[] = "{\"type\":\"account\",\"stage\":\"kafka-read\",\"complete\":true,\"reasons\":[],\"ranges\":["
+                                 "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
+                                 "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
+    static const char program[] = "{\"type\":\"account\",\"stage\":\"ref-run\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+    for (uint64_t rows = 3; rows <= 4; rows++) {
+        struct reference_story s = {0};
+        struct reference_end end;
+        tell(&s, reader);
+        tell(&s, program);
+        assert_int_equal(reference_story_account(&s, program, strlen(program), &err), -1);
+        reference_story_judge(&s, &scope, rows, 0, false);
+        reference_story_end(&s, &end);
+        assert_true(end.complete == (rows == 4));
+        assert_true(parse(end.reasons)->len == (rows == 4 ? 0 : 1) && parse(end.verified)->len == (rows == 4 ? 4 : 3));
+        assert_non_null(json_get(json_get(parse(end.recorded), "kafka-read"), "delivered"));
+        reference_story_free(&s);
+    }
+}
+
+static void many_reasons_are_counted(void **state)
+{
+    (void)state;
+    struct reference_story s = {0};
+    struct reference_end end;
+    for (int i = 0; i < 50; i++)
+        reference_story_say(&s, "reason %d \xff", i);
+    reference_story_end(&s, &end);
+    const struct json *list = parse(end.reasons);
+    assert_true(list->len == REFERENCE_REASONS + 1 && !end.complete);
+    assert_true(json_is(list->u.items[REFERENCE_REASONS], "30 more reasons"));
+    assert_true(json_is(list->u.items[0], "reason 0 \\xff"));
+    reference_story_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(comes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_changed_byte_is_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_cut_is_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(first_field_that_differs, setup, teardown),
+        cmocka_unit_test_setup_teardown(dropped_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(published_over_what_was_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(cells_by_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_over_gaps, setup, teardown),
+        cmocka_unit_test_setup_teardown(payloads, setup, teardown),
+        cmocka_unit_test_setup_teardown(story_of_both, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_reasons_are_counted, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
