@@ -22,6 +22,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     cp -a "$BATS_FILE_TMPDIR/job" job
     job=$PWD/job
+    window=(--epochs=1-9)
 }
 
 # cover STATUS [ARGUMENT…]: over a bundle collected from the job as it is now.
@@ -29,7 +30,7 @@ cover() {
     local want=$1
     shift
     rm -rf b
-    pack_job job b ${epochs---epochs=1-9} --commit-confirmation=no --checkpoint=3 >packed
+    pack_job job b "${window[@]}" --commit-confirmation=no --checkpoint=3 >packed
     run "-$want" --separate-stderr "$bin/scope-cut" --key=id --coverage=complete-table "$@" b || { printf '%s\n%s\n' "$stderr" "$(checks)" >&2; return 1; }
 }
 
@@ -59,11 +60,14 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
 }
 
 @test "the window that bundle-pack takes by itself reaches over the two barriers" {
-    epochs='' cover 3
+    window=()
+    cover 3
     [ -e b/capture/op-3/subtask-1/epoch-5.sink.json ]
     [[ $(checks) == *"reconcile.scope unavailable"*"collect with --epochs"* ]]
-    epochs=--epochs=1-5 cover 0
-    epochs=--epochs=1-4 cover 3
+    window=(--epochs=1-5)
+    cover 0
+    window=(--epochs=1-4)
+    cover 3
     not_shown "shows sink subtask 0 quiet for 1 of 2 barriers after checkpoint 3" "collect with --epochs"
 }
 

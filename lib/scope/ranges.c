@@ -206,6 +206,26 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
     return identify(d, out, err);
 }
 
+static bool taken_whole(const struct declare *d, const char *topic)
+{
+    for (size_t i = 0; i < d->n_ranges; i++)
+        if (d->ranges[i].all && (!d->ranges[i].topic || strcmp(d->ranges[i].topic, topic) == 0))
+            return true;
+    return false;
+}
+
+/* An open transaction: a range past it is waited for by the reader, and one of ALL ends before it. */
+static void note_open(const struct scope_range *r, const struct declare_bounds *b, const char *topic, bool all, struct buf *note)
+{
+    const char *sep = note->len ? "; " : "";
+    if (r->to > b->stable && !all)
+        buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", sep, topic, (uintmax_t)r->partition,
+                   (intmax_t)r->to, (intmax_t)b->stable);
+    else if (all && r->to < b->high)
+        buf_printf(note, "%sthe range of %s/%ju ends at %jd, where an open transaction holds the log, and not at its end, %jd", sep, topic,
+                   (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->high);
+}
+
 void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)
 {
     bool committed = strcmp(d->isolation, COMMITTED) == 0;
@@ -218,9 +238,8 @@ void ranges_note(const struct declare *d, const struct scope *s, struct buf *not
         for (size_t k = 0; committed && k < s->sources[i].n_partitions; k++) {
             const struct scope_range *r = &s->sources[i].partitions[k];
             const struct declare_bounds *b = bounds_of(log, r->partition);
-            if (b && r->to > b->stable)
-                buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", note->len ? "; " : "",
-                           log->topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->stable);
+            if (b)
+                note_open(r, b, log->topic, taken_whole(d, log->topic), note);
         }
     }
 }
