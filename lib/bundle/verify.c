@@ -63,9 +63,10 @@ static char *room_for(struct work *w, const struct bundle_artifact *a)
     return xmalloc((size_t)a->bytes + 1);
 }
 
+/* A file that was unlinked or replaced while it was read is no longer the bundle's. */
 static bool same_moment(const struct stat *x, const struct stat *y)
 {
-    return x->st_size == y->st_size && x->st_mtim.tv_sec == y->st_mtim.tv_sec && x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
+    return y->st_nlink > 0 && x->st_size == y->st_size && x->st_mtim.tv_sec == y->st_mtim.tv_sec && x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
 }
 
 static void hash_content(struct hasher *h, int fd, size_t i, const struct stat *before, struct buf *text)
