@@ -74,6 +74,7 @@ struct run {
     struct buf name;        /* the program's, as it can be shown */
     struct arena arena;
     struct reference_answers *answers;
+    bool unplaced;          /* a row, or a record, whose place is not known: which records have no row is not known either */
     uint64_t records, rows, skips, value_errors;
     struct buf first_value_error;
 };
@@ -86,15 +87,16 @@ static bool is_place(const struct json *at)
     return at && at->type == JSON_STRING && at->raw_len > 2 && !memchr(at->raw, '\\', at->raw_len);
 }
 
-static int answer(struct run *r, const struct json *at, struct err *err)
+static int answer(struct run *r, const struct json *at, bool row, struct err *err)
 {
     if (at && !is_place(at))
         return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
+    if (at && reference_answers_at(r->answers, at->str, at->len, row, err) == 0)
+        return 0;
+    r->unplaced = true;
     if (!r->o.strict)
         return 0;
-    if (!at)
-        return err_set(err, ERR_REFUSED, "no at, which --strict wants");
-    return reference_answers_at(r->answers, at->str, at->len, err);
+    return at ? -1 : err_set(err, ERR_REFUSED, "no at, which --strict wants");
 }
 
 static void put_event(struct run *r, const struct json *at, const struct json *values)
@@ -125,13 +127,13 @@ static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
     const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip");
     if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
         r->skips++;
-        return answer(r, at, err);
+        return answer(r, at, false, err);
     }
     if (!values || values->type != JSON_OBJECT || doc->len != (at ? 2u : 1u)) {
         at = NULL;
         values = doc;
     }
-    if (answer(r, at, err) != 0)
+    if (answer(r, at, true, err) != 0)
         return -1;
     put_event(r, at, values);
     return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
@@ -145,26 +147,51 @@ static void before_wait(void *ctx)
 
 /* ---- records ---- */
 
-/* Read what a record's line says where that is asked for. NULL with err. */
-static const struct json *parse_record(struct run *r, const struct stream_line *line, struct err *err)
+/* The place of a record whose line begins with it, as kafka-read writes it. */
+static bool quick_place(const char *p, size_t n, const char **topic, size_t *topic_len, uint64_t *partition, uint64_t *offset)
+{
+    static const char a[] = ",\"topic\":\"", b[] = "\",\"partition\":", c[] = ",\"offset\":";
+    const char *end = p + n, *q, *digits;
+    if (n < sizeof a || memcmp(p, a, sizeof a - 1) != 0)
+        return false;
+    *topic = p + sizeof a - 1;
+    q = memchr(*topic, '"', (size_t)(end - *topic));
+    if (!q || (size_t)(end - q) < sizeof b || memcmp(q, b, sizeof b - 1) != 0 || memchr(*topic, '\\', (size_t)(q - *topic)))
+        return false;
+    *topic_len = (size_t)(q - *topic);
+    digits = q + sizeof b - 1;
+    q = memchr(digits, ',', (size_t)(end - digits));
+    if (!q || !scan_u64(digits, (size_t)(q - digits), partition) || (size_t)(end - q) < sizeof c || memcmp(q, c, sizeof c - 1) != 0)
+        return false;
+    digits = q + sizeof c - 1;
+    q = memchr(digits, ',', (size_t)(end - digits));
+    return q && scan_u64(digits, (size_t)(q - digits), offset);
+}
+
+/* The record, parsed where its payload is asked for or its place is not where it usually stands. */
+static int read_record(struct run *r, const struct stream_line *line, const char *rest, size_t n, const struct json **record, struct err *err)
 {
     struct json_error e;
-    arena_reset(&r->arena);
-    const struct json *record = json_parse(line->p, line->n, &r->arena, &e), *topic = json_get(record, "topic");
+    const char *topic;
+    size_t topic_len;
     uint64_t partition, offset;
-    if (!record) {
-        err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
-        return NULL;
+    bool quick = !r->o.json && quick_place(rest, n, &topic, &topic_len, &partition, &offset);
+    *record = NULL;
+    if (!quick) {
+        arena_reset(&r->arena);
+        *record = json_parse(line->p, line->n, &r->arena, &e);
+        const struct json *name = json_get(*record, "topic");
+        if (!*record)
+            return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
+        if (!name || name->type != JSON_STRING || json_need_u64(*record, "partition", &partition, "record", err) != 0 ||
+            json_need_u64(*record, "offset", &offset, "record", err) != 0)
+            return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset", (uintmax_t)line->line_no);
+        topic = name->str;
+        topic_len = name->len;
     }
-    if (!topic || topic->type != JSON_STRING || json_need_u64(record, "partition", &partition, "record", err) != 0 ||
-        json_need_u64(record, "offset", &offset, "record", err) != 0) {
-        err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset", (uintmax_t)line->line_no);
-        return NULL;
-    }
-    if (!r->o.strict || reference_answers_record(r->answers, topic->str, topic->len, partition, offset, err) == 0)
-        return record;
-    err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
-    return NULL;
+    if (reference_answers_record(r->answers, topic, topic_len, partition, offset, err) == 0)
+        return 0;
+    return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
 }
 
 static int put_value(struct run *r, const struct json *record, const struct stream_line *line, struct err *err)
@@ -187,12 +214,12 @@ static int put_value(struct run *r, const struct json *record, const struct stre
 static int queue_record(struct run *r, const struct stream_line *line, struct err *err)
 {
     static const char head[] = "{\"type\":\"record\"";
-    const struct json *record = NULL;
+    const struct json *record;
     const char *rest = line->p + sizeof head - 1;
     size_t n = line->n - (sizeof head - 1);
     if (n < 3 || rest[0] != ',' || rest[n - 1] != '}')
         return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without members, or with spaces between them", (uintmax_t)line->line_no);
-    if ((r->o.json || r->o.strict) && !(record = parse_record(r, line, err)))
+    if (read_record(r, line, rest, n, &record, err) != 0)
         return -1;
     reference_program_make_room(&r->program);
     buf_addc(&r->program.queue, '{');
@@ -246,7 +273,7 @@ static void put_exit(struct run *r, struct buf *line)
         buf_printf(line, ",\"signal\":%d", WTERMSIG(p->child.status));
 }
 
-static void put_account(struct run *r, uint64_t missing)
+static void put_account(struct run *r)
 {
     struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
     bool whole = reference_program_whole(&r->program);
@@ -257,10 +284,10 @@ static void put_account(struct run *r, uint64_t missing)
     put_text(line, r->name.p, r->name.len);
     buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records, (uintmax_t)r->rows,
                (uintmax_t)r->skips);
-    if (r->answers)
-        buf_addu64(line, missing);
-    else
+    if (r->unplaced || !whole)
         buf_adds(line, "null");
+    else
+        buf_addu64(line, reference_answers_without_row(r->answers));
     if (r->o.json)
         buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers", (uintmax_t)r->value_errors);
     if (r->value_errors > 0) {
@@ -268,7 +295,7 @@ static void put_account(struct run *r, uint64_t missing)
         put_text(line, r->first_value_error.p, r->first_value_error.len);
     }
     put_exit(r, line);
-    if (r->answers && whole)
+    if (r->o.strict && whole)
         buf_adds(line, ",\"verified\":[\"every record was answered\"]");
     stream_put_built(&r->out, LINE_ACCOUNT);
 }
@@ -289,10 +316,10 @@ static void finish(struct run *r, bool whole)
         reference_program_not_whole(p, "the stream did not come whole");
     }
     reference_program_end(p);
-    uint64_t missing = r->answers ? reference_answers_missing(r->answers, &place) : 0;
+    uint64_t missing = r->o.strict ? reference_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
         reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place), missing > 1 ? ", nor other records" : "");
-    put_account(r, missing);
+    put_account(r);
     buf_free(&place);
     if (reference_program_whole(p))
         return;
@@ -326,7 +353,8 @@ int main(int argc, char **argv)
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
     r.program = (struct reference_program){.name = buf_str(&r.name), .max_line = (size_t)r.o.max_line, .on_line = on_program_line,
                                            .before_wait = before_wait, .ctx = &r, .child = CHILD_INIT};
-    r.answers = r.o.strict ? reference_answers_new() : NULL;
+    r.answers = reference_answers_new();
+    r.in.data_unchecked = r.o.json; /* each is then read in full here */
     bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);
     finish(&r, whole);
     status = stream_end(&r.out);

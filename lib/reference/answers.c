@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records that were read, and which were answered: per partition the runs of
- * offsets without a gap, and a bit a record.
+ * offsets without a gap, and two bits a record.
  */
 #include "reference/reference.h"
 
@@ -19,10 +19,12 @@ struct part {
     uint64_t partition, next; /* one past the last offset */
     struct run *runs;
     size_t n_runs, cap_runs;
-    uint64_t records, answered;
-    unsigned char *bits;
-    size_t cap_bits; /* bytes */
+    uint64_t records, answered, with_row;
+    unsigned char *bits; /* four records a byte: ANSWERED, WITH_ROW */
+    size_t cap_bits;     /* bytes */
 };
+
+enum { ANSWERED = 1, WITH_ROW = 2 };
 
 struct reference_answers {
     struct part *parts;
@@ -92,7 +94,7 @@ int reference_answers_record(struct reference_answers *a, const char *topic, siz
                        (uintmax_t)partition, (uintmax_t)offset, (uintmax_t)p->next - 1);
     if (p->records == 0 || offset != p->next)
         add_run(p, offset);
-    if (p->records / 8 == p->cap_bits) {
+    if (p->records / 4 == p->cap_bits) {
         size_t more = p->cap_bits ? p->cap_bits : 4096;
         p->bits = xrealloc(p->bits, p->cap_bits + more);
         memset(p->bits + p->cap_bits, 0, more);
@@ -137,7 +139,7 @@ static uint64_t index_of(const struct part *p, uint64_t offset)
     return index < (low + 1 < p->n_runs ? p->runs[low + 1].index : p->records) ? index : UINT64_MAX;
 }
 
-int reference_answers_at(struct reference_answers *a, const char *at, size_t len, struct err *err)
+int reference_answers_at(struct reference_answers *a, const char *at, size_t len, bool row, struct err *err)
 {
     size_t topic_len;
     uint64_t partition, offset;
@@ -147,16 +149,17 @@ int reference_answers_at(struct reference_answers *a, const char *at, size_t len
     uint64_t index = p ? index_of(p, offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
-    unsigned char bit = (unsigned char)(1u << index % 8);
-    p->answered += !(p->bits[index / 8] & bit);
-    p->bits[index / 8] |= bit;
+    unsigned shift = 2 * (index % 4), was = p->bits[index / 4] >> shift & 3u, now = was | ANSWERED | (row ? WITH_ROW : 0u);
+    p->answered += !(was & ANSWERED);
+    p->with_row += (now & WITH_ROW) != (was & WITH_ROW);
+    p->bits[index / 4] |= (unsigned char)(now << shift);
     return 0;
 }
 
 static uint64_t first_missing(const struct part *p)
 {
     uint64_t index = 0;
-    while (p->bits[index / 8] >> index % 8 & 1)
+    while (p->bits[index / 4] >> 2 * (index % 4) & ANSWERED)
         index++;
     size_t run = p->n_runs - 1;
     while (p->runs[run].index > index)
@@ -176,4 +179,12 @@ uint64_t reference_answers_missing(const struct reference_answers *a, struct buf
         missing += p->records - p->answered;
     }
     return missing;
+}
+
+uint64_t reference_answers_without_row(const struct reference_answers *a)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        n += a->parts[i].records - a->parts[i].with_row;
+    return n;
 }

@@ -133,16 +133,18 @@ void reference_story_free(struct reference_story *s);
 
 /* ---- records and their answers ---- */
 
-/* Which records were read, and which of them something answered. Memory is a bit a record and a little for each gap in the
+/* Which records were read, and which of them something answered. Memory is two bits a record and a little for each gap in the
  * offsets. Records of one partition must come in offset order. */
 struct reference_answers;
 struct reference_answers *reference_answers_new(void);
 int reference_answers_record(struct reference_answers *a, const char *topic, size_t topic_len, uint64_t partition, uint64_t offset,
                              struct err *err);
-/* at: topic/partition/offset, with #n for a further row. -1 with *err where no such record was read. */
-int reference_answers_at(struct reference_answers *a, const char *at, size_t len, struct err *err);
+/* at: topic/partition/offset, with #n for a further row. row: by a row, else by a skip. -1 with *err where no such record was
+ * read. */
+int reference_answers_at(struct reference_answers *a, const char *at, size_t len, bool row, struct err *err);
 /* How many records nothing answered; the place of the first of them goes to place. */
 uint64_t reference_answers_missing(const struct reference_answers *a, struct buf *place);
+uint64_t reference_answers_without_row(const struct reference_answers *a); /* how many no row answered: skipped, or nothing */
 void reference_answers_free(struct reference_answers *a);
 
 /* ---- the program that computes them ---- */

@@ -190,9 +190,17 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
 static void judge_reader(struct reference_story *s, const struct scope *scope)
 {
     bool all = true;
-    for (size_t i = 0; i < scope->n_sources; i++)
+    const struct json *isolation = json_get(s->reader, "isolation");
+    for (size_t i = 0; i < scope->n_sources; i++) {
+        const char *wanted = scope->sources[i].isolation;
+        if (isolation && isolation->type == JSON_STRING && !json_is(isolation, wanted)) {
+            reference_story_say(s, "kafka-read read %s under %.*s, the scope says %s", scope->sources[i].topic, (int)isolation->len,
+                                isolation->str, wanted);
+            all = false;
+        }
         for (size_t k = 0; k < scope->sources[i].n_partitions; k++)
             all = judge_range(s, scope->sources[i].topic, &scope->sources[i].partitions[k]) && all;
+    }
     if (all)
         check_done(s, "ref-seal: the ranges read are the scope's");
 }
