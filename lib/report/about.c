@@ -283,7 +283,7 @@ static void put_verified(const struct report *r, struct buf *out)
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         if (!r->check[i].required || r->check[i].status != STATUS_PASSED)
             continue;
-        buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i), check_name_means((enum check_name)i));
+        buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i), report_means(r, (enum check_name)i));
         any = true;
     }
 }

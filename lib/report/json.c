@@ -40,7 +40,7 @@ static void put_checks(struct json_w *w, const struct report *r)
         jw_str(w, "status", status_name(c->status));
         jw_bool(w, "required", c->required);
         jw_bool(w, "made", c->made);
-        jw_str(w, "means", check_name_means((enum check_name)i));
+        jw_str(w, "means", report_means(r, (enum check_name)i));
         jw_end_obj(w);
     }
     jw_end_arr(w);

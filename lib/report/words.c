@@ -59,6 +59,16 @@ const char *report_assurance(const struct report *r)
     return "no assurance: nothing was required";
 }
 
+const char *report_means(const struct report *r, enum check_name c)
+{
+    bool declared = r->has_scope && r->scope.declared;
+    if (declared && c == CHECK_RECONCILE_SCOPE)
+        return "the declaration is whole: every range has both ends, and the key and the columns are of types that can be compared";
+    if (declared && c == CHECK_RECONCILE_DESTINATION && !r->scope.server_uuid && !r->scope.table_uuid)
+        return "the table has the declared name and columns, is a plain MergeTree without TTL, and stood still while it was read";
+    return check_name_means(c);
+}
+
 const enum relation report_order[RELATION_TYPES] = {RELATION_TRANSFORMATION, RELATION_DELIVERY, RELATION_REFERENCE_DESTINATION, RELATION_COVERAGE};
 
 enum check_name report_check_of(enum relation r)

@@ -11,6 +11,9 @@ extern const char *const report_method[]; /* NULL-terminated */
 /* The assumptions of this report, one call of fn each. */
 void report_assumptions(const struct report *r, void (*fn)(void *ctx, const char *text), void *ctx);
 
+/* What passing a check means in this report: what a declared scope establishes is less than what a bundle's does. */
+const char *report_means(const struct report *r, enum check_name c);
+
 /* The order in which a fault is looked for: what comes first explains what comes after. */
 extern const enum relation report_order[RELATION_TYPES];
 enum check_name report_check_of(enum relation r);
