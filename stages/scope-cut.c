@@ -279,30 +279,37 @@ static void from_stream(struct stream_out *out, const struct options *o, struct 
         work(out, o, c->bundle.path, &c->bundle);
 }
 
+static int run(const struct options *o)
+{
+    struct stream_out out;
+    struct context c = {.arena = ARENA_INIT};
+    struct stream_in in = {0};
+    if (o->bundle) {
+        stream_begin(&out, 1, NULL);
+        work(&out, o, o->bundle, NULL);
+    } else if (stream_filter(&in, &out, o->max_line, on_line, &c)) {
+        from_stream(&out, o, &c);
+    }
+    int status = stream_end(&out);
+    stream_out_free(&out);
+    stream_in_free(&in);
+    buf_free(&c.unchecked);
+    arena_free(&c.arena);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
     struct options o = {.max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
-    if (rc > 0)
-        return status;
-    if (rc < 0)
-        return opt_operand(argc, argv) ? stream_refuse(&err, NEXT_FIX_USAGE) : stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
-    struct stream_out out;
-    struct context c = {.arena = ARENA_INIT};
-    struct stream_in in = {0};
-    if (o.bundle) {
-        stream_begin(&out, 1, NULL);
-        work(&out, &o, o.bundle, NULL);
-    } else if (stream_filter(&in, &out, o.max_line, on_line, &c)) {
-        from_stream(&out, &o, &c);
-    }
-    status = stream_end(&out);
-    stream_out_free(&out);
-    stream_in_free(&in);
-    buf_free(&c.unchecked);
-    arena_free(&c.arena);
+    if (rc < 0 && opt_operand(argc, argv))
+        status = stream_refuse(&err, NEXT_FIX_USAGE);
+    else if (rc < 0)
+        status = stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
+    else if (rc == 0)
+        status = run(&o);
     for (size_t i = 0; i < o.r.n_keys; i++)
         free((char *)o.r.keys[i]);
     free(o.r.keys);

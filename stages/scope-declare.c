@@ -253,6 +253,23 @@ static void declare(struct run *r, struct stream_out *out)
     buf_free(&note);
 }
 
+static int run(struct run *r)
+{
+    struct stream_out out;
+    struct stream_in in = {.next = NEXT_FIX_USAGE};
+    bool go = r->first;
+    if (r->first)
+        stream_begin(&out, 1, NULL);
+    else
+        go = stream_filter(&in, &out, r->max_line, on_line, r);
+    if (go)
+        declare(r, &out);
+    int status = stream_end(&out);
+    stream_out_free(&out);
+    stream_in_free(&in);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
@@ -260,22 +277,10 @@ int main(int argc, char **argv)
     struct err err = ERR_INIT;
     r.d.arena = &r.arena;
     int status = 0, rc = parse_options(argc, argv, &r, &status, &err);
-    if (rc > 0)
-        return status;
     if (rc < 0)
-        return stream_refuse_usage(argc, argv, &err, r.max_line);
-    struct stream_out out;
-    struct stream_in in = {.next = NEXT_FIX_USAGE};
-    bool go = r.first;
-    if (r.first)
-        stream_begin(&out, 1, NULL);
-    else
-        go = stream_filter(&in, &out, r.max_line, on_line, &r);
-    if (go)
-        declare(&r, &out);
-    status = stream_end(&out);
-    stream_out_free(&out);
-    stream_in_free(&in);
+        status = stream_refuse_usage(argc, argv, &err, r.max_line);
+    else if (rc == 0)
+        status = run(&r);
     free(r.d.keys);
     free(r.d.chosen);
     free(r.d.froms);

@@ -164,28 +164,33 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     return 0;
 }
 
+static int run(const struct options *o)
+{
+    struct stream_out out;
+    struct stream_in in = {0};
+    bool go = o->first;
+    if (o->first)
+        stream_begin(&out, 1, NULL);
+    else
+        go = stream_filter(&in, &out, o->max_line, on_line, NULL);
+    if (go)
+        look(&out, o);
+    int status = stream_end(&out);
+    stream_out_free(&out);
+    stream_in_free(&in);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
     struct options o = {.login = HTTP_LOGIN_INIT, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
-    if (rc > 0)
-        return status;
     if (rc < 0)
-        return stream_refuse_usage(argc, argv, &err, o.max_line);
-    struct stream_out out;
-    struct stream_in in = {0};
-    bool go = o.first;
-    if (o.first)
-        stream_begin(&out, 1, NULL);
-    else
-        go = stream_filter(&in, &out, o.max_line, on_line, NULL);
-    if (go)
-        look(&out, &o);
-    status = stream_end(&out);
-    stream_out_free(&out);
-    stream_in_free(&in);
+        status = stream_refuse_usage(argc, argv, &err, o.max_line);
+    else if (rc == 0)
+        status = run(&o);
     http_login_free(&o.login);
     free(o.database);
     free(o.table);

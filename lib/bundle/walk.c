@@ -70,7 +70,7 @@ static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry
 static void visit(int dir, const char *path, const char *name, unsigned char kind, unsigned depth, walk_fn *on_entry, void *ctx)
 {
     struct buf below = BUF_INIT;
-    struct stat st = {.st_mode = DTTOIF(kind)};
+    struct stat st = {.st_mode = (mode_t)DTTOIF(kind)};
     if (*path) {
         buf_adds(&below, path);
         buf_addc(&below, '/');
