@@ -4,12 +4,11 @@
 
 #include <string.h>
 
-/* JSON text as a file had it, made one line: a raw control character can only be white space between tokens. */
+/* JSON text as a file had it, made one line. */
 static void put_text(struct json_w *w, const char *name, const char *p, size_t n)
 {
     struct buf one = BUF_INIT;
-    for (size_t i = 0; i < n; i++)
-        buf_addc(&one, (unsigned char)p[i] < 0x20 ? ' ' : p[i]);
+    json_put_line(&one, p, n);
     jw_raw(w, name, one.p, one.len);
     buf_free(&one);
 }

@@ -85,6 +85,9 @@ void json_put_s(struct buf *b, const char *s);
 void json_put_u64(struct buf *b, uint64_t v);
 void json_put_i64(struct buf *b, int64_t v);
 
+/* Append valid JSON text made one line: a raw control character can only be white space between its tokens. */
+void json_put_line(struct buf *b, const char *p, size_t n);
+
 /* A small writer for objects and arrays that puts the commas. Depth at most JSON_DEPTH. */
 struct json_w {
     struct buf *b;

@@ -42,6 +42,20 @@ void json_put_str(struct buf *b, const char *p, size_t n)
     buf_addc(b, '"');
 }
 
+void json_put_line(struct buf *b, const char *p, size_t n)
+{
+    buf_reserve(b, n);
+    for (const char *end = p + n, *q = p; p < end; p = q) {
+        while (q < end && (unsigned char)*q >= 0x20)
+            q++;
+        buf_add(b, p, (size_t)(q - p));
+        if (q < end) {
+            buf_addc(b, ' ');
+            q++;
+        }
+    }
+}
+
 void json_put_s(struct buf *b, const char *s)
 {
     json_put_str(b, s, strlen(s));

@@ -9,25 +9,7 @@ static bool in_number(char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* The text of a valid document on one line: a control character can only be white space between its tokens. */
-static void put_as_is(struct buf *out, const char *p, size_t n)
-{
-    const char *end = p + n;
-    buf_reserve(out, n);
-    while (p < end) {
-        const char *q = p;
-        while (q < end && (unsigned char)*q >= 0x20)
-            q++;
-        buf_add(out, p, (size_t)(q - p));
-        p = q;
-        if (p < end) {
-            buf_addc(out, ' ');
-            p++;
-        }
-    }
-}
-
-/* The same with each number in quotes. */
+/* The text of a valid document on one line, as json_put_line makes it, with each number in quotes. */
 static void put_texts(struct buf *out, const char *p, size_t n)
 {
     const char *end = p + n;
@@ -81,6 +63,6 @@ bool reference_value(const struct json *record, bool text, struct buf *out)
     if (text)
         put_texts(out, payload->str, payload->len);
     else
-        put_as_is(out, payload->str, payload->len);
+        json_put_line(out, payload->str, payload->len);
     return true;
 }

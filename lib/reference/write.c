@@ -10,12 +10,10 @@ static int put_line(struct reference_writer *w, struct err *err)
     return file_add(&w->file, w->line.p, w->line.len, err);
 }
 
-/* JSON text on one line: a raw control character can only be white space between tokens. */
 static void put_text(struct json_w *j, const char *name, const char *p, size_t n)
 {
     struct buf one = BUF_INIT;
-    for (size_t i = 0; i < n; i++)
-        buf_addc(&one, (unsigned char)p[i] < 0x20 ? ' ' : p[i]);
+    json_put_line(&one, p, n);
     jw_raw(j, name, one.p, one.len);
     buf_free(&one);
 }
