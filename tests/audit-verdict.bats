@@ -13,7 +13,7 @@ setup() {
 whole_() { from=stream decide "$@"; }
 
 @test "an audit of all three relations passes, and says what it rests on" {
-    make selected
+    compose selected
     whole_ 0
     [[ ${lines[0]} == "PASSED: every required check passed (exit 0)" ]]
     [[ $output == *"orders/0 offsets [651, 711): 60 records (1 null), 0 offsets not delivered, as the reference records"* ]]
@@ -32,7 +32,7 @@ whole_() { from=stream decide "$@"; }
 }
 
 @test "the whole table is established with the operator's declaration among the assumptions" {
-    make complete
+    compose complete
     whole_ 0
     [[ $output == *"coverage      the whole table, 120 rows"* ]]
     [[ $output == *"declared by the operator"*"this one run's writes and nothing else"* ]]
@@ -40,14 +40,14 @@ whole_() { from=stream decide "$@"; }
     whole_ 0 --json
     jq -e '.coverage == {of: "complete-table", whole_table_established: true, keys: 120, rows: 120} and
         (.assumptions | map(select(test("operator declares"))) | length) == 1' <<<"$output"
-    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' make complete
+    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' compose complete
     whole_ 1
     [[ ${lines[0]} == "FAILED: coverage: unexpected 1 rows of 1 keys (exit 1)" ]]
     [[ $output == *"the whole table was asked for and is not established"* && $output == *"event_id=999999"* ]]
 }
 
 @test "a declared scope: what only a bundle shows, and each id not given, is not established" {
-    make declared
+    compose declared
     whole_ 0
     [[ $output == *"does shop.orders hold exactly what these offsets owe it"* ]]
     [[ $output == *"declared by the operator"*"declared, not established: topic id of orders, table UUID of orders"* ]]
@@ -59,29 +59,29 @@ whole_() { from=stream decide "$@"; }
 }
 
 @test "the relation that failed first heads the report, with what it means" {
-    captured_rows='if .[0] == "1210" then .[2] = "1" else . end' table_rows='if .[0] == "1210" then .[2] = "1" else . end' make selected
+    captured_rows='if .[0] == "1210" then .[2] = "1" else . end' table_rows='if .[0] == "1210" then .[2] = "1" else . end' compose selected
     whole_ 1
     [[ ${lines[0]} == "FAILED: transformation: changed 1 rows of 1 keys (exit 1)" ]]
     [[ ${lines[1]} == *"the job computed other rows than the reference, before any write; what it computed was delivered" ]]
     [[ $output == *"transformation: 120 rows of the reference, 120 received by the sink: 1 changed"*"delivery: 120 rows owed, 120 found: no difference"* ]]
     [ "$(verdict --json <stream | jq -r .failed_first)" = reference.capture ]
-    table_rows='select(.[0] != "1210")' make selected
+    table_rows='select(.[0] != "1210")' compose selected
     whole_ 1
     [[ ${lines[0]} == "FAILED: delivery: missing 1 rows of 1 keys (exit 1)" && ${lines[1]} == *"what it received is what the reference computes" ]]
-    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1210" and .[0] != "1212")' make selected
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1210" and .[0] != "1212")' compose selected
     whole_ 1
     [[ ${lines[0]} == "FAILED: transformation: missing 1"* && ${lines[1]} == *"and the table does not hold what it computed" ]]
-    table_rows='., select(.[0] == "1210")' make selected
+    table_rows='., select(.[0] == "1210")' compose selected
     whole_ 1
     [[ ${lines[1]} == *"some more than once; nothing explains 1 of the 1 surplus copies; what it received is what the reference computes" ]]
 }
 
 @test "one lost batch is one line, and what may be late says so with what to do" {
-    table_rows='select((.[0] | tonumber) % 2 == 1 or (.[0] | tonumber) < 1250 or (.[0] | tonumber) > 1270)' make selected
+    table_rows='select((.[0] | tonumber) % 2 == 1 or (.[0] | tonumber) < 1250 or (.[0] | tonumber) > 1270)' compose selected
     whole_ 1
     [ "$(grep -c '^    missing' <<<"$output")" -eq 2 ] # in delivery and in reference-destination
     grep -qE '^    missing     orders/0 offsets [0-9]+\.\.[0-9]+: 11 rows, such as event_id=1250$' <<<"$output"
-    table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' make declared
+    table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' compose declared
     whole_ 1
     [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet (exit 1)" ]]
     [[ $output == *"next"*"- wait, or raise --settle-ms, and read again"* ]]
@@ -89,18 +89,18 @@ whole_() { from=stream decide "$@"; }
 
 @test "nothing expected and an empty table pass whole, and not for selected keys" {
     export reference_rows=empty captured_rows=empty table_rows=empty
-    make complete
+    compose complete
     whole_ 0
     [[ $output == *"no row is owed, and the table, read whole, holds none"* ]]
-    make selected
+    compose selected
     whole_ 3
-    make declared
+    compose declared
     whole_ 3
     [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* ]]
 }
 
 @test "a reference that says it is incomplete leaves the audit undecided, with the reason" {
-    artifact_extra='{"complete": false, "reasons": ["orders/0: 122 offsets are gone"]}' make selected
+    artifact_extra='{"complete": false, "reasons": ["orders/0: 122 offsets are gone"]}' compose selected
     whole_ 3
     [[ ${lines[0]} == "NOT DECIDED: reference.scope: the reference is incomplete: orders/0: 122 offsets are gone (exit 3)" ]]
     [[ $output == *"INCOMPLETE and not compared: orders/0: 122 offsets are gone"* ]]
@@ -116,7 +116,7 @@ whole_() { from=stream decide "$@"; }
         [[ ${lines[0]} != PASSED* && $stderr$output == *"$3"* ]] || { echo "$2: $stderr" >&2; return 1; }
     }
     for kind in selected complete declared; do
-        make $kind
+        compose $kind
         edit .
         decide 0
         without 3 '.type == "account"' "no account of ref-bind"
@@ -144,19 +144,19 @@ whole_() { from=stream decide "$@"; }
 }
 
 @test "a question is not made smaller by taking out its require line" {
-    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' make selected
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' compose selected
     edit 'select(.type != "require" or (.checks | index("reference.capture") | not))'
     decide 1
     edit 'select(.type != "require" or (.checks | index("reference.capture") | not)) | select(.type != "account")'
     decide 1
-    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' make complete
+    table_rows='., (select(.[0] == "1210") | .[0] = "999999")' compose complete
     edit 'if .type == "require" then .checks -= ["destination.coverage"] else . end'
     decide 1
-    table_rows='select(.[0] != "1210")' make declared
+    table_rows='select(.[0] != "1210")' compose declared
     edit 'select(.type != "require")'
     decide 1
     # a declared scope that was never held against a reference establishes nothing
-    make declared
+    compose declared
     edit 'select(.type != "account" and .type != "summary" and .side != "reference" and (.type != "check" or (.name | startswith("reference.") | not))) |
         if .type == "require" then .checks -= ["reference.scope", "reference.destination"] elif .type == "stream" then .stages |= map(select(.name != "ref-bind")) else . end'
     decide 3
@@ -170,7 +170,7 @@ refuse_() { # jq filter, words
 }
 
 @test "lines that contradict a passed audit refuse it" {
-    make selected
+    compose selected
     refuse_ 'if .type == "account" then .complete = false else . end' "account of ref-bind is not complete"
     refuse_ 'if .type == "account" then .reasons = ["a gap"] else . end' "account of ref-bind is not complete"
     refuse_ 'if .type == "account" then .rows = 119 else . end' "not of the 120 rows"
@@ -213,9 +213,9 @@ refuse_() { # jq filter, words
 }
 
 @test "the lines of another run, another kind of scope or another order refuse it" {
-    make selected
+    compose selected
     cp stream selected
-    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' make selected # this run's transformation failed
+    captured_rows='select(.[0] != "1212")' table_rows='select(.[0] != "1212")' compose selected # this run's transformation failed
     edit '.' && decide 1
     # its failed check and summary, put in place of by those of the run that passed
     jq -c 'select(.relation == "transformation" or .name == "reference.capture")' selected >other
@@ -239,7 +239,7 @@ refuse_() { # jq filter, words
     moved '.name == "reference.capture"' "passed before what it rests on" first
     moved '.type == "observation"' "passed before what it rests on"
     # a declared scope shows nothing of a bundle
-    make declared
+    compose declared
     refuse_ 'if .type == "columns" then ., {type: "bundle", path: "incident", manifest_sha256: ("0" * 64), job: "1", checkpoint: 7} else . end' "there is a bundle line"
     refuse_ 'if .name == "reference.destination" then ., (.name = "reconcile.rows") else . end' "only a bundle can show"
     refuse_ 'if .name == "reference.destination" then ., (.name = "reference.capture") else . end' "only a bundle can show"
@@ -250,7 +250,7 @@ refuse_() { # jq filter, words
 }
 
 @test "the whole table does not pass on less than the whole table" {
-    make complete
+    compose complete
     refuse_ 'if .type == "observation" then .table_whole = false else . end' "does not say table_whole"
     refuse_ 'if .type == "observation" then del(.table_whole) else . end' "does not say table_whole"
     refuse_ 'if .type == "observation" then .parts.same = false else . end' "parts stayed the same"
@@ -267,7 +267,7 @@ refuse_() { # jq filter, words
     decide 2
     [[ $stderr == *"the scope is of selected keys"* ]]
     # nothing compared is no comparison
-    reference_rows=empty captured_rows=empty table_rows=empty make complete
+    reference_rows=empty captured_rows=empty table_rows=empty compose complete
     refuse_ 'if .type == "observation" then .table_whole = false else . end' "table_whole"
     edit 'if .type == "require" then .checks -= ["destination.coverage"] elif .name == "destination.coverage" or .relation == "coverage" then empty
         elif .type == "observation" then del(.table_whole) else . end'
@@ -276,7 +276,7 @@ refuse_() { # jq filter, words
 }
 
 @test "an audit cut at any line is not passed" {
-    make selected
+    compose selected
     local n lines_
     lines_=$(wc -l <stream)
     for ((n = 0; n < lines_; n++)); do
@@ -286,7 +286,7 @@ refuse_() { # jq filter, words
 }
 
 @test "figures and words are found in the accounts that ref-seal keeps, too" {
-    make selected
+    compose selected
     edit 'if .type == "account" then .recorded = {"kafka-read": {client: "librdkafka 2.15.1", ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
         "ref-seal": {complete_by_the_operator: true, instead_of: ["ref-run"]}} else . end'
     decide 0
@@ -302,7 +302,7 @@ refuse_() { # jq filter, words
 }
 
 @test "names of a reference that drive a terminal are masked" {
-    make selected
+    compose selected
     edit 'if .type == "account" then .implementation.name = "\u001b[31mred" | .verified_by_writer = ["\u0007"] else . end'
     decide 0
     [[ $output == *'\x1b[31mred'* && $output == *'\x07'* ]]

@@ -40,9 +40,9 @@ artifact() {
     } >reference
 }
 
-# make KIND: the file stream, through ref-bind and rows-diff. The filters reference_rows, captured_rows and table_rows (jq, on an
+# compose KIND: the file stream, through ref-bind and rows-diff. The filters reference_rows, captured_rows and table_rows (jq, on an
 # array of cells, which may give none or several) say what became of the saved run's rows on each side.
-make() {
+compose() {
     local kind=$1 document
     document=$(document_of "$kind")
     jq -c 'select(.type == "row" and .side == "captured") | .at as $at | .cells | ('"${reference_rows:-.}"') | {cells: ., at: $at}' "$saved" >owed

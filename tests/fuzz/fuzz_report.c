@@ -26,6 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
     if (rc == 0)
         r.input = (struct err)ERR_INIT;
+    /* Of a cut stream too, since few changes leave an end that holds. */
+    struct err whole = ERR_INIT;
+    report_imply(&r, in.stages);
+    report_whole(&r, in.stages, in.shard, &whole);
     report_decide(&r, in.stages);
     if (r.exit == OWED_OK && !in.ended)
         abort();
