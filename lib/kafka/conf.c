@@ -22,7 +22,8 @@ struct kafka_conf *kafka_conf_new(void)
     static const char *const defaults[][2] = {{"check.crcs", "true"},
                                               {"queued.max.messages.kbytes", "8192"},
                                               {"queued.min.messages", "20000"},
-                                              {"fetch.queue.backoff.ms", "5"}};
+                                              {"fetch.queue.backoff.ms", "5"},
+                                              {"reconnect.backoff.max.ms", "1000"}}; /* a broker that comes back is found at once */
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         rd_kafka_conf_set(c->rd, defaults[i][0], defaults[i][1], NULL, 0);
     return c;

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #define WAIT_MS 100 /* longest block: between two, the clock and the connection are looked at */
-#define LOOK_MS 500 /* between two questions about bounds, while something may be held back */
+#define LOOK_MS 500 /* between two questions about the log, while something may be held back */
+#define ANSWER_MS 5000 /* longest wait for one of these answers: nothing else comes meanwhile */
+#define MISSING_MS 3000 /* a topic that is not there for so long was deleted */
 
 struct reader {
     struct kafka_client *k;
@@ -15,7 +17,7 @@ struct reader {
     struct kafka_range **by_partition; /* of the whole topic; NULL: not asked for */
     struct kafka_bounds *bounds;
     size_t open;
-    int64_t next_look_ms;
+    int64_t next_look_ms, missing_since_ms;
     bool trouble_said;
     struct kafka_event events[KAFKA_BATCH];
 };
@@ -73,11 +75,17 @@ static int start(struct reader *r, struct err *err)
     return 0;
 }
 
+static int answer_within(const struct reader *r)
+{
+    return kafka_until(r->how->deadline_ms, r->how->timeout_ms < ANSWER_MS ? r->how->timeout_ms : ANSWER_MS);
+}
+
 /* The broker has no answer at the position: what it holds now says why. */
 static void partition_failed(struct reader *r, struct kafka_range *range, const struct err *why)
 {
     struct err err = ERR_INIT;
-    if (kafka_bounds_again(r->k, r->how, r->bounds, &err) == 0 && r->bounds[range->partition].low > range->position)
+    r->k->timeout_ms = answer_within(r);
+    if (kafka_log_bounds(r->k, r->bounds, &err) == 0 && r->bounds[range->partition].low > range->position)
         kafka_range_fail(range, "retention passed the position while it was read: first available offset %" PRId64
                          " is past the position %" PRId64 ": %" PRId64 " offsets are gone", r->bounds[range->partition].low, range->position,
                          r->bounds[range->partition].low - range->position);
@@ -114,7 +122,24 @@ static void judge(struct reader *r, struct kafka_range *range, int64_t now)
                          ", after %" PRId64 " s of waiting", b->stable, range->to, r->how->stable_wait_ms / 1000);
 }
 
-/* Nothing came: that alone says nothing, so ask what the log holds. */
+/* False where the topic is another one by now, or is none any more: the client library would wait, or go on in the new one.
+ * A broker that is away is waited for until the deadline. */
+static bool still_there(struct reader *r, int64_t now)
+{
+    struct err err = ERR_INIT;
+    if (kafka_log_check(r->k, r->k->timeout_ms, &err) == 0 || (err.kind != ERR_REFUSED && err.kind != ERR_MISSING)) {
+        r->missing_since_ms = 0;
+        return true;
+    }
+    if (err.kind == ERR_MISSING && !r->missing_since_ms)
+        r->missing_since_ms = now;
+    if (err.kind == ERR_MISSING && now - r->missing_since_ms < MISSING_MS)
+        return true;
+    fail_open(r, err.kind == ERR_MISSING ? "the topic was deleted" : "the topic was recreated");
+    return false;
+}
+
+/* Nothing came: that alone says nothing, so ask what the log is and holds. */
 static void look(struct reader *r)
 {
     struct err err = ERR_INIT;
@@ -122,9 +147,9 @@ static void look(struct reader *r)
     if (now < r->next_look_ms)
         return;
     r->next_look_ms = now + LOOK_MS;
-    r->k->timeout_ms = kafka_until(r->how->deadline_ms, r->how->timeout_ms < LOOK_MS ? r->how->timeout_ms : LOOK_MS);
-    if (kafka_log_bounds(r->k, r->bounds, &err) != 0)
-        return; /* a broker that is away is waited for until the deadline; a topic that is, fails its fetches */
+    r->k->timeout_ms = answer_within(r);
+    if (!still_there(r, now) || kafka_log_bounds(r->k, r->bounds, &err) != 0)
+        return;
     for (size_t i = 0; i < r->s->n_ranges; i++) {
         struct kafka_range *range = &r->s->ranges[i];
         if (range->state != KAFKA_RANGE_OPEN)

@@ -158,15 +158,32 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how)
 
 /* ---- after ---- */
 
-static int still_same(struct kafka_client *k, struct kafka_source *s)
+/* Who answers now, asked again while the broker is away. */
+static int ask_identity(struct kafka_client *k, const struct kafka_reading *how, char **cluster, char **id, struct err *err)
+{
+    const char *lack;
+    uint32_t partitions;
+    int64_t end = time_mono_ms() + how->timeout_ms;
+    if (end > how->deadline_ms)
+        end = how->deadline_ms;
+    for (;;) {
+        k->timeout_ms = kafka_until(end, how->timeout_ms);
+        int rc = kafka_log_cluster(k, cluster, err);
+        if (rc == 0)
+            rc = kafka_topic_look(k, k->timeout_ms, id, &lack, &partitions, err);
+        if (rc == 0 || err->kind == ERR_MISSING || time_mono_ms() >= end)
+            return rc;
+        free(*cluster);
+        *cluster = NULL;
+        sleep_ms(100);
+    }
+}
+
+static int still_same(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how)
 {
     struct err err = ERR_INIT;
     char *cluster = NULL, *id = NULL;
-    const char *lack;
-    uint32_t partitions;
-    int rc = kafka_log_cluster(k, &cluster, &err);
-    if (rc == 0)
-        rc = kafka_topic_look(k, k->timeout_ms, &id, &lack, &partitions, &err);
+    int rc = ask_identity(k, how, &cluster, &id, &err);
     if (rc != 0 && err.kind == ERR_MISSING)
         kafka_source_fail(s, "it was deleted while it was read");
     else if (rc != 0)
@@ -188,14 +205,12 @@ static void look_again(struct kafka_client *k, struct kafka_source *s, const str
         kafka_source_fail(s, "the deadline passed before the log could be looked at again");
         return;
     }
-    int asked = kafka_bounds_again(k, how, bounds, &err); /* also waits for a broker that is away just now */
-    k->timeout_ms = kafka_until(how->deadline_ms, how->timeout_ms);
-    if (still_same(k, s) != 0)
+    if (still_same(k, s, how) != 0)
         return;
     s->same_cluster = s->cluster_id != NULL;
     s->same_id = s->topic_id != NULL;
     s->not_compacted = check_policy(k, s) == 0;
-    if (asked != 0) {
+    if (kafka_bounds_again(k, how, bounds, &err) != 0) {
         kafka_source_fail(s, "the log's start could not be looked at again: %s", told(s, &err));
         return;
     }
