@@ -74,7 +74,7 @@ check_of() { # name: "status reason"
 @test "every case has a sentence, and there are enough of them" {
     run -0 "$here/hostile/run" --list
     [ "${#lines[@]}" -ge 60 ]
-    ! grep -vqE '^(good|bad|unavailable|unsupported)-[^ ]+: .{8,}' <<<"$output"
+    run ! grep -vqE '^(good|bad|unavailable|unsupported)-[^ ]+: .{8,}' <<<"$output"
 }
 
 # A person who may not read everything: where the tests run as root, the program runs as somebody else.
