@@ -274,6 +274,10 @@ static int begin_whole(struct run *r, struct chread_why *why)
     else if (status == 0 && rows > r->parts[0].rows)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS, "system.parts shows this user %llu of the table's %llu rows",
                    (unsigned long long)r->parts[0].rows, (unsigned long long)rows);
+    else if (status == 0 && rows < r->parts[0].rows && !r->parts[0].masked)
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
+                   "the table's parts hold %llu rows, none deleted, and this user sees %llu: something hides the others, such as a row policy",
+                   (unsigned long long)r->parts[0].rows, (unsigned long long)rows);
     else
         r->reads.table_whole = status == 0;
     return status < 0 ? -1 : 0;

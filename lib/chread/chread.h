@@ -169,8 +169,9 @@ struct chread_parts {
     struct chread_part *at;
     size_t n;
     uint64_t rows; /* of all; rows that a lightweight DELETE masks are among them */
+    bool masked;   /* there may be such */
 };
-#define CHREAD_PARTS_INIT {NULL, 0, 0}
+#define CHREAD_PARTS_INIT {NULL, 0, 0, false}
 
 /* The next two: 0, 1 with *why where this cannot be told and the rest can still be read, -1 with *why where the server or the table is
  * not the one of the look any more. */

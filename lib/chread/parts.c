@@ -27,7 +27,10 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
             return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
         p->name = xstrdup(x->rows[i][0]);
         parts->n++;
-        parts->rows += p->rows;
+        parts->masked = parts->masked || strcmp(x->rows[i][2], "0") != 0;
+        /* A patch changes rows that other parts hold. */
+        if (strncmp(p->name, "patch-", 6) != 0)
+            parts->rows += p->rows;
     }
     return 0;
 }
@@ -38,12 +41,12 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
     *parts = (struct chread_parts)CHREAD_PARTS_INIT;
-    buf_adds(&sql, "SELECT name, toString(rows) FROM system.parts WHERE active AND database = ");
+    buf_adds(&sql, "SELECT name, toString(rows), toString(has_lightweight_delete) FROM system.parts WHERE active AND database = ");
     http_quote_string(&sql, expect->database, strlen(expect->database));
     buf_adds(&sql, " AND table = ");
     http_quote_string(&sql, expect->table, strlen(expect->table));
     buf_adds(&sql, " ORDER BY name");
-    int status = ask(c, expect, t, buf_str(&sql), 2, &x, "reading system.parts", why);
+    int status = ask(c, expect, t, buf_str(&sql), 3, &x, "reading system.parts", why);
     if (status > 0 && why->next == NEXT_GRANT_SELECT)
         why->next = NEXT_GRANT_PARTS;
     if (status == 0)

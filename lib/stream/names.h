@@ -150,6 +150,7 @@ enum relation relation_of(const char *p, size_t n);
     X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
     X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
     X(GRANT_PARTS, "grant SELECT on system.parts, then read again") \
+    X(SEE_ROWS, "read as a user from whom no row policy hides rows") \
     X(READ_TAIL, "wait, or raise --settle-ms, and read again") \
     X(READ_WHOLE, "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
     X(MAKE_CHECK, "run the stage that makes this check in the pipe") \

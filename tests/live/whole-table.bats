@@ -245,6 +245,36 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     check_is passed ""
 }
 
+@test "rows that the parts hold and the user does not see: hidden by something, unless somebody deleted rows" {
+    three
+    ch "INSERT INTO shop.orders (id, s) VALUES (3, 'three')"
+    whole_scope '["1","one"]'
+    # No row policy can be made here: rows go between the look at the parts and the count, which looks the same.
+    ch_fault "when=stall&ms=900&match=FROM+system.parts"
+    (sleep 0.4; ch "ALTER TABLE shop.orders DROP PART 'all_1_1_0'") &
+    read_it 3 --max-table-rows=10
+    wait
+    [[ $(coverage) == "unavailable: the table's parts hold 4 rows, none deleted, and this user sees 1: something hides the others, such as a row policy -> "*"row policy"* ]]
+    check_is passed ""
+    ch "INSERT INTO shop.orders (id, s) VALUES (4, 'four'), (5, 'five')"
+    ch "DELETE FROM shop.orders WHERE id = 4"
+    read_it 0 --max-table-rows=10
+    observed '.table_whole and .parts.same and .reads[0].rows == 2'
+    [ -z "$(coverage)" ]
+}
+
+@test "a lightweight UPDATE adds a part of no rows of its own" {
+    ch "DROP TABLE shop.orders"
+    ch "CREATE TABLE shop.orders (id Int64, s String) ENGINE = MergeTree ORDER BY id SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1"
+    three
+    ch "UPDATE shop.orders SET s = 'patched' WHERE id = 2" enable_lightweight_update=1
+    whole_scope '["1","one"]'
+    read_it 0 --max-table-rows=3
+    observed '.table_whole and .parts == {before: 2, after: 2, same: true}'
+    [ "$(read_rows 2 | sort | tr -d '\n')" = '["1","one"]["2","patched"]["9","of nobody"]' ]
+    [ -z "$(coverage)" ]
+}
+
 @test "a connection that is cut before the parts are seen is looked over anew" {
     three
     whole_scope '["1","one"]'
