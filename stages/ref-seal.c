@@ -94,6 +94,7 @@ struct seal {
     bool begun, refused;         /* refused: nothing is written */
     struct reference_story story;
     uint64_t failed;             /* rows that could not be sealed */
+    uint64_t unfit;              /* rows with a value that its column cannot hold */
 };
 
 /* ---- scope and configuration ---- */
@@ -240,10 +241,12 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
         return 1;
     }
     buf_reset(&s->row);
-    if (reference_cells_put(&s->cells, values, &s->row, err) != 0) {
+    int unfit = reference_cells_put(&s->cells, values, &s->row, err);
+    if (unfit < 0) {
         row_failed(s, line, at, at_len, err->text);
         return 1;
     }
+    s->unfit += unfit > 0;
     if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
         return 1;
     s->refused = true; /* what was written is not whole */
@@ -272,6 +275,7 @@ static void put_account(struct seal *s, const struct reference_end *end)
     struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
     buf_printf(line, ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false", end->reasons);
     json_put_u64(line, s->w.rows);
+    buf_printf(line, ",\"unfit_rows\":%ju,\"failed_rows\":%ju", (uintmax_t)s->unfit, (uintmax_t)s->failed);
     buf_adds(line, ",\"path\":");
     json_put_s(line, s->o.out);
     buf_printf(line, ",\"rows_sha256\":\"%s\"", s->w.rows_sha256);

@@ -176,6 +176,13 @@ BAD
     [ "${stderr_lines[0]}" = no ]
 }
 
+@test "a program's failure is seen where this one came with signals ignored" {
+    records 3 | whole few
+    run -3 --separate-stderr env --ignore-signal=CHLD,PIPE,TERM ref-run -- sh -c 'cat >/dev/null; exit 5' <few
+    not_whole "sh exited with status 5"
+    run -0 --separate-stderr env --ignore-signal=CHLD ref-run -- cat <few
+}
+
 @test "a program that closes its output, or leaves it open to another" {
     records 30000 | whole many
     records 3 | whole few

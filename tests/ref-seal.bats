@@ -103,6 +103,7 @@ rows() {
 {"cells":["9007199254740993","c","1","1000","8000000000000000",null]}
 {"cells":["1","\u0000",{"unfit":"123456789012345.12"},"1500","7ff0000000000000","é\u0001"]}
 {"cells":[{"unfit":"9223372036854775808"},"",{"unfit":"0.00001"},{"unfit":"1000000000000000000000000000000 ms"},{"unfit":"1e400"},null]}' ]
+    [ "$(account | jq -c '[.rows, .unfit_rows, .failed_rows]')" = '[4,2,0]' ]
 }
 
 @test "rows in error: named by place and column, the others sealed, the artifact incomplete" {

@@ -111,6 +111,8 @@ int child_start(struct child *c, char *const *argv, struct err *err)
         close_ends(&e);
         return -1;
     }
+    /* Where it came ignored, the child's status would be lost. */
+    signal(SIGCHLD, SIG_DFL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
         become(&e, argv, parent);
@@ -164,8 +166,11 @@ void child_end(struct child *c)
     /* Before it is reaped, while its number cannot be another's. */
     kill(-c->pid, SIGKILL);
     kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+    pid_t got;
+    while ((got = waitpid(c->pid, &c->status, 0)) < 0 && errno == EINTR)
         ;
+    if (got < 0)
+        c->status = 0xff00; /* not known: never a success */
     guard(0);
     c->pid = 0;
     child_close_in(c);

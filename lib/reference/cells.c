@@ -60,6 +60,7 @@ static int spread(struct reference_cells *c, const struct json *values, struct e
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err)
 {
     const struct columns *all = c->columns;
+    int unfit = 0;
     if (spread(c, values, err) != 0)
         return -1;
     buf_addc(out, '[');
@@ -70,9 +71,11 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
             return err_set(err, ERR_REFUSED, "column '%s': no value, and it is not Nullable", column->name);
         if (i > 0)
             buf_addc(out, ',');
-        if (cells_owed(column, c->values[i], out, &why) == CELL_WRONG)
+        enum cells_result got = cells_owed(column, c->values[i], out, &why);
+        if (got == CELL_WRONG)
             return err_set(err, ERR_REFUSED, "column '%s': %s", column->name, why);
+        unfit |= got == CELL_UNFIT;
     }
     buf_addc(out, ']');
-    return 0;
+    return unfit;
 }

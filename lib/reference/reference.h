@@ -99,7 +99,7 @@ struct reference_cells {
 };
 
 void reference_cells_init(struct reference_cells *c, const struct columns *columns); /* columns must outlive c */
-/* Append the row's cells. A value that does not fit its column is an unfit cell; -1 with *err (ERR_REFUSED, "column 'x': why")
+/* Append the row's cells: 0, or 1 where a value does not fit its column, whose cell is then unfit; -1 with *err (ERR_REFUSED, "column 'x': why")
  * for one of the wrong kind, a name that is no column, and a missing value of a column that is not Nullable. */
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err);
 void reference_cells_free(struct reference_cells *c);
