@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kafka without a broker: properties and their secrets, a lane's positions and
- * watermark, its snapshot taken over or refused, and the members of a record.
+ * watermark, its snapshot taken over or refused, what ends a range and why it
+ * is not whole, the account, and the members of a record.
  */
 #include "evidence/evidence.h"
 #include "kafka/kafka.h"
@@ -302,6 +303,200 @@ static void test_position_outside_the_log(void **state)
     refused_naming(kafka_position_check(&LOG, &part, &b, &err), &err, "partition 2");
 }
 
+/* ---- ranges ---- */
+
+static struct kafka_event at_offset(int64_t offset)
+{
+    return (struct kafka_event){.offset = offset, .value = "v", .value_len = 1};
+}
+
+static void hand_on(struct kafka_range *r, int64_t offset)
+{
+    struct kafka_event e = at_offset(offset);
+    assert_true(kafka_range_take(r, &e));
+    kafka_range_count(r, &e);
+}
+
+static void pass_by(struct kafka_range *r, int64_t offset, bool end)
+{
+    struct kafka_event e = at_offset(offset);
+    e.end = end;
+    assert_false(kafka_range_take(r, &e));
+}
+
+static void expect(const struct kafka_range *r, enum kafka_range_state state, int64_t position, uint64_t delivered, const char *reason)
+{
+    assert_int_equal(r->state, state);
+    assert_int_equal(r->position, position);
+    assert_int_equal(r->delivered, delivered);
+    assert_int_equal(kafka_range_undelivered(r), (uint64_t)(position - r->from) - delivered);
+    if (reason)
+        assert_non_null(strstr(r->reason, reason));
+    else
+        assert_null(r->reason);
+}
+
+static void test_range_ends_by_its_position(void **state)
+{
+    struct kafka_range r;
+    (void)state;
+    kafka_range_init(&r, 0, 5, 8);
+    hand_on(&r, 5);
+    expect(&r, KAFKA_RANGE_OPEN, 6, 1, NULL);
+    hand_on(&r, 7); /* 6 was never delivered */
+    expect(&r, KAFKA_RANGE_COMPLETE, 8, 2, NULL);
+    pass_by(&r, 8, false); /* nothing after the end is handed on */
+    expect(&r, KAFKA_RANGE_COMPLETE, 8, 2, NULL);
+
+    kafka_range_init(&r, 0, 5, 8); /* a record past the end shows that 6 and 7 are not delivered any more */
+    hand_on(&r, 5);
+    pass_by(&r, 20, false);
+    expect(&r, KAFKA_RANGE_COMPLETE, 8, 1, NULL);
+
+    kafka_range_init(&r, 0, 5, 8); /* the log's end, short of the range's, then at it */
+    pass_by(&r, 6, true);
+    expect(&r, KAFKA_RANGE_OPEN, 6, 0, NULL);
+    assert_true(r.at_end);
+    pass_by(&r, 8, true);
+    expect(&r, KAFKA_RANGE_COMPLETE, 8, 0, NULL);
+
+    kafka_range_init(&r, 0, 5, 5);
+    expect(&r, KAFKA_RANGE_COMPLETE, 5, 0, NULL);
+    kafka_range_init(&r, 0, INT64_MAX - 1, INT64_MAX);
+    hand_on(&r, INT64_MAX - 1);
+    expect(&r, KAFKA_RANGE_COMPLETE, INT64_MAX, 1, NULL);
+}
+
+static void test_range_counts_null_values(void **state)
+{
+    struct kafka_range r;
+    struct kafka_event null = {.offset = 1}, empty = {.offset = 2, .value = ""};
+    (void)state;
+    kafka_range_init(&r, 0, 0, 9);
+    hand_on(&r, 0);
+    assert_true(kafka_range_take(&r, &null));
+    kafka_range_count(&r, &null);
+    assert_true(kafka_range_take(&r, &empty));
+    kafka_range_count(&r, &empty);
+    expect(&r, KAFKA_RANGE_OPEN, 3, 3, NULL);
+    assert_int_equal(r.null_values, 1);
+}
+
+static void test_range_refuses_what_comes_twice(void **state)
+{
+    struct kafka_range r;
+    (void)state;
+    kafka_range_init(&r, 0, 0, 9);
+    hand_on(&r, 4);
+    pass_by(&r, 4, false);
+    expect(&r, KAFKA_RANGE_INCOMPLETE, 5, 1, "offset 4 came after the position 5");
+    kafka_range_free(&r);
+}
+
+/* What the log holds when the range begins, and what the range then is. */
+static void test_range_begins_in_the_log(void **state)
+{
+    static const struct {
+        int64_t from, to;
+        struct kafka_bounds b;
+        enum kafka_range_state state;
+        const char *reason;
+    } cases[] = {
+        {378, 804, {500, 804, 804}, KAFKA_RANGE_INCOMPLETE, "first available offset 500 is past the range's start 378: 122 offsets are gone"},
+        {378, 400, {500, 804, 804}, KAFKA_RANGE_INCOMPLETE, "22 offsets are gone"},
+        {500, 804, {500, 804, 804}, KAFKA_RANGE_OPEN, NULL},
+        {10, 20, {0, 9, 9}, KAFKA_RANGE_INCOMPLETE, "the log ends at 9, before the range's start 10"},
+        {10, 20, {0, 10, 10}, KAFKA_RANGE_OPEN, NULL},
+        {10, 10, {0, 9, 9}, KAFKA_RANGE_INCOMPLETE, "the log ends at 9"},
+        {10, 10, {50, 60, 60}, KAFKA_RANGE_COMPLETE, NULL}, /* nothing was owed, so nothing is gone */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kafka_range r;
+        kafka_range_init(&r, 0, cases[i].from, cases[i].to);
+        kafka_range_begin(&r, &cases[i].b);
+        expect(&r, cases[i].state, cases[i].from, 0, cases[i].reason);
+        kafka_range_free(&r);
+    }
+}
+
+static void test_range_that_is_dry(void **state)
+{
+    const struct kafka_bounds open = {0, 1663, 200}, early = {0, 150, 150}, all = {0, 1663, 1663};
+    struct kafka_range r;
+    (void)state;
+    kafka_range_init(&r, 0, 0, 1663);
+    hand_on(&r, 198);
+    assert_false(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* 199 may still come */
+    hand_on(&r, 199);
+    assert_true(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* also where the broker never said so */
+    assert_false(kafka_range_dry(&r, &open, KAFKA_READ_UNCOMMITTED));
+    assert_int_equal(kafka_range_judge(&r, &open, KAFKA_READ_COMMITTED), KAFKA_RANGE_WAITS);
+    assert_int_equal(kafka_range_judge(&r, &open, KAFKA_READ_UNCOMMITTED), KAFKA_RANGE_MOVES);
+    assert_int_equal(kafka_range_judge(&r, &all, KAFKA_READ_COMMITTED), KAFKA_RANGE_MOVES); /* it was committed meanwhile */
+    expect(&r, KAFKA_RANGE_OPEN, 200, 2, NULL);
+    kafka_range_judge(&r, &early, KAFKA_READ_COMMITTED);
+    expect(&r, KAFKA_RANGE_INCOMPLETE, 200, 2, "the log ends at 150, before the range's end 1663: 1513 offsets are not there");
+    assert_false(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* it is decided */
+    kafka_range_free(&r);
+}
+
+static void test_range_whose_start_expires(void **state)
+{
+    const struct kafka_bounds held = {5, 9, 9}, passed = {6, 9, 9};
+    struct kafka_range r;
+    (void)state;
+    kafka_range_init(&r, 0, 5, 7);
+    pass_by(&r, 7, true);
+    kafka_range_end(&r, &held);
+    expect(&r, KAFKA_RANGE_COMPLETE, 7, 0, NULL);
+    kafka_range_end(&r, &passed);
+    expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6, past the range's start 5");
+    kafka_range_fail(&r, "another reason");
+    expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6");
+    kafka_range_free(&r);
+}
+
+static void test_account_of_a_read(void **state)
+{
+    struct kafka_range a[2], b[1];
+    struct kafka_source sources[2] = {
+        {.topic = "orders", .cluster_id = "c", .topic_id = "t", .ranges = a, .n_ranges = 2, .same_cluster = true, .same_id = true,
+         .not_compacted = true, .start_held = true, .found_cluster = xstrdup("c"), .found_id = xstrdup("t")},
+        {.topic = "returns", .ranges = b, .n_ranges = 1}};
+    struct buf line = BUF_INIT;
+    struct arena arena = ARENA_INIT;
+    (void)state;
+    kafka_range_init(&a[0], 0, 0, 10);
+    hand_on(&a[0], 3);
+    pass_by(&a[0], 10, true);
+    a[0].recounted = true;
+    a[0].aborted = 4;
+    kafka_range_init(&a[1], 1, 5, 9);
+    kafka_range_fail(&a[1], "a broker said \xff");
+    kafka_range_init(&b[0], 0, 2, 2);
+    kafka_source_fail(&sources[1], "another cluster");
+    kafka_account_put(&line, sources, 2);
+    line.p[0] = '{';
+    buf_addc(&line, '}');
+    const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
+    assert_non_null(doc);
+    assert_int_equal(json_get(doc, "complete")->type, JSON_FALSE);
+    const struct json *reasons = json_get(doc, "reasons"), *ranges = json_get(doc, "ranges");
+    assert_int_equal(reasons->len, 2); /* a reason of a whole source is said once */
+    assert_true(json_is(reasons->u.items[0], "orders/1: a broker said \\xff"));
+    assert_true(json_is(reasons->u.items[1], "returns: another cluster"));
+    static const char range[] = "{\"topic\":\"orders\",\"partition\":0,\"from\":0,\"to\":10,\"position\":10,\"offsets\":10,\"delivered\":1,"
+                                "\"null_values\":0,\"not_delivered\":9,\"aborted\":4,\"marker_or_absent\":5,\"complete\":true,\"reason\":\"\"}";
+    assert_int_equal(ranges->u.items[0]->raw_len, strlen(range));
+    assert_memory_equal(ranges->u.items[0]->raw, range, strlen(range));
+    assert_int_equal(json_get(doc, "verified")->len, 0); /* only what holds of every source */
+    arena_free(&arena);
+    buf_free(&line);
+    kafka_source_free(&sources[0]);
+    kafka_source_free(&sources[1]);
+}
+
 /* ---- record lines ---- */
 
 static void test_record_members(void **state)
@@ -338,6 +533,13 @@ int main(void)
         cmocka_unit_test(test_at_end),
         cmocka_unit_test(test_snapshot_round),           cmocka_unit_test(test_snapshot_of_another_log),
         cmocka_unit_test(test_snapshot_of_other_lanes),  cmocka_unit_test(test_position_outside_the_log),
+        cmocka_unit_test(test_range_ends_by_its_position),
+        cmocka_unit_test(test_range_counts_null_values),
+        cmocka_unit_test(test_range_refuses_what_comes_twice),
+        cmocka_unit_test(test_range_begins_in_the_log),
+        cmocka_unit_test(test_range_that_is_dry),
+        cmocka_unit_test(test_range_whose_start_expires),
+        cmocka_unit_test(test_account_of_a_read),
         cmocka_unit_test(test_record_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
