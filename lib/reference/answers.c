@@ -149,7 +149,7 @@ int reference_answers_at(struct reference_answers *a, const char *at, size_t len
     uint64_t index = p ? index_of(p, offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
-    unsigned shift = 2 * (index % 4), was = p->bits[index / 4] >> shift & 3u, now = was | ANSWERED | (row ? WITH_ROW : 0u);
+    unsigned shift = 2 * (index % 4), was = (unsigned)p->bits[index / 4] >> shift & 3u, now = was | ANSWERED | (row ? WITH_ROW : 0u);
     p->answered += !(was & ANSWERED);
     p->with_row += (now & WITH_ROW) != (was & WITH_ROW);
     p->bits[index / 4] |= (unsigned char)(now << shift);
