@@ -8,7 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     PATH=${OWED_BIN:-$root/bin}:$PATH
-    cut=$root/fixtures/the-table-untouched/2-scope-cut.ndjson
+    cut=$root/fixtures/reference/cut.ndjson
     whole_ref=$root/fixtures/reference/reference.ndjson
 }
 

@@ -284,3 +284,9 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
     run -3 --separate-stderr ref-run -- touch ran </dev/null
     [ ! -e ran ]
 }
+
+@test "the saved records give the saved rows again" {
+    cd "$root/fixtures/reference" || exit 1
+    run -0 --separate-stderr ref-run --json=text --strict -- jq -c -f orders.jq <records.ndjson
+    diff <(printf '%s\n' "$output") events.ndjson
+}

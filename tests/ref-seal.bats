@@ -55,6 +55,11 @@ rows() {
     [ -z "$(find . -name ".*.tmp*")" ]
 }
 
+@test "the saved rows give the saved artifact again" {
+    run -0 --separate-stderr ref-seal --name=orders.jq --version=1 --out=ref <"$events"
+    cmp ref "$root/fixtures/reference/reference.ndjson"
+}
+
 @test "the scope from a file, that went through jq and Python; both must be the same" {
     jq . "$scope" >pretty.json
     python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); json.dump({k: d[k] for k in reversed(d)}, open("python.json","w"))' "$scope"
@@ -63,7 +68,7 @@ rows() {
         run -0 --separate-stderr seal --scope=$s.json <"$events"
         holds
         [ "$(wc -l <ref)" -eq 122 ]
-        run -0 bash -c "ref-bind --reference=ref <'$root/fixtures/the-table-untouched/2-scope-cut.ndjson'"
+        run -0 bash -c "ref-bind --reference=ref <'$root/fixtures/reference/cut.ndjson'"
     done
     grep -v '"type":"scope"' "$events" | sed 's/"scope":1,//' >bare
     run -0 --separate-stderr seal --scope=pretty.json <bare
