@@ -40,6 +40,16 @@ static int markers_unchanged(struct pack *p, struct err *err)
     return 0;
 }
 
+/* What is missing because the job went on, as retention removes the state of a checkpoint that is no more the newest, is a
+ * change: collecting again helps. */
+static int missing_or_changed(struct pack *p, struct err *err)
+{
+    struct err why = ERR_INIT;
+    if (err->kind == ERR_MISSING && markers_unchanged(p, &why) != 0 && why.kind == ERR_CHANGED)
+        *err = why;
+    return -1;
+}
+
 static int put_manifest(struct pack *p, struct bundle_result *out, struct err *err)
 {
     struct buf text = BUF_INIT;
@@ -69,8 +79,9 @@ static int put_manifest(struct pack *p, struct bundle_result *out, struct err *e
 
 static int fill(struct pack *p, struct bundle_result *out, struct err *err)
 {
-    if (pack_choose(p, err) != 0 || pack_select(p, err) != 0 || pack_copy(p, err) != 0 || markers_unchanged(p, err) != 0 ||
-        put_manifest(p, out, err) != 0)
+    if (pack_choose(p, err) != 0 || pack_select(p, err) != 0 || pack_copy(p, err) != 0)
+        return missing_or_changed(p, err);
+    if (markers_unchanged(p, err) != 0 || put_manifest(p, out, err) != 0)
         return -1;
     out->checkpoint = p->m.checkpoint;
     out->files = p->m.n_artifacts;

@@ -18,10 +18,10 @@
 #define THREADS_MAX 64
 /* Small enough that what was read is still in the cache when it is hashed and written. */
 #define BLOCK ((size_t)128 << 10)
-/* Of a manifest's bytes: kept for what is not artifacts, and what one costs beside its paths. */
-#define MANIFEST_OTHER ((size_t)1 << 20)
-#define ARTIFACT_COST 160
-#define CAPTURED_COST 110
+/* From this size on a file is worth a call of its own to begin its way to the disk. */
+#define EARLY ((uint64_t)1 << 20)
+/* Of a manifest's bytes: kept for what is not artifacts. */
+#define MANIFEST_OTHER ((size_t)512 << 10)
 
 struct copier {
     struct pack *p;
@@ -71,15 +71,35 @@ static int make_dirs(int root, const char *path, struct buf *made, struct err *e
     return 0;
 }
 
-static const char *past_a_bound(const struct copier *c, uint64_t size, size_t cost, enum pack_out *kind)
+static size_t digits(uint64_t v)
+{
+    size_t n = 1;
+    while (v > 9) {
+        v /= 10;
+        n++;
+    }
+    return n;
+}
+
+/* What an item's entries take of the manifest, as bundle_manifest_put writes them. */
+static size_t listing_cost(const struct pack_item *it, uint64_t size)
+{
+    static const char artifact[] = "{'path':'','role':'','bytes':'','sha256':''},", captured[] = "{'operator':'','subtask':'','epoch':'','path':''},";
+    size_t path = strlen(it->dest), n = sizeof artifact + path + strlen(bundle_role_name(it->role)) + digits(size) + SHA256_HEX;
+    const struct bundle_captured *c = &it->captured;
+    return c->operator_id ? n + sizeof captured + strlen(c->operator_id) + digits(c->subtask) + digits(c->epoch) + path : n;
+}
+
+static const char *past_a_bound(const struct copier *c, const struct pack_item *it, uint64_t size, size_t *cost, enum pack_out *kind)
 {
     const struct bundle_request *r = c->p->r;
+    *cost = listing_cost(it, size);
     *kind = c->files + 1 > r->max_files ? OUT_FILES : size > r->max_bytes - c->bytes ? OUT_BYTES : OUT_MANIFEST;
     if (*kind == OUT_FILES)
         return "past --max-files";
     if (*kind == OUT_BYTES)
         return "past --max-bytes";
-    return c->listing + cost > BUNDLE_MANIFEST_MAX - MANIFEST_OTHER ? "past the 16 MiB that a manifest may have" : NULL;
+    return c->listing + *cost > BUNDLE_MANIFEST_MAX - MANIFEST_OTHER ? "past the 16 MiB that a manifest may have" : NULL;
 }
 
 /* The descriptor of an item that is to be copied; -1 with err->kind 0 where it is left out, else refused. */
@@ -98,13 +118,13 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
             err_set(err, ERR_CHANGED, "'%s' disappeared before it was copied", it->rel);
         return err_prefix(err, "%s", bundle_role_name(it->role));
     }
-    size_t path = strlen(it->dest), cost = path + ARTIFACT_COST + (it->captured.operator_id ? path + CAPTURED_COST : 0);
+    size_t cost = 0;
     const char *bound = NULL;
     if (fstat(fd, st) != 0)
         err_sys(err, "cannot look at '%s'", it->rel);
     else if (!S_ISREG(st->st_mode))
         err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", it->rel, walk_kind(st->st_mode));
-    else if ((bound = past_a_bound(c, (uint64_t)st->st_size, cost, &kind)) && it->required)
+    else if ((bound = past_a_bound(c, it, (uint64_t)st->st_size, &cost, &kind)) && it->required)
         err_set(err, ERR_BOUND, "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
     else if (bound)
         pack_excluded(c->p, it->dest, kind, bound);
@@ -204,6 +224,9 @@ static int copy_one(struct copying *w, size_t i, int from, const struct stat *st
     if (to < 0)
         return err_sys(err, "cannot create '%s' of the bundle", it->dest);
     int rc = copy_bytes(w, it, from, to, (uint64_t)st->st_size, &out->bytes, err);
+    /* The disk begins while the rest is copied; that all of it is there is asked once, at the end. */
+    if (rc == 0 && out->bytes >= EARLY)
+        sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);
     if (close(to) != 0 && rc == 0)
         rc = err_sys(err, "cannot write '%s' of the bundle", it->dest);
     sha256_take(&w->sha, c->sha[i]);

@@ -89,11 +89,11 @@ static void take_file(struct pack *p, const struct place *at, bool selected, int
 {
     enum bundle_role role = selected ? ROLE_SNAPSHOT : ROLE_INTERVAL_STATE;
     if (p->r->include_state && (selected || (has & HAS_SNAPSHOT)))
-        pack_add_state(p, at->snapshot.p, role, selected);
+        pack_add_state(p, at->snapshot.p, role, selected)->listed = selected && (has & HAS_SNAPSHOT);
     else if (p->r->include_state)
         absent_state(p, at->snapshot.p, gone);
     if (selected || (has & HAS_SIDECAR))
-        pack_add_state(p, at->sidecar.p, ROLE_SIDECAR, selected);
+        pack_add_state(p, at->sidecar.p, ROLE_SIDECAR, selected)->listed = selected && (has & HAS_SIDECAR);
     else
         absent_state(p, at->sidecar.p, gone);
 }
