@@ -222,6 +222,18 @@ BAD
     [ "$(of require | tail -n 1 | jq -c .checks)" = '["reference.scope","reference.destination"]' ]
 }
 
+@test "the writer on the manual's page makes an artifact that binds" {
+    awk '/^import hashlib/ { on = 1 } /^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print }' "$root/man/owed-reference.5" >writer.py
+    [ "$(wc -l <writer.py)" -gt 15 ]
+    scope-declare --first --topic=t --cluster-id=c --topic-id=t --range=0:1-3 --table=shop.t --server-uuid=s --table-uuid=u \
+        --column=id:Int64 --column=name:String --key=id --out=scope.json >declared
+    printf '%s\n' '{"topic":"t","partition":0,"offset":1,"payload":"{\"id\":9007199254740993,\"name\":\"a\\u0001\\u001f\\b\\n\\\"é\\u007f/😀\"}"}' \
+        '{"topic":"t","partition":0,"offset":2,"payload":"{\"id\":-1,\"name\":\"\"}"}' | python3 writer.py
+    run -0 --separate-stderr ref-bind --reference=reference.ndjson <declared
+    [ "$(of row | jq -c '[.cells[0], .at]')" = '["9007199254740993","t/0/1"]
+["-1","t/0/2"]' ]
+}
+
 @test "a stream without a scope, with several, with a reference already, or unfinished" {
     cp "$whole_ref" ref
     echo '{"type":"note"}' | whole none

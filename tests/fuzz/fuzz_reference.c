@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz the reader of artifacts, whole and by its rows. The first byte chooses: the rest is a file as it stands, or rows that are
- * given a header before and an end line with their count and hashes after them. What is accepted is accepted again when it is
- * written anew, row by row, to the byte.
+ * Fuzz the reader of artifacts, whole and by its rows, and what ref-run makes of a payload. The first byte chooses: the rest is a
+ * file as it stands, rows that are given a header before and an end line with their count and hashes after them, or a payload.
+ * Rows that are accepted are, written anew, those that were hashed; a payload stays one line of JSON.
  */
 #include "reference/reference.h"
 
@@ -63,6 +63,35 @@ static int read_all(struct reference *r, const struct columns *columns, struct b
     return rc;
 }
 
+static bool has_number(const struct json *v)
+{
+    bool found = v->type == JSON_NUMBER;
+    for (size_t i = 0; (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && i < v->len && !found; i++)
+        found = has_number(v->type == JSON_ARRAY ? v->u.items[i] : v->u.members[i].value);
+    return found;
+}
+
+static void payload(const uint8_t *data, size_t size)
+{
+    struct arena arena = ARENA_INIT;
+    struct json value = {.type = JSON_STRING, .str = (const char *)data, .len = size};
+    struct json_member member = {"payload", 7, &value};
+    struct json record = {.type = JSON_OBJECT, .len = 1, .u.members = &member};
+    for (int text = 0; text < 2; text++) {
+        struct buf line = BUF_INIT;
+        buf_adds(&line, "{\"a\":null");
+        bool ok = reference_value(&record, text, &line);
+        buf_addc(&line, '}');
+        const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
+        /* one level deeper than the payload alone, which may be as deep as can be */
+        bool deep = ok && !doc && json_valid(line.p + 18, line.len - 19, NULL);
+        if (!deep && (!doc || ok != (json_get(doc, "value") != NULL) || memchr(line.p, '\n', line.len) || (ok && text && has_number(doc))))
+            abort();
+        buf_free(&line);
+    }
+    arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = ARENA_INIT;
@@ -74,8 +103,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (columns_parse(json_parse(columns_text, sizeof columns_text - 1, &arena, NULL), false, &columns, &err) != 0)
         abort();
-    bool bare = data[0] & 1;
-    if (bare)
+    if (data[0] == '2') {
+        payload(data + 1, size - 1);
+        columns_free(&columns);
+        arena_free(&arena);
+        return 0;
+    }
+    if (data[0] & 1)
         around(&file, data + 1, size - 1);
     else
         buf_add(&file, data + 1, size - 1);
