@@ -10,7 +10,7 @@ OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
 ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
-PYTHON="kafka-python==3.0.12 clickhouse-connect==1.12.0"
+PYTHON="kafka-python==3.0.12 confluent-kafka==2.16.1 clickhouse-connect==1.12.0"
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }

@@ -3,18 +3,17 @@
 # Pipelines that nobody wrote for this: ClickHouse's own ENGINE = Kafka table with a view, and a consumer on public client
 # libraries. Each fills a table named as its topic.
 
-engine_table() { # topic, settings of the queue, condition of the view
+engine_queue() { # topic, more settings
     orders_table "$1"
     sql "CREATE TABLE shop.$1_queue (event_id Int64, customer String, amount Decimal(18, 4), seen Int64, score Float64,
         note Nullable(String), serial UInt64, test Bool) ENGINE = Kafka
         SETTINGS kafka_broker_list = '$KAFKA_BOOTSTRAP', kafka_topic_list = '$1', kafka_group_name = 'engine-$1', kafka_format = 'JSONEachRow',
-        kafka_flush_interval_ms = 300, kafka_poll_timeout_ms = 100$2"
-    sql "CREATE MATERIALIZED VIEW shop.$1_view TO shop.$1 AS SELECT event_id, customer, amount,
-        fromUnixTimestamp64Milli(seen) AS seen, score, note, serial FROM shop.$1_queue WHERE NOT test$3"
+        kafka_flush_interval_ms = 300, kafka_poll_timeout_ms = 100${2:-}"
 }
 
-read_by() { # topic: messages that its queue has read
-    sql "SELECT sum(num_messages_read) FROM system.kafka_consumers WHERE table = '$1_queue'"
+engine_view() { # topic, more conditions
+    sql "CREATE MATERIALIZED VIEW shop.$1_view TO shop.$1 AS SELECT event_id, customer, amount,
+        fromUnixTimestamp64Milli(seen) AS seen, score, note, serial FROM shop.$1_queue WHERE NOT test${2:-}"
 }
 
 soon() { # how many at least, command that says how many there are
@@ -27,14 +26,22 @@ soon() { # how many at least, command that says how many there are
     return 1
 }
 
-# Throw the queue's consumer out of its group, as a broker does with one that is too slow: what it has written it then cannot commit.
-evict() { # topic
-    "${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python" - "$KAFKA_BOOTSTRAP" "engine-$1" <<'PYTHON'
-import sys
+# Throw a queue's consumer out of its group as soon as it has read its messages, as a broker does with one that is too slow: what
+# the view then writes cannot be committed. Says `ready` before, so that the start of an interpreter is no part of the race.
+evict() { # topic, messages
+    "${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python" - "$1" "$2" <<'PYTHON'
+import os, sys, time, urllib.request
 from kafka.admin import KafkaAdminClient, MemberToRemove
-admin = KafkaAdminClient(bootstrap_servers=sys.argv[1])
-members = admin.describe_groups([sys.argv[2]])[sys.argv[2]]["members"]
-admin.remove_group_members(sys.argv[2], [MemberToRemove(member_id=m["member_id"]) for m in members])
+topic, messages = sys.argv[1], int(sys.argv[2])
+admin = KafkaAdminClient(bootstrap_servers=os.environ["KAFKA_BOOTSTRAP"])
+query = urllib.request.Request(os.environ["CH_URL"], headers={"X-ClickHouse-User": "default", "X-ClickHouse-Key": os.environ["CH_PASSWORD"]},
+                               data=f"SELECT sum(num_messages_read) FROM system.kafka_consumers WHERE table = '{topic}_queue'".encode())
+print("ready", flush=True)
+deadline = time.monotonic() + 60
+while int(urllib.request.urlopen(query).read() or 0) < messages and time.monotonic() < deadline:
+    time.sleep(0.02)
+members = admin.describe_groups(["engine-" + topic])["engine-" + topic]["members"]
+admin.remove_group_members("engine-" + topic, [MemberToRemove(member_id=m["member_id"]) for m in members])
 PYTHON
 }
 
@@ -47,20 +54,24 @@ consume() { # topic, more options
 make_others() {
     local topic
     echo "ENGINE = Kafka tables with views, and a consumer that commits before it writes…"
-    for topic in engine skipping twice consumed; do kafka create-topic "$topic" 2; done
+    for topic in engine skipping consumed; do kafka create-topic "$topic" 2; done
+    kafka create-topic twice 1
     # One written as a double: by the specification it is the same time, and the queue's column does not take it.
     { placed_orders 1 56; placed_orders 57 57 '%.1f'; placed_orders 58 200; } | kafka produce skipping
-    engine_table skipping ', kafka_skip_broken_messages = 1' ''
+    engine_queue skipping ', kafka_skip_broken_messages = 1'
+    engine_view skipping
     send_orders engine 1 200
-    engine_table engine '' ''
-    # A view that takes its time, so that the block is written long after it was read.
-    send_orders twice 1 40
-    engine_table twice '' ' AND sleepEachRow(0.05) = 0'
-    soon 40 read_by twice
-    evict twice
+    engine_queue engine
+    engine_view engine
+    # A view that takes its time, so that its one block is written long after it was read.
+    placed_orders 1 40 | sed 's/"partition":1/"partition":0/' | kafka produce twice
+    engine_queue twice
+    exec {evicting}< <(evict twice 40)
+    read -r -u "$evicting"
+    engine_view twice ' AND sleepEachRow(0.07) = 0'
     send_orders consumed 1 200
     orders_table consumed
-    (consume consumed --die-in-batch=3; consume consumed) >/dev/null 2>"$work/consumer.err" &
+    (consume consumed --die-in-batch=3 || true; consume consumed) >/dev/null 2>"$work/consumer.err" &
     runner+=" $!" consumer=$!
 }
 
@@ -82,8 +93,8 @@ landed() {
 }
 
 twice_scenario() {
+    cat <&"$evicting"
     soon 72 rows_in twice
-    sql 'DROP TABLE shop.twice_view SYNC'
     declared twice
 }
 

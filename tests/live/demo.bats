@@ -1,20 +1,30 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The demonstration: every scenario as expected, nothing left running and nothing left on disk.
+# The demonstrations: every scenario as expected, nothing left running and nothing left on disk.
 bats_require_minimum_version 1.5.0
 
-@test "the demonstration ends with every scenario as expected and leaves nothing" {
+# demonstration DIRECTORY LEAST: it ends well with at least so many scenarios.
+demonstration() {
+    local root deps=${OWED_DEPS:-$HOME/.cache/owed}
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    if [ "${REQUIRE_LIVE:-}" != 1 ] && ! { [ -e "${OWED_DEPS:-$HOME/.cache/owed}/kafka-4" ] && [ -e "${OWED_DEPS:-$HOME/.cache/owed}/chdb-26.5" ]; }; then
+    if [ "${REQUIRE_LIVE:-}" != 1 ] && ! { [ -e "$deps/kafka-4" ] && [ -e "$deps/chdb-26.5" ] && [ -e "$deps/python" ]; }; then
         skip "the services are not installed"
     fi
     export TMPDIR=$BATS_TEST_TMPDIR/work
     mkdir "$TMPDIR"
-    run "$root/examples/reconcile/demo"
+    run "$root/examples/$1/demo"
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^ok ' <<<"$output")" -ge 33 ]
+    [ "$(grep -c '^ok ' <<<"$output")" -ge "$2" ]
     run -1 grep -c '^WRONG' <<<"$output"
     [ -z "$(ls -A "$TMPDIR")" ]
     run -1 pgrep -f "$TMPDIR"
+}
+
+@test "the demonstration of reconciliation ends with every scenario as expected and leaves nothing" {
+    demonstration reconcile 33
+}
+
+@test "the demonstration of audits ends with every scenario as expected and leaves nothing" {
+    demonstration destination-reconciliation 28
 }
