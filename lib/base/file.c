@@ -168,6 +168,12 @@ bool path_is_plain(const char *path, size_t n)
     return false;
 }
 
+static bool is_link(int dir, const char *name)
+{
+    struct stat st;
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
 /* For kernels without openat2: each directory is opened by itself, with no link followed. */
 static int open_by_component(int rootfd, const char *path, int flags)
 {
@@ -181,7 +187,7 @@ static int open_by_component(int rootfd, const char *path, int flags)
         part[len] = '\0';
         int how = slash ? O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : flags | O_NOFOLLOW | O_CLOEXEC;
         int fd = openat(at, part, how, 0666);
-        int saved = errno;
+        int saved = fd < 0 && errno == ENOTDIR && is_link(at, part) ? ELOOP : errno;
         if (at != rootfd)
             close(at);
         errno = saved;
