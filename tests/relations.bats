@@ -231,7 +231,7 @@ unavailable"
     [ "$(answers)" = "failed failed failed failed" ]
     [ "$(counts delivery) $(counts transformation) $(counts reference-destination)" = "18 0 0 0 0 14 15 0 0 0 18 15 0 0 0" ]
     cp <(printf '%s\n' "$output") all
-    run -1 --separate-stderr bash -c 'ulimit -v 200000; rows-diff --memory=16M --scratch=. <stream'
+    run -1 --separate-stderr bounded
     printf '%s\n' "$output" | cmp - all
 }
 

@@ -210,7 +210,7 @@ setup() {
         }
         print "{\"type\":\"end\",\"lines\":{\"stream\":1,\"columns\":1,\"row\":" 3 * n - 2 ",\"side\":3}}"
     }' >stream
-    run -1 --separate-stderr bash -c 'ulimit -v 200000; rows-diff --memory=16M --scratch=. <stream'
+    run -1 --separate-stderr bounded
     [ "$(counts)" = "1 0 0 0 0" ]
     [ "$(findings | jq -c .[1])" = '["k777"]' ]
 }

@@ -40,6 +40,11 @@ observed_whole() { echo '{"type":"observation","stable":true,"table_whole":true}
 range() { for i in $(seq "$1" "$2"); do owed "[\"k$i\",\"v\"]" "t/0/$i"; done; }
 keys() { for i in "$@"; do printf '["k%s","v"]\n' "$i"; done; }
 diff_() { rows-diff "$@" <stream; }
+# With little memory, under a limit that the system keeps. A sanitizer's own map of all memory would be past it.
+bounded() {
+    [ -n "${ASAN_OPTIONS:-}" ] || ulimit -v 200000
+    diff_ --memory=16M --scratch=.
+}
 check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }
 reason() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .reason' <<<"$output"; }
 next_() { jq -r 'select(.type == "check" and .name == "'"$1"'") | .next' <<<"$output"; }
