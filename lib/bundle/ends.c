@@ -93,7 +93,7 @@ static void on_state(void *ctx, const char *path, const char *name, mode_t mode,
         pack_add_state(p, rel.p, start ? ROLE_RUN_START : ROLE_SIDECAR, false)->listed = true;
     bool snap = evidence_name_id(name, "checkpoint-", ".snap", &id), side = evidence_name_id(name, "checkpoint-", ".snap.meta", &id);
     if ((snap || side) && id < UINT64_MAX && pack_ids_have(&p->starts, id + 1) && !markers_have(&p->markers, MARKER_COMPLETED, id))
-        pack_add_state(p, rel.p, snap ? ROLE_SNAPSHOT : ROLE_SIDECAR, false);
+        pack_add_state(p, rel.p, snap ? ROLE_INTERVAL_STATE : ROLE_SIDECAR, false);
 done:
     buf_free(&rel);
 }
