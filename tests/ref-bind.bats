@@ -23,14 +23,20 @@ finish() {
 
 header() { head -n 1 "$whole_ref"; }
 bind() { ref-bind --reference=ref <"$cut"; }
+
+# bound_to_scope: the same over a stream of the scope alone.
+bound_to_scope() {
+    [ -e scope ] || { echo "$head"; grep '"type":"scope"' "$cut"; echo '{"type":"end","lines":{"stream":1,"scope":1}}'; } >scope
+    ref-bind --reference=ref <scope
+}
 of() { jq -c "select(.type == \"$1\"${2:+ and $2})" <<<"$output"; }
 
 refused() { # text in the message
     [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$stderr" >&2; return 1; }
     [[ $stderr == "ref-bind: reference 'ref'"*"$1"* ]] || { echo "$stderr" >&2; return 1; }
-    [ "$(of stop | jq -r .kind)" = refused ]
-    [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
-    [ -z "$(of side '.side == "reference"')$(of check '.stage == "ref-bind"')" ]
+    [ "$(grep -c '^{"type":"stop","stage":"ref-bind","kind":"refused"' <<<"$output")" -eq 1 ]
+    [[ $output == *$'\n{"type":"end",'* ]]
+    [[ $output != *'"type":"side","side":"reference"'* && $output != *'"type":"check","stage":"ref-bind"'* ]]
 }
 
 @test "bound: rows in their order, side, check, the checks that the run needs, and who verified what" {
@@ -82,7 +88,7 @@ PY
 @test "another scope is refused by the first field that differs" {
     while IFS=$'\t' read -r edit where; do
         { header | sed "$edit"; sed '1d;$d' "$whole_ref"; } | finish
-        run -2 --separate-stderr bind
+        run -2 --separate-stderr bound_to_scope
         refused "is of another scope: $where in the reference"
     done <<'BAD'
 s/"checkpoint":7/"checkpoint":8/	checkpoint: 7 here, 8
@@ -99,31 +105,31 @@ BAD
 
 @test "not an artifact as its writer finished it" {
     cp "$whole_ref" good
-    head -n -1 good >ref && run -2 --separate-stderr bind && refused "no end line"
-    head -c -1 good >ref && run -2 --separate-stderr bind && refused "no end line: cut in the middle of a line"
-    head -n 50 good >ref && run -2 --separate-stderr bind && refused "no end line: its writer did not finish it"
-    { cat good; echo; } >ref && run -2 --separate-stderr bind && refused "last line: byte 1: no value"
-    { cat good; sed -n 2p good; } >ref && run -2 --separate-stderr bind && refused "no end line"
-    { cat good; tail -n 1 good; } >ref && run -2 --separate-stderr bind && refused "something follows the end line"
-    { head -n 30 good; tail -n 1 good; } >ref && run -2 --separate-stderr bind && refused "its end line counts 120 rows, there are 29"
-    { cat good; cat good; } >ref && run -2 --separate-stderr bind && refused "something follows the end line"
-    sed '3s/c0/c1/' good >ref && run -2 --separate-stderr bind && refused "its rows are not those that its end line has the hash of"
-    sed '3{h;d};4{G}' good >ref && run -2 --separate-stderr bind && refused "its rows are not those"
-    sed '1s/orders.jq/orders.js/' good >ref && run -2 --separate-stderr bind && refused "its header is not the one"
-    sed '1s/"name"/ "name"/' good >ref && run -2 --separate-stderr bind && refused "its header is not the one"
-    head -n 1 good >ref && run -2 --separate-stderr bind && refused "no end line: one line alone"
-    : >ref && run -2 --separate-stderr bind && refused "empty"
-    sed 1d good >ref && run -2 --separate-stderr bind && refused "header"
-    head -c 4000 /dev/zero >ref && run -2 --separate-stderr bind && refused "no end line"
-    { head -c 100000 /dev/zero; echo; } >ref && run -2 --separate-stderr bind && refused "no end line: one line alone"
-    printf '\n\n' >ref && run -2 --separate-stderr bind && refused "last line: byte 1: no value"
-    sed 's/$/\r/' good >ref && run -2 --separate-stderr bind && refused "header"
+    head -n -1 good >ref && run -2 --separate-stderr bound_to_scope && refused "no end line"
+    head -c -1 good >ref && run -2 --separate-stderr bound_to_scope && refused "no end line: cut in the middle of a line"
+    head -n 50 good >ref && run -2 --separate-stderr bound_to_scope && refused "no end line: its writer did not finish it"
+    { cat good; echo; } >ref && run -2 --separate-stderr bound_to_scope && refused "last line: byte 1: no value"
+    { cat good; sed -n 2p good; } >ref && run -2 --separate-stderr bound_to_scope && refused "no end line"
+    { cat good; tail -n 1 good; } >ref && run -2 --separate-stderr bound_to_scope && refused "something follows the end line"
+    { head -n 30 good; tail -n 1 good; } >ref && run -2 --separate-stderr bound_to_scope && refused "its end line counts 120 rows, there are 29"
+    { cat good; cat good; } >ref && run -2 --separate-stderr bound_to_scope && refused "something follows the end line"
+    sed '3s/c0/c1/' good >ref && run -2 --separate-stderr bound_to_scope && refused "its rows are not those that its end line has the hash of"
+    sed '3{h;d};4{G}' good >ref && run -2 --separate-stderr bound_to_scope && refused "its rows are not those"
+    sed '1s/orders.jq/orders.js/' good >ref && run -2 --separate-stderr bound_to_scope && refused "its header is not the one"
+    sed '1s/"name"/ "name"/' good >ref && run -2 --separate-stderr bound_to_scope && refused "its header is not the one"
+    head -n 1 good >ref && run -2 --separate-stderr bound_to_scope && refused "no end line: one line alone"
+    : >ref && run -2 --separate-stderr bound_to_scope && refused "empty"
+    sed 1d good >ref && run -2 --separate-stderr bound_to_scope && refused "header"
+    head -c 4000 /dev/zero >ref && run -2 --separate-stderr bound_to_scope && refused "no end line"
+    { head -c 100000 /dev/zero; echo; } >ref && run -2 --separate-stderr bound_to_scope && refused "no end line: one line alone"
+    printf '\n\n' >ref && run -2 --separate-stderr bound_to_scope && refused "last line: byte 1: no value"
+    sed 's/$/\r/' good >ref && run -2 --separate-stderr bound_to_scope && refused "header"
 }
 
 @test "members of the header and the end line that are not as they must be" {
     while IFS=$'\t' read -r edit why; do
         { header | sed "$edit"; sed '1d;$d' "$whole_ref"; } | finish
-        run -2 --separate-stderr bind
+        run -2 --separate-stderr bound_to_scope
         refused "$why"
     done <<'BAD'
 s/clink-reference-result/clink-audit-scope/	header.format: 'clink-audit-scope' is not 'clink-reference-result'
@@ -135,7 +141,7 @@ s/^{/{"format":"x",/	header: byte
 BAD
     while IFS=$'\t' read -r members why; do
         { header; sed '1d;$d' "$whole_ref"; } | finish "$members"
-        run -2 --separate-stderr bind
+        run -2 --separate-stderr bound_to_scope
         refused "$why"
     done <<'BAD'
 "complete":true,"reasons":["a"]	end line: complete, and reasons why it is not
@@ -152,7 +158,7 @@ BAD
 @test "a row that is not in its one spelling, and a cell that is not canonical for its column" {
     while IFS=$'\t' read -r row why; do
         { header; sed -n 2p "$whole_ref"; echo "$row"; } | finish
-        run -2 --separate-stderr bind
+        run -2 --separate-stderr bound_to_scope
         refused "line 3: $why"
     done <<'BAD'
 {"cells": ["1","c","1","1","3ff0000000000000",null]}	not a row
@@ -180,7 +186,7 @@ BAD
 {"cells":["1",{"b64":"YQ=="},"1","1","3ff0000000000000",null]}	b64 of bytes that are a string
 BAD
     { header; printf '{"cells":["1","\xff","1","1","3ff0000000000000",null]}\n'; } | finish
-    run -2 --separate-stderr bind
+    run -2 --separate-stderr bound_to_scope
     refused "line 2: bytes that are not UTF-8"
 }
 
