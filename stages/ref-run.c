@@ -321,6 +321,10 @@ static void finish(struct run *r, bool whole)
         reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place), missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
+    /* A program that does not look for value_error takes such a record for one of nulls. */
+    if (r->value_errors > 0 && whole)
+        msg_error("%ju records went without a value, their payload being no JSON; the first is %s", (uintmax_t)r->value_errors,
+                  buf_str(&r->first_value_error));
     if (reference_program_whole(p))
         return;
     stream_status(&r->out, OWED_TROUBLE);

@@ -98,6 +98,7 @@ gone() {
     [ "$(events | jq -c '.values | [has("value"), .value_error]' | tr '\n' ' ')" = \
         '[true,null] [false,"byte 8: duplicate name"] [false,"byte 1: no value"] [false,"byte 2: lone surrogate"] [false,"the payload is not UTF-8"] [false,"byte 2: leading zero"] [false,"byte 4: text after the value"] ' ]
     [ "$(of_account '.value_errors, .first_value_error' | tr '\n' '|')" = "6|t/0/2: byte 8: duplicate name|" ]
+    [ "$stderr" = "ref-run: 6 records went without a value, their payload being no JSON; the first is t/0/2: byte 8: duplicate name" ]
 }
 
 @test "--strict: every record answered by rows or a skip, in any order and more than once" {
