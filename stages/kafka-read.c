@@ -227,9 +227,13 @@ static int take_scope(struct reader *r, struct err *err)
         return err_set(err, ERR_REFUSED, "%s: scope.sources: none", r->o.scope);
     r->sources = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->sources);
     r->topics = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->topics);
-    for (size_t i = 0; i < r->scope.n_sources; i++)
+    size_t most = 0; /* ranges that are read side by side */
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
         if (take_source(r, i, err) != 0)
             return -1;
+        most = r->sources[i].n_ranges > most ? r->sources[i].n_ranges : most;
+    }
+    kafka_conf_share(r->o.conf, most);
     for (size_t i = 0; i < r->o.n_starts; i++)
         if (!r->o.starts[i].used && !r->o.starts[i].all)
             return err_set(err, ERR_REFUSED, "--run-start-offset=%s: the scope has no such partition%s", r->o.starts[i].given,

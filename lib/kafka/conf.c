@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define CONF_FILE_MAX ((size_t)1 << 20)
+#define QUEUE_KB "8192" /* read ahead of one partition */
+#define QUEUES_KB ((size_t)128 << 10) /* of all together */
 
 /* What this module sets itself, because it decides which records are read. */
 static const char *const OURS[] = {"group.id",           "group.instance.id",  "group.protocol",        "enable.auto.commit",
@@ -20,7 +22,7 @@ struct kafka_conf *kafka_conf_new(void)
     /* Silently flipped bits would be taken for what the log holds. A slow reader downstream need not fill memory; and once
      * the queue is full, the library's own second of waiting leaves a fast one idle: six times slower on a local broker. */
     static const char *const defaults[][2] = {{"check.crcs", "true"},
-                                              {"queued.max.messages.kbytes", "8192"},
+                                              {"queued.max.messages.kbytes", QUEUE_KB},
                                               {"queued.min.messages", "20000"},
                                               {"fetch.queue.backoff.ms", "5"},
                                               {"reconnect.backoff.max.ms", "1000"}}; /* a broker that comes back is found at once */
@@ -35,6 +37,17 @@ void kafka_conf_free(struct kafka_conf *c)
         return;
     rd_kafka_conf_destroy(c->rd);
     free(c);
+}
+
+void kafka_conf_share(struct kafka_conf *c, size_t partitions)
+{
+    char value[32] = "";
+    size_t size = sizeof value, each = QUEUES_KB / (partitions ? partitions : 1);
+    if (each >= strtoul(QUEUE_KB, NULL, 10) || rd_kafka_conf_get(c->rd, "queued.max.messages.kbytes", value, &size) != RD_KAFKA_CONF_OK ||
+        strcmp(value, QUEUE_KB) != 0)
+        return;
+    snprintf(value, sizeof value, "%zu", each > 64 ? each : 64);
+    rd_kafka_conf_set(c->rd, "queued.max.messages.kbytes", value, NULL, 0);
 }
 
 bool kafka_conf_secret(const char *name)

@@ -4,6 +4,7 @@
 bats_require_minimum_version 1.5.0
 load kafka
 load ../kafka-scope
+load agree
 
 stderr="" stderr_lines=() # run sets them
 
@@ -89,12 +90,14 @@ complete() { # exit 0 and an account to match
     sums
     [ "$(account | jq -c '[.complete, .reasons, ([.ranges[] | .complete and .position == .to and .reason == ""] | all), .verified]')" = \
         '[true,[],true,["cluster id","topic id","cleanup policy","log start before and after"]]' ]
+    agrees 0 "$@"
 }
 incomplete() { # REASON OPTION…: exit 3 without a stop, the reason in the account and on standard error
     local reason=$1
     shift
     run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >out' _ "$@"
     says "$reason" "$stderr"
+    agrees 3 "$@"
 }
 says() { # REASON STDERR
     whole out
@@ -466,9 +469,9 @@ LINES
 
 @test "a broker killed and started again in the middle: every record once" {
     kafka_topic "$topic" 1
-    seq 1 100000 | sed "s/$/ $(printf '%0150d' 0)/" | # more than what is read ahead
+    seq 1 40000 | sed "s/$/ $(printf '%0400d' 0)/" | # more than what is read ahead
         kcat -P -b "$KAFKA_BOOTSTRAP" -t "$topic" -p 0
-    scope 0:0-100000
+    scope 0:0-40000
     start_slowly
     "$OWED_ROOT/tests/services/kafka" kill --dir="$KAFKA_DIR"
     : >go
@@ -477,9 +480,10 @@ LINES
     ended
     wait "$reader"
     [ "$status" -eq 0 ] || { cat err; account; false; } >&2
-    [ "$(tail -n 1 out)" = '{"type":"end","lines":{"stream":1,"scope":1,"record":100000,"account":1}}' ]
-    [ "$(account | jq -c '[.complete, .delivered]')" = '[true,100000]' ]
-    grep '^{"type":"record"' out | sed 's/.*"offset":\([0-9]*\),.*"payload":"\([0-9]*\) .*/\1 \2/' | awk '$1 != NR - 1 || $2 != NR { exit 1 } END { exit NR != 100000 }'
+    [ "$(tail -n 1 out)" = '{"type":"end","lines":{"stream":1,"scope":1,"record":40000,"account":1}}' ]
+    [ "$(account | jq -c '[.complete, .delivered]')" = '[true,40000]' ]
+    grep '^{"type":"record"' out | cut -c-150 | sed 's/.*"offset":\([0-9]*\),.*"payload":"\([0-9]*\) .*/\1 \2/' |
+        awk '$1 != NR - 1 || $2 != NR { exit 1 } END { exit NR != 40000 }'
 }
 
 @test "nobody there, a broker that speaks otherwise, and no secret in what is said" {
