@@ -70,6 +70,10 @@ class Ranges:
         here = uuid.UUID(str(found["topic_id"])).bytes
         if source["topic_id"] is not None and here != topic_id_bytes(source["topic_id"]):
             return self.lack(f"{topic}: the topic's id {when} the read is not the scope's: it was recreated")
+        there = {p["partition_index"] for p in found["partitions"]}
+        for p in source["partitions"]:
+            if p["partition"] not in there:
+                return self.lack(f"{topic}/{p['partition']}: the topic has {len(there)} partitions")
         resource = ConfigResource("TOPIC", topic)
         resource.configs = None
         config = admin.describe_configs([resource], config_filter="all")["topic"][topic]
