@@ -162,6 +162,20 @@ rocksdb() { # SUBTASK CHECKPOINT
     nothing_left
 }
 
+@test "a scope finds its source positions in a mirrored root as in the job's own" {
+    run -0 --separate-stderr pack_job job own
+    mv job/ckpt/_state elsewhere
+    for c in 1 3 4 6 7; do echo "state_root=rocksdb://$PWD/elsewhere/" >>"job/ckpt/_jobs/1/COMPLETED-$c"; done
+    run -0 --separate-stderr pack_job job out
+    for b in own out; do
+        run -0 --separate-stderr "$bin/scope-cut" --checkpoint=7 --key=id $b
+        jq -c 'select(.type == "scope").document | del(.scope_sha256)' <<<"$output" >$b.scope
+        [ "$(jq -c '[.sources[].partitions[] | [.from, .to]]' $b.scope)" = '[[15,17],[15,17]]' ]
+    done
+    cmp own.scope out.scope
+    run -0 "$bin/bundle-check" out
+}
+
 @test "the checkpoint directory's own root by another name is not mirrored" {
     echo "state_root=file://$PWD/job/ckpt/_state/" >>job/ckpt/_jobs/1/COMPLETED-7
     run -0 --separate-stderr pack_job job out

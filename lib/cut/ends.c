@@ -61,7 +61,7 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
     struct err err = ERR_INIT;
     const char *p;
     size_t n;
-    path_join(&path, "checkpoint", rel);
+    bundle_state_path(&path, &c->b->m, rel);
     const char *where = arena_strndup(&c->a, path.p, path.len);
     buf_free(&path);
     if (!bundle_find(&c->b->m, where)) {
