@@ -138,6 +138,7 @@ whole_() { from=stream decide "$@"; }
         without 3 '.name == "reference.capture"' "no stage made this check"
         without 3 '.name == "bundle.artifacts"' "no stage made this check"
         [ $kind != selected ] || continue
+        without 3 '.type == "interval" and .epoch == 9 and .subtask == 1' "shows sink subtask 1 quiet for 2 barriers after checkpoint 7"
         without 3 '.name == "destination.coverage"' "no stage made this check"
         without 3 '.type == "summary" and .relation == "coverage"' "no summary of coverage"
     done
@@ -253,6 +254,10 @@ refuse_() { # jq filter, words
     compose complete
     refuse_ 'if .type == "observation" then .table_whole = false else . end' "does not say table_whole"
     refuse_ 'if .type == "observation" then del(.table_whole) else . end' "does not say table_whole"
+    edit 'if .type == "interval" and .epoch == 8 and .subtask == 0 then .capture.seen = 1 else . end'
+    decide 3
+    edit 'if .type == "interval" and .epoch == 9 and .subtask == 0 then .previous = 7 else . end'
+    decide 3
     refuse_ 'if .type == "observation" then .parts.same = false else . end' "parts stayed the same"
     refuse_ 'if .type == "observation" then del(.parts) else . end' "parts stayed the same"
     refuse_ 'if .type == "observation" then .max_table_rows = 119 else . end' "max_table_rows"

@@ -51,6 +51,8 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
     [ "$(of require | jq -c '.checks[-1]')" = '"destination.coverage"' ]
     [ "$(checks)" = "reconcile.scope passed  -> " ]
     [ "$(of row | wc -l)" -eq 20 ]
+    # The two that each subtask was quiet for are shown, so that whoever reads the answer has them too.
+    [ "$(of interval | jq -c 'select(.epoch > 3) | [.subtask, .epoch, .previous, .capture.seen, .ledger]' | tr -d '\n')" = '[0,4,3,0,[]][0,5,4,0,[]][1,4,3,0,[]][1,5,4,0,[]]' ]
     [ "$(cat scope.json)" = "$(document)" ]
     run -0 --separate-stderr "$bin/scope-cut" --key=id --coverage=selected-keys --checkpoint=3 b
     [ "$(document | jq -c '[.coverage, .from_run_start, .epochs]')" = '["selected-keys",false,[2,3]]' ]

@@ -14,7 +14,7 @@ ended() {
 # The saved scope's document as another kind: selected, complete or declared.
 document_of() {
     jq -c --arg kind "$1" 'select(.type == "scope") | .document | del(.scope_sha256) |
-        if $kind == "complete" then .coverage = "complete-table" | .from_run_start = true
+        if $kind == "complete" then .coverage = "complete-table" | .from_run_start = true | .start = "run" | .since = 0
         elif $kind == "declared" then .origin = "declared" | .job = null | .job_graph_sha256 = null | .sink = null | .checkpoint = null |
             .since = null | .start = "declared" | .epochs = [] | .sources[0].operator = null | .sources[0].topic_id = null |
             .destination.table_uuid = null
@@ -60,7 +60,10 @@ compose() {
         else . end' "$saved" >upper
     # One sink subtask has them all, so that the intervals count what is captured now.
     jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n
-        elif .type == "interval" and .capture then .capture.seen = (if .subtask == 0 then $n else 0 end) else . end' upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
+        elif .type == "interval" and .capture then (.capture.seen = (if .subtask == 0 then $n else 0 end)),
+            (if $kind == "complete" then (. + {capture: {outcome: "empty", seen: 0, stored: 0, truncated: false}, ledger: []} |
+                (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8)) else empty end)
+        else . end' --arg kind "$kind" upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
     jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "ch-read", version: "0.1.0"}] else . end' bound >lines
     jq -c 'select(.type == "row" and .side == "destination") | .read as $read | .cells | ('"${table_rows:-.}"') |
         {type: "row", side: "destination", read: $read, cells: .}' "$saved" >>lines

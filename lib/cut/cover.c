@@ -93,7 +93,7 @@ static struct interval *read_after(struct cut *c, size_t *n)
 }
 
 /* The barriers of one subtask that follow one another from the checkpoint on, in the scope's own run. */
-static unsigned barriers_after(const struct cut *c, const struct interval *quiet, size_t n, uint64_t subtask)
+static unsigned barriers_after(struct cut *c, const struct interval *quiet, size_t n, uint64_t subtask)
 {
     unsigned found = 0;
     uint64_t at = c->scope.checkpoint;
@@ -102,8 +102,10 @@ static unsigned barriers_after(const struct cut *c, const struct interval *quiet
         for (size_t i = 0; i < n && !more; i++) {
             more = quiet[i].subtask == subtask && quiet[i].previous == at && strcmp(quiet[i].attempt, c->intervals[0].iv.attempt) == 0 &&
                    !destination_differs(&quiet[i].destination, &c->intervals[0].iv.destination);
-            if (more)
+            if (more) {
                 at = quiet[i].epoch;
+                c->quiet[c->n_quiet++] = &quiet[i];
+            }
         }
         found += more;
     }
@@ -118,6 +120,7 @@ void cut_cover(struct cut *c)
     const struct interval *quiet = read_after(c, &n);
     if (c->n_intervals == 0)
         return;
+    c->quiet = arena_alloc(&c->a, (QUIET * c->scope.n_subtasks + 1) * sizeof(*c->quiet));
     for (size_t i = 0; i < c->scope.n_subtasks; i++) {
         unsigned found = barriers_after(c, quiet, n, c->scope.subtasks[i]);
         bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;

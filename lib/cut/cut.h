@@ -63,6 +63,8 @@ struct cut {
     uint64_t sink_parallelism, source_parallelism; /* by the job's graph; 0: not known */
     struct cut_interval *intervals; /* by epoch, then subtask */
     size_t n_intervals, cap_intervals;
+    const struct interval **quiet; /* with complete_table: those after the checkpoint that show the sink quiet, by subtask and epoch */
+    size_t n_quiet;
     struct cut_end *ends;
     size_t n_ends;
     uint64_t rows, owed_rows;  /* captured lines read; rows that the ledgers acknowledge */

@@ -99,6 +99,8 @@ void cut_put_head(struct cut *c, struct stream_out *out)
     }
     for (size_t i = 0; i < c->n_intervals; i++)
         put_interval(out, &c->intervals[i].iv);
+    for (size_t i = 0; i < c->n_quiet; i++)
+        put_interval(out, c->quiet[i]);
     for (size_t i = 0; i < c->n_ends; i++)
         put_end(out, &c->ends[i]);
 }

@@ -148,6 +148,39 @@ static int observed(const struct report *r, struct err *err)
     return 0;
 }
 
+#define QUIET 2 /* barriers after the checkpoint that each sink subtask must show empty */
+
+/* The sink's interval of a subtask that the barrier before it began, where it held no row. */
+static const struct json *quiet_after(const struct report *r, uint64_t subtask, uint64_t previous)
+{
+    for (const struct report_line *l = r->intervals.first; l; l = l->next) {
+        const struct json *capture = json_get(l->doc, "capture"), *ledger = json_get(l->doc, "ledger"), *epoch = json_get(l->doc, "epoch");
+        const struct json *before = json_get(l->doc, "previous"), *of = json_get(l->doc, "subtask"), *seen = capture ? json_get(capture, "seen") : NULL;
+        uint64_t n, at, who;
+        if (json_is(json_get(l->doc, "operator"), r->scope.sink) && of && json_u64(of, &who) && who == subtask && before && json_u64(before, &at) &&
+            at == previous && epoch && seen && json_u64(seen, &n) && n == 0 && ledger && ledger->type == JSON_ARRAY && ledger->len == 0)
+            return epoch;
+    }
+    return NULL;
+}
+
+/* What a bundle must show of a run whose table is taken whole: it began with nothing, and its sink had stopped writing. */
+static int run_shown(const struct report *r, struct err *err)
+{
+    if (r->scope.start != SCOPE_FROM_RUN)
+        return err_set(err, ERR_REFUSED, "the scope does not begin with the run, and destination.coverage passed");
+    for (size_t i = 0; i < r->scope.n_subtasks; i++) {
+        uint64_t at = r->scope.checkpoint;
+        for (unsigned k = 0; k < QUIET; k++) {
+            const struct json *epoch = quiet_after(r, r->scope.subtasks[i], at);
+            if (!epoch || !json_u64(epoch, &at))
+                return err_set(err, ERR_TROUBLE, "no interval line shows sink subtask %" PRIu64 " quiet for %d barriers after checkpoint %" PRIu64,
+                               r->scope.subtasks[i], QUIET, r->scope.checkpoint);
+        }
+    }
+    return 0;
+}
+
 static int covered(const struct report *r, struct err *err)
 {
     if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
@@ -162,7 +195,7 @@ static int covered(const struct report *r, struct err *err)
         return err_set(err, ERR_REFUSED, "the observation does not say that the table's parts stayed the same, and destination.coverage passed");
     if (!json_get(doc, "max_table_rows") || !json_u64(json_get(doc, "max_table_rows"), &bound) || rows > bound)
         return err_set(err, ERR_REFUSED, "the observation's max_table_rows does not bound what was read, and destination.coverage passed");
-    return 0;
+    return run_shown(r, err);
 }
 
 /* ---- the reference ---- */
