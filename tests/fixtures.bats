@@ -31,6 +31,30 @@ setup() {
     [ "$n" -ge 30 ]
 }
 
+@test "the saved audits: the same verdict, and the same bytes from each stage that needs no server" {
+    n=0
+    for d in audit/*/; do
+        n=$((n + 1))
+        run "-$(cat "$d/status")" --separate-stderr "$bin/verdict" <"$d/8-rows-diff.ndjson"
+        diff <(printf '%s\n' "$output") "$d/report.txt" || { echo "$d" >&2; return 1; }
+        "$bin/rows-diff" <"$d/7-ch-read.ndjson" >"$BATS_TEST_TMPDIR/again" 2>/dev/null || [ $? -le 3 ]
+        diff "$BATS_TEST_TMPDIR/again" "$d/8-rows-diff.ndjson" || { echo "$d" >&2; return 1; }
+    done
+    [ "$n" -ge 10 ]
+}
+
+@test "of the audit without a bundle every stage but those that look gives the same again, the artifact too" {
+    cd audit/a-message-that-engine-kafka-skips || exit 1
+    t=$BATS_TEST_TMPDIR
+    "$bin/scope-declare" --key=event_id --range=ALL --from=seen:ms --out="$t/scope.json" <1-table-look.ndjson | diff - 2-scope-declare.ndjson
+    diff "$t/scope.json" scope.json
+    "$bin/ref-run" --json=text -- jq -c -f "$root/examples/reference/orders.jq" <3-kafka-read.ndjson | diff - 4-ref-run.ndjson
+    cp scope.json "$t"
+    (cd "$t" && "$bin/ref-seal" --scope=scope.json --name=orders.jq --version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
+    diff "$t/reference.ndjson" reference.ndjson
+    "$bin/ref-bind" --reference=reference.ndjson <2-scope-declare.ndjson | diff - 6-ref-bind.ndjson
+}
+
 @test "bundle-check and scope-cut give the same again from the saved bundle" {
     "$bin/bundle-check" incident >"$BATS_TEST_TMPDIR/1"
     diff "$BATS_TEST_TMPDIR/1" the-table-untouched/1-bundle-check.ndjson
@@ -52,5 +76,11 @@ setup() {
         n=$((n + 1))
         grep -qF -- "${line#    }" fixtures/a-batch-of-20-records-lost/report.txt || { echo "$line" >&2; return 1; }
     done < <(sed -n '/^    FAILED:/,/^[^ ]/{/^[^ ]/d;p}' README.md)
+    [ "$n" -ge 15 ]
+    n=0
+    while IFS= read -r line; do
+        n=$((n + 1))
+        grep -qF -- "${line#    }" fixtures/audit/a-message-that-engine-kafka-skips/report.txt || { echo "$line" >&2; return 1; }
+    done < <(sed -n '/^    FAILED: reference-/,/passed .*reference.scope/p' README.md)
     [ "$n" -ge 15 ]
 }

@@ -54,12 +54,12 @@ consume() { # topic, more options
 make_others() {
     local topic
     echo "ENGINE = Kafka tables with views, and a consumer that commits before it writes…"
-    for topic in engine skipping consumed; do kafka create-topic "$topic" 2; done
+    for topic in engine purchases consumed; do kafka create-topic "$topic" 2; done
     kafka create-topic twice 1
     # One written as a double: by the specification it is the same time, and the queue's column does not take it.
-    { placed_orders 1 56; placed_orders 57 57 '%.1f'; placed_orders 58 200; } | kafka produce skipping
-    engine_queue skipping ', kafka_skip_broken_messages = 1'
-    engine_view skipping
+    { placed_orders 1 56; placed_orders 57 57 '%.1f'; placed_orders 58 200; } | kafka produce purchases
+    engine_queue purchases ', kafka_skip_broken_messages = 1'
+    engine_view purchases
     send_orders engine 1 200
     engine_queue engine
     engine_view engine
@@ -106,13 +106,13 @@ consumed_scenario() {
 other_scenarios() {
     local found=reference-destination
     soon 180 rows_in engine
-    soon 179 rows_in skipping
+    soon 179 rows_in purchases
     expect 'ENGINE = Kafka and a view, whole' 0 "$(summary $found 0 0 0 0)" "$relations" declared engine
     expect 'the newest stretch not landed yet' 1 "$(summary $found 18 0 0 0) and (.summaries[] | select(.relation == \"$found\") | .tail.rows == 18)" \
         '[.made[] | select(.status == "failed") | .reason] | join("; ")[0:150]' late
     expect 'the same once it has landed' 0 "$(summary $found 0 0 0 0)" "$relations" landed
     expect 'a message that ENGINE = Kafka skips' 1 "$(summary $found 1 0 0 0)" \
-        '.findings[0] | "\(.kind) \(.key | join(",")), \(.at)"' declared skipping
+        '.findings[0] | "\(.kind) \(.key | join(",")), \(.at)"' declared purchases
     expect 'a batch that ENGINE = Kafka writes twice' 1 "$(summary $found 0 0 36 0)" "$relations" twice_scenario
     expect 'a consumer that commits before it writes, killed' 1 \
         "(.summaries[] | select(.relation == \"$found\") | .missing.rows > 0 and .missing.rows <= 25 and .changed.rows == 0 and .duplicated.surplus == 0)" \

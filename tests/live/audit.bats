@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Audits without a bundle, of pipelines that nobody here wrote for it: ClickHouse's own ENGINE = Kafka tables and a consumer on
+# public client libraries; and README's first audit, command by command.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export root work=$BATS_FILE_TMPDIR lack=''
+    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    sources
+    [ -x "${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python" ] || lack='no python clients (deps.sh python)'
+    [ -n "$lack" ] || services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
+    [ -n "$lack" ] || {
+        sql 'CREATE DATABASE shop'
+        make_others
+        # A test runner waits for whatever of these still runs.
+        cat <&"$evicting"
+        exec {evicting}<&-
+        wait "$consumer"
+    }
+}
+
+sources() {
+    PATH=${OWED_BIN:-$root/bin}:$PATH
+    # shellcheck source=examples/stage.bash
+    . "$root/examples/stage.bash"
+    # shellcheck source=examples/destination-reconciliation/audit.bash
+    . "$root/examples/destination-reconciliation/audit.bash"
+    # shellcheck source=examples/destination-reconciliation/others.bash
+    . "$root/examples/destination-reconciliation/others.bash"
+    runner='' fixtures='' found=reference-destination
+}
+
+setup() {
+    if [ -n "$lack" ]; then
+        [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
+        skip "$lack"
+    fi
+    sources
+    services_env
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+teardown_file() {
+    . "$root/examples/stage.bash"
+    services_down
+}
+
+# is STATUS CONDITION COMMAND…: the status, and a jq condition on the report.
+is() {
+    local want=$1 condition=$2 got=0
+    shift 2
+    "$@" || got=$?
+    cat "$work/stderr" >&2
+    [ "$got" -eq "$want" ] || { jq -c '[.made, .stops]' "$work/report.json" >&2; return 1; }
+    jq -e "$condition" "$work/report.json" >/dev/null || { jq -c '[.summaries, .findings]' "$work/report.json" >&2; return 1; }
+}
+
+@test "an ENGINE = Kafka table with a view is whole; its newest stretch may be late, and is said to be; then it is whole again" {
+    soon 180 rows_in engine
+    is 0 "$(summary "$found" 0 0 0 0) and $(checks reference.scope=passed reconcile.destination=passed reference.destination=passed)" declared engine
+    is 1 "$(summary "$found" 18 0 0 0) and (.summaries[0].tail | .rows == 18 and .partitions == 2)" late
+    jq -r '.made[] | select(.status == "failed") | .reason' "$work/report.json" | grep -F 'the newest stretch of engine/'
+    is 0 "$(summary "$found" 0 0 0 0)" landed
+}
+
+@test "a message that it skips is missing, by its place" {
+    soon 179 rows_in purchases
+    is 1 "$(summary "$found" 1 0 0 0) and (.findings[0] | .kind == \"missing\" and .key == [\"57\"] and .at == \"purchases/1/28\")" declared purchases
+}
+
+@test "a batch that it writes twice is duplicated, every row of it" {
+    soon 72 rows_in twice
+    is 1 "$(summary "$found" 0 0 36 0)" declared twice
+}
+
+@test "a consumer that commits before it writes loses a batch when it is killed, though its lag is zero" {
+    is 1 "(.summaries[0] | .missing.rows > 0 and .missing.rows <= 25 and .changed.rows == 0 and .duplicated.surplus == 0)" declared consumed
+    sql "TRUNCATE TABLE shop.consumed"
+    # The group has committed all of it.
+    [ -z "$(consume consumed)" ]
+    is 1 "$(summary "$found" 180 0 0 0)" declared consumed
+}
+
+@test "the two references agree on every row, and either decides" {
+    log-look -b "$KAFKA_BOOTSTRAP" -t purchases |
+        table-look --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --table=shop.purchases |
+        scope-declare --key=event_id --range=ALL --from=seen:ms --out=scope.json >declared.ndjson
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --json=text --strict -- "${jq_rules[@]}" |
+        ref-seal --scope=scope.json --name=jq --out=jq.reference >sealed.ndjson
+    reference scope.json python.reference
+    # A scope that went through another writer binds as well.
+    jq . scope.json >spaced.json
+    reference spaced.json spaced.reference
+    diff <(sed '1d;$d' jq.reference | sort) <(sed '1d;$d' python.reference | sort)
+    [ "$(tail -n 1 jq.reference | jq .rows)" = 180 ]
+    for r in jq python spaced; do
+        run -1 --separate-stderr bash -c 'set -o pipefail; ref-bind --reference="$1.reference" <declared.ndjson |
+            ch-read --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=10 | rows-diff | verdict' _ "$r"
+        [[ $output == *"at purchases/1/28"* ]]
+    done
+}
+
+@test "README's first audit, command by command" {
+    sed -n '/^## A first audit/,/^## /p' "$root/README.md" | sed -n '/^    log-look/,/| verdict$/s/^    //p' |
+        sed "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#" >commands
+    grep -q '^ref-bind' commands
+    cp "$root/examples/reference/orders.jq" rules.jq
+    CH_PASSWORD=$READER_PASSWORD run -1 --separate-stderr bash -euo pipefail commands
+    [[ $output == "FAILED: reference-destination: missing 1 rows"* ]]
+    [[ $output == *"event_id=57  at purchases/1/28"* ]]
+}
+
+@test "what the pipeline keeps: every stage's output, and no password" {
+    is 1 "$(summary "$found" 1 0 0 0)" declared purchases --out=kept
+    for f in 1-log-look 1-table-look 2-scope-declare 3-kafka-read 4-ref-run 5-ref-seal 6-ref-bind 7-ch-read 8-rows-diff; do
+        [ "$(tail -n 1 "kept/$f.ndjson" | jq -r .type)" = end ]
+    done
+    [ "$(cat kept/status)" = 1 ]
+    run -1 grep -rF "$READER_PASSWORD" kept
+    rm kept/7-ch-read.ndjson
+    is 1 "$(summary "$found" 1 0 0 0)" declared purchases --out=kept
+}
