@@ -101,7 +101,7 @@ static void put_finding(struct stream_out *out, enum check_name name, struct bun
         i++;
     bundle_faults_text(i < n ? by_weight[i].why : &f->notes, &reason);
     if (i == n)
-        stream_put_check(out, name, STATUS_PASSED, reason.p, f->used.path, NEXT_NONE, counts);
+        stream_put_check(out, name, STATUS_PASSED, reason.p, f->used.text, NEXT_NONE, counts);
     else
         stream_put_check(out, name, by_weight[i].status, reason.p, by_weight[i].why->path, by_weight[i].next, counts);
     buf_free(&reason);

@@ -90,7 +90,7 @@ struct bundle_manifest {
     size_t n_artifacts;
     struct bundle_note *absent;
     size_t n_absent;
-    const char **operators;   /* selection */
+    const char **operators;   /* selection; sorted once read, as participants are */
     size_t n_operators;
     bool has_epochs;
     uint64_t first_epoch, last_epoch;
@@ -158,7 +158,7 @@ void bundle_faults_free(struct bundle_faults *f);
 struct bundle_finding {
     struct bundle_faults failed, unavailable, unsupported;
     struct bundle_faults notes; /* said beside a pass */
-    struct bundle_faults used;  /* the files that it rests on, by path */
+    struct bundle_faults used;  /* the files that it rests on; the text is the path and may say more of it */
 };
 void bundle_finding_init(struct bundle_finding *f);
 void bundle_used(struct bundle_finding *f, const char *path);
@@ -186,8 +186,8 @@ void bundle_verified_free(struct bundle_verified *v);
 void bundle_check_marker(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_participants(const struct bundle *b, struct bundle_finding *f);
-/* state.decode; notes: one "kafka-source version 1, subtask 0 at checkpoint 7, fingerprint …" a state that was read. A RocksDB
- * checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. */
+/* state.decode; used says of each state what it is: "<path> (kafka-source version 1, subtask 0 at checkpoint 7, fingerprint …)".
+ * A RocksDB checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. */
 void bundle_check_state(const struct bundle *b, const char *scratch, struct bundle_finding *f);
 
 /* ---- collection ---- */

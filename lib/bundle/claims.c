@@ -22,20 +22,30 @@ static bool any_state(const struct bundle_manifest *m)
     return false;
 }
 
-const char *bundle_form_of(const struct bundle_manifest *m, uint64_t subtask)
+static int by_subtask(const void *a, const void *b)
 {
-    for (size_t i = 0; i < m->n_participants; i++)
-        if (m->participants[i].subtask == subtask)
-            return m->participants[i].form;
-    return FORM_FILE;
+    const struct bundle_participant *x = a, *y = b;
+    return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
 }
 
+const char *bundle_form_of(const struct bundle_manifest *m, uint64_t subtask)
+{
+    struct bundle_participant key = {subtask, NULL}, *p = NULL;
+    if (m->n_participants > 0)
+        p = bsearch(&key, m->participants, m->n_participants, sizeof key, by_subtask);
+    return p ? p->form : FORM_FILE;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Subtasks that are not ascending are a fault of their own. */
 static bool is_participant(const struct bundle_manifest *m, uint64_t subtask)
 {
-    for (size_t i = 0; i < m->n_subtasks; i++)
-        if (m->subtasks[i] == subtask)
-            return true;
-    return false;
+    return m->n_subtasks > 0 && bsearch(&subtask, m->subtasks, m->n_subtasks, sizeof subtask, by_id);
 }
 
 /* ---- bundle.manifest ---- */
@@ -75,19 +85,10 @@ static void check_checkpoint(const struct bundle_manifest *m, struct bundle_faul
         bundle_fault(f, "manifest.json", "selection.epochs runs backwards");
 }
 
-static int by_subtask(const void *a, const void *b)
-{
-    const struct bundle_participant *x = a, *y = b;
-    return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
-}
-
 /* Every participant's form once, and nobody else's: the checks behind look for its state by it. */
 static void check_forms(const struct bundle_manifest *m, struct bundle_faults *f)
 {
-    struct bundle_participant *p = xmalloc((m->n_participants + 1) * sizeof *p);
-    if (m->n_participants > 0)
-        memcpy(p, m->participants, m->n_participants * sizeof *p);
-    qsort(p, m->n_participants, sizeof *p, by_subtask);
+    const struct bundle_participant *p = m->participants;
     bool same = m->n_participants == m->n_subtasks;
     for (size_t i = 0; i < m->n_participants; i++) {
         same = same && p[i].subtask == m->subtasks[i];
@@ -97,7 +98,6 @@ static void check_forms(const struct bundle_manifest *m, struct bundle_faults *f
     }
     if (!same)
         bundle_fault(f, "manifest.json", "selection.participant_state does not name each of checkpoint.subtasks once and nobody else");
-    free(p);
 }
 
 static void check_artifact(const struct bundle_manifest *m, const struct bundle_artifact *a, struct bundle_faults *f)
@@ -127,11 +127,14 @@ static int by_captured(const void *a, const void *b)
     return strcmp((*(const struct bundle_captured *const *)a)->path, (*(const struct bundle_captured *const *)b)->path);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static bool selects(const struct bundle_manifest *m, const struct bundle_captured *c)
 {
-    bool operator_selected = m->n_operators == 0;
-    for (size_t i = 0; i < m->n_operators && !operator_selected; i++)
-        operator_selected = strcmp(m->operators[i], c->operator_id) == 0;
+    bool operator_selected = m->n_operators == 0 || bsearch(&c->operator_id, m->operators, m->n_operators, sizeof *m->operators, by_text);
     return operator_selected && (!m->has_epochs || (c->epoch >= m->first_epoch && c->epoch <= m->last_epoch));
 }
 

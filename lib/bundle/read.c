@@ -218,6 +218,17 @@ static bool form_known(const char *form)
     return false;
 }
 
+static int by_subtask(const void *a, const void *b)
+{
+    const struct bundle_participant *x = a, *y = b;
+    return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static int participants_parse(const struct json *sel, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
 {
     struct json *list;
@@ -234,6 +245,7 @@ static int participants_parse(const struct json *sel, const char *at, struct are
             return err_set(err, ERR_REFUSED, "%s.form: '%.100s' is not known here", place, out->participants[i].form);
     }
     out->n_participants = list->len;
+    qsort(out->participants, out->n_participants, sizeof *out->participants, by_subtask);
     return 0;
 }
 
@@ -251,6 +263,7 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
             return err_set(err, ERR_REFUSED, "%s.operators[%zu]: no operator id", at, i);
     }
     out->n_operators = ops->len;
+    qsort(out->operators, out->n_operators, sizeof *out->operators, by_text);
     const struct json *epochs = json_get(sel, "epochs");
     if (!epochs)
         return need_given(sel, "epochs", at, err);

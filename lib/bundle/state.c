@@ -46,9 +46,8 @@ static void read_document(const struct bundle *b, const char *path, const struct
                      (uintmax_t)side->checkpoint);
     else {
         sha256_of(p, text->len, sha);
-        bundle_fault(&f->notes, path, "%s version 1, subtask %ju at %s%ju, fingerprint %s", s.kind, (uintmax_t)s.subtask,
+        bundle_fault(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind, (uintmax_t)s.subtask,
                      s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
-        bundle_used(f, path);
     }
     arena_free(&arena);
 }
