@@ -346,18 +346,18 @@ recreate() {
     incomplete "$topic: another cluster: its id is $(ids "$topic" | cut -f1) here, elsewhere in the scope"
     [ -z "$(offsets out)" ]
     scope 0:0-150 3:0-5
-    incomplete "$topic/3: the topic has 1 partitions"
+    incomplete "$topic/3: the topic has 1 partitions" --stable-wait-s=0
     [ "$(range '[.complete, .delivered]' 0)" = '[true,150]' ]
     scope 0:100-200
-    incomplete "$topic/0: the log ends at 150, before the range's end 200: 50 offsets are not there" --account
+    incomplete "$topic/0: the log ends at 150, before the range's end 200: 50 offsets are not there" --account --stable-wait-s=0
     [ "$(range '[.position, .delivered]')" = '[150,50]' ]
     scope 0:180-200
-    incomplete "the log ends at 150, before the range's start 180"
+    incomplete "the log ends at 150, before the range's start 180" --stable-wait-s=0
     # nothing is owed of an empty range, but its log must reach it
     scope 0:150-150
     complete
     scope 0:160-160
-    incomplete "the log ends at 150"
+    incomplete "the log ends at 150" --stable-wait-s=0
     jq --arg t "none-$topic" '.sources[0].topic = $t' scope.json | scope_print >s
     mv s scope.json
     incomplete "none-$topic: Broker: Unknown topic"
