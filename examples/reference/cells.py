@@ -215,9 +215,7 @@ def time_cell(family, arguments, unit, value):
         except (OverflowError, ValueError):
             pass
     ticks = seconds / 86400 if days else seconds * 10**places
-    # The years that a column of the type spans; DateTime64's ends depend on its precision as well.
-    low, high = {"Date": (0, 65535), "Date32": (-25567, 120529), "DateTime": (0, 2**32 - 1)}.get(
-        family, (max(-2208988800 * 10**places, -(2**63)), min(10413791999 * 10**places + 10**places - 1, 2**63 - 1)))
+    low, high = {"Date": (0, 65535), "Date32": (-25567, 120529), "DateTime": (0, 2**32 - 1)}.get(family, (-(2**63), 2**63 - 1))
     if ticks.denominator != 1 or not low <= ticks <= high:
         raise Unfit(shown)
     return str(ticks.numerator)
