@@ -163,6 +163,12 @@ def good():
     b.files = {p: d for p, d in b.files.items() if not p.startswith("capture/")}
     b.manifest["contains"]["captures"] = False
     yield "good-no-captures", "collected without captures", b, 0, DECODE, "checkpoint 7"
+    b = Bundle()
+    b.raw = b.text().rstrip().ljust((16 << 20) - 1) + b"\n"
+    yield "good-manifest-of-16-mib", "a manifest of exactly 16 MiB", b, 0, MANIFEST, ""
+    b = Bundle()
+    b.raw = b.text()[:-2] + b',"more":' + b"[" * 63 + b"]" * 63 + b"}\n"
+    yield "good-nested-64", "a manifest nested 64 deep", b, 0, MANIFEST, ""
     for name, materialized in (("good-changelog", True), ("good-changelog-alone", False)):
         yield name, "written by a changelog over files", changelogs(materialized), 0, DECODE, "subtask 1 at checkpoint 7"
     b = Bundle()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The manifest: written and read back; roles and their places; reading a listed file against it. */
 #include "bundle/bundle.h"
+#include "bundle/paths.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -61,7 +62,8 @@ static void publish(struct bundle_manifest *m)
     sidecar_put(&meta, 5, "x", 1);
     *m = (struct bundle_manifest){.collector_name = "t", .collector_version = "1", .job = "1", .checkpoint = 5, .generation = 1,
                                   .rule = RULE_COMPLETED, .has_choice = true, .choice = 5, .subtasks = subtasks, .n_subtasks = 1,
-                                  .max_bytes = 1 << 20, .max_files = 10, .timeout_s = 1, .participants = forms, .n_participants = 1, .state_root = "checkpoint/_state"};
+                                  .max_bytes = 1 << 20, .max_files = 10, .timeout_s = 1, .participants = forms, .n_participants = 1,
+                                  .state_root = "checkpoint/_state"};
     m->artifacts = arena_alloc(&arena, 2 * sizeof *m->artifacts);
     m->artifacts[0] = artifact("checkpoint/_state/1/v1/0/checkpoint-5.snap.meta", ROLE_SIDECAR, buf_str(&meta));
     m->artifacts[1] = artifact("checkpoint/_jobs/1/COMPLETED-5", ROLE_MARKER, marker);
@@ -115,6 +117,82 @@ static void whole_and_not(void **state)
     bundle_verified_free(&v);
     bundle_finding_free(&f);
     bundle_close(&b);
+}
+
+/* What the checks behind read is what was hashed, whatever becomes of the file. */
+static void kept_bytes_are_those_hashed(void **state)
+{
+    (void)state;
+    struct bundle_manifest m;
+    struct bundle b;
+    struct bundle_verified v;
+    struct bundle_finding f;
+    static const char path[] = "checkpoint/_jobs/1/COMPLETED-5";
+    publish(&m);
+    assert_int_equal(bundle_open(&b, root, &err), 0);
+    assert_int_equal(bundle_verify(&b, true, &v, NULL, &err), 0);
+    put(path, "job=2\ncheckpoint=5\ngeneration=1\nsubtasks=0\n");
+    bundle_finding_init(&f);
+    bundle_check_marker(&b, &f);
+    assert_true(f.failed.total == 0 && f.unavailable.total == 0);
+    assert_string_equal(f.used.path[0], path);
+    bundle_finding_free(&f);
+    bundle_verified_free(&v);
+    bundle_close(&b);
+    /* One that was not verified reads the file, and sees. */
+    assert_int_equal(bundle_open(&b, root, &err), 0);
+    bundle_finding_init(&f);
+    bundle_check_marker(&b, &f);
+    assert_int_equal(f.failed.total, 1);
+    bundle_finding_free(&f);
+    bundle_close(&b);
+}
+
+static void a_signal_ends_the_check(void **state)
+{
+    (void)state;
+    struct bundle_manifest m;
+    struct bundle b;
+    struct bundle_verified v;
+    volatile int stop = 15;
+    publish(&m);
+    assert_int_equal(bundle_open(&b, root, &err), 0);
+    assert_int_equal(bundle_verify(&b, true, &v, &stop, &err), -1);
+    assert_int_equal(err.kind, ERR_TROUBLE);
+    bundle_verified_free(&v);
+    bundle_close(&b);
+}
+
+static void state_has_its_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        bool found;
+        struct bundle_place at;
+    } t[] = {{"checkpoint/_state/a.cp-1/v2/3/checkpoint-7.snap", true, {2, 3, 7, false, 0}},
+             {"checkpoint/_state/a.cp-1/v2/3/checkpoint-7.snap.meta", true, {2, 3, 7, false, 0}},
+             {"checkpoint/_state/a.cp-1/v2/3/start-6.snap", true, {2, 3, 6, true, 0}},
+             {"checkpoint/_state/a.cp-1/v2/3/changelog-7.snap", true, {2, 3, 7, false, 0}},
+             {"checkpoint/_state/a.cp-1/v2/3.cp-7/a/b", true, {2, 3, 7, false, 36}},
+             {"checkpoint/_state/a.cp-1/v2/3.cp-7/", false, {0}},
+             {"checkpoint/_state/a.cp-1/v2/3.cp-07/x", false, {0}},
+             {"checkpoint/_state/a.cp-1/v2/3/checkpoint-07.snap", false, {0}},
+             {"checkpoint/_state/a.cp-1/v2/3/x/checkpoint-7.snap", false, {0}},
+             {"checkpoint/_state/b/v2/3/checkpoint-7.snap", false, {0}},
+             {"checkpoint/_external/a.cp-1/a.cp-1/v2/3/checkpoint-7.snap", false, {0}},
+             {"checkpoint/_state/a.cp-1/v/3/checkpoint-7.snap", false, {0}},
+             {"checkpoint/_state/a.cp-1/v99999999999999999999/3/checkpoint-7.snap", false, {0}}};
+    struct bundle_manifest m = {.job = "a.cp-1", .state_root = "checkpoint/_state"};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct bundle_place at;
+        assert_int_equal(bundle_place(&m, t[i].path, &at), t[i].found);
+        if (t[i].found)
+            assert_true(at.generation == t[i].at.generation && at.subtask == t[i].at.subtask && at.id == t[i].at.id &&
+                        at.is_start == t[i].at.is_start && at.dir_len == t[i].at.dir_len);
+    }
+    m.state_root = NULL;
+    assert_false(bundle_place(&m, t[0].path, &(struct bundle_place){0}));
 }
 
 static void reading_holds_to_the_manifest(void **state)
@@ -192,7 +270,8 @@ static void faults_are_counted_past_what_is_kept(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {T(comes_back), T(whole_and_not), T(reading_holds_to_the_manifest), T(roles_have_their_places),
+    const struct CMUnitTest tests[] = {T(comes_back), T(whole_and_not), T(kept_bytes_are_those_hashed), T(a_signal_ends_the_check), T(state_has_its_places),
+                                       T(reading_holds_to_the_manifest), T(roles_have_their_places),
                                        T(faults_are_counted_past_what_is_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
