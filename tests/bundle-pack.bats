@@ -40,6 +40,18 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     run -1 grep -r hunter2 out
 }
 
+@test "an operator's description loses them too, whoever wrote it; one that is no JSON is refused by name" {
+    file=job/capture/op-3/subtask-1/op.json
+    sed -i 's/"parameters":{}/"parameters":{"url":"http:\/\/u:hunter2@h","api_key":"hunter3","table":"t"}/' $file
+    run -0 --separate-stderr pack_job job out
+    [ "$(jq -c .parameters out/capture/op-3/subtask-1/op.json)" = '{"url":"http://<redacted>@h","api_key":"<redacted>","table":"t"}' ]
+    cmp job/capture/op-3/subtask-0/op.json out/capture/op-3/subtask-0/op.json
+    run -0 "$bin/bundle-check" out
+    echo '{' >$file
+    run -1 --separate-stderr pack_job job out2
+    [[ $stderr == *"op-3/subtask-1/op.json"* ]]
+}
+
 @test "without captures and state, only markers and sidecars; both are named absent" {
     run -0 --separate-stderr "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --out=out
     [ "$(paths | grep -cE 'capture|snap$')" -eq 0 ]

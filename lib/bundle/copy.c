@@ -18,6 +18,7 @@
 #define THREADS_MAX 64
 /* Small enough that what was read is still in the cache when it is hashed and written. */
 #define BLOCK ((size_t)128 << 10)
+#define OPERATOR_MAX ((size_t)16 << 20)
 /* From this size on a file is worth a call of its own to begin its way to the disk. */
 #define EARLY ((uint64_t)1 << 20)
 /* Of a manifest's bytes: kept for what is not artifacts. */
@@ -90,6 +91,13 @@ static size_t listing_cost(const struct pack_item *it, uint64_t size)
     return c->operator_id ? n + sizeof captured + strlen(c->operator_id) + digits(c->subtask) + digits(c->epoch) + path : n;
 }
 
+/* What an item may come to: a credential taken out can be shorter than what stands in its place. */
+static uint64_t charged(const struct pack_item *it, const struct stat *st)
+{
+    uint64_t size = (uint64_t)st->st_size;
+    return it->role == ROLE_OPERATOR && size <= OPERATOR_MAX ? 4 * size + 64 : size;
+}
+
 static const char *past_a_bound(const struct copier *c, const struct pack_item *it, uint64_t size, size_t *cost, enum pack_out *kind)
 {
     const struct bundle_request *r = c->p->r;
@@ -124,13 +132,13 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
         err_sys(err, "cannot look at '%s'", it->rel);
     else if (!S_ISREG(st->st_mode))
         err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", it->rel, walk_kind(st->st_mode));
-    else if ((bound = past_a_bound(c, it, (uint64_t)st->st_size, &cost, &kind)) && it->required)
+    else if ((bound = past_a_bound(c, it, charged(it, st), &cost, &kind)) && it->required)
         err_set(err, ERR_BOUND, "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
     else if (bound)
         pack_excluded(c->p, it->dest, kind, bound);
     else if (make_dirs(c->p->out, it->dest, &c->made, err) == 0) {
         c->files++;
-        c->bytes += (uint64_t)st->st_size;
+        c->bytes += charged(it, st);
         c->listing += cost;
         return fd;
     }
@@ -215,6 +223,31 @@ static int copy_bytes(struct copying *w, const struct pack_item *it, int from, i
     }
 }
 
+/* An operator's description goes without its credentials, whoever wrote it: what is put is made here. */
+static int copy_operator(struct copying *w, const struct pack_item *it, int from, int to, const struct stat *st, uint64_t *bytes,
+                         struct err *err)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT, out = BUF_INIT;
+    const struct json *doc = NULL;
+    int rc = file_read_fd(from, it->rel, OPERATOR_MAX, &text, err);
+    if (rc == 0 && text.len != (uint64_t)st->st_size)
+        rc = err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+    if (rc == 0 && !(doc = json_parse_named(text.p ? text.p : "", text.len, &a, it->rel, err)))
+        rc = err_prefix(err, "no credential can be taken out of what is no JSON");
+    if (rc == 0) {
+        redact_put(&out, doc);
+        buf_addc(&out, '\n');
+        sha256_add(&w->sha, out.p, out.len);
+        *bytes = out.len;
+        rc = fd_write_all(to, out.p, out.len, it->dest, err);
+    }
+    arena_free(&a);
+    buf_free(&text);
+    buf_free(&out);
+    return rc;
+}
+
 static int copy_one(struct copying *w, size_t i, int from, const struct stat *st, struct err *err)
 {
     struct copier *c = w->c;
@@ -223,7 +256,8 @@ static int copy_one(struct copying *w, size_t i, int from, const struct stat *st
     int to = openat(c->p->out, it->dest, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (to < 0)
         return err_sys(err, "cannot create '%s' of the bundle", it->dest);
-    int rc = copy_bytes(w, it, from, to, (uint64_t)st->st_size, &out->bytes, err);
+    int rc = it->role == ROLE_OPERATOR ? copy_operator(w, it, from, to, st, &out->bytes, err)
+                                       : copy_bytes(w, it, from, to, (uint64_t)st->st_size, &out->bytes, err);
     /* The disk begins while the rest is copied; that all of it is there is asked once, at the end. */
     if (rc == 0 && out->bytes >= EARLY)
         sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);

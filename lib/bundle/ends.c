@@ -49,7 +49,7 @@ static int take_end(struct pack *p, uint64_t id, struct err *err)
 {
     struct buf rel = BUF_INIT, text = BUF_INIT, what = BUF_INIT;
     struct err why = ERR_INIT;
-    struct marker m;
+    struct marker m = {0};
     evidence_path_marker(&rel, p->r->job, MARKER_COMPLETED, id);
     int rc = pack_read(p->ckpt, rel.p, MARKER_MAX, &text, &why);
     if (rc == 0)
