@@ -530,6 +530,22 @@ LINES
     [ "$(jq -r .type <<<"$output" | paste -sd' ')" = "stream log stop end" ]
 }
 
+@test "what log-look found makes a scope that is read whole, and ids that nobody gave are said" {
+    kafka_topic "$topic" 2
+    { records 0 1 20; records 1 1 5; } | produce
+    kafka_tool delete-records "$topic" 0 4
+    log-look -b "$KAFKA_BOOTSTRAP" -t "$topic" |
+        scope-declare --key=id --range=ALL --database=shop --table=orders --column=id:Int64 --out=scope.json >declared
+    complete
+    [ "$(account | jq -c '[.delivered, .recorded.not_in_scope]')" = '[21,[]]' ]
+    jq '.sources[0] |= (.cluster_id = null | .topic_id = null)' scope.json | scope_print >s
+    mv s scope.json
+    run -0 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" >out'
+    [ "${#stderr_lines[@]}" -eq 2 ]
+    [ "$(account | jq -c '[.complete, .verified, .recorded.not_in_scope]')" = \
+        "[true,[\"cleanup policy\",\"log start before and after\"],[\"cluster id of $topic\",\"topic id of $topic\"]]" ]
+}
+
 @test "the manuals' examples run" {
     kafka_topic orders 2
     { records 0 1 5; records 1 1 5; } | kafka_tool produce orders
