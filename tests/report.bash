@@ -43,7 +43,7 @@ artifact() {
 # compose KIND: the file stream, through ref-bind and rows-diff. The filters reference_rows, captured_rows and table_rows (jq, on an
 # array of cells, which may give none or several) say what became of the saved run's rows on each side.
 compose() {
-    local kind=$1 document
+    local kind=$1 document found
     document=$(document_of "$kind")
     jq -c 'select(.type == "row" and .side == "captured") | .at as $at | .cells | ('"${reference_rows:-.}"') | {cells: ., at: $at}' "$saved" >owed
     artifact "$document" <owed
@@ -67,14 +67,15 @@ compose() {
     jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "ch-read", version: "0.1.0"}] else . end' bound >lines
     jq -c 'select(.type == "row" and .side == "destination") | .read as $read | .cells | ('"${table_rows:-.}"') |
         {type: "row", side: "destination", read: $read, cells: .}' "$saved" >>lines
-    jq -c --arg kind "$kind" --argjson n "$(($(grep -c '"destination"' lines) / 2))" '
+    found=$(($(grep -c '"destination"' lines) / 2))
+    jq -c --arg kind "$kind" --argjson n "$found" '
         if .type == "observation" then .reads[].rows = $n | if $kind == "complete" then . + {table_whole: true, max_table_rows: 1000000,
             parts: {before: 3, after: 3, same: true}} else . end
         elif .side == "destination" and .type == "side" then .rows = $n
         elif .type == "check" and .stage == "ch-read" then .
         else empty end' "$saved" >>lines
-    ended <lines >read
-    rows-diff <read >stream || [ $? -le 3 ]
+    ended <lines >as_read
+    rows-diff <as_read >stream || [ $? -le 3 ]
 }
 
 # The file stream, edited by a jq filter that may give no line or several for one.
