@@ -174,7 +174,7 @@ static void state_has_its_places(void **state)
              {"checkpoint/_state/a.cp-1/v2/3/checkpoint-7.snap.meta", true, {2, 3, 7, false, 0}},
              {"checkpoint/_state/a.cp-1/v2/3/start-6.snap", true, {2, 3, 6, true, 0}},
              {"checkpoint/_state/a.cp-1/v2/3/changelog-7.snap", true, {2, 3, 7, false, 0}},
-             {"checkpoint/_state/a.cp-1/v2/3.cp-7/a/b", true, {2, 3, 7, false, 36}},
+             {"checkpoint/_state/a.cp-1/v2/3.cp-7/a/b", true, {2, 3, 7, false, 34}},
              {"checkpoint/_state/a.cp-1/v2/3.cp-7/", false, {0}},
              {"checkpoint/_state/a.cp-1/v2/3.cp-07/x", false, {0}},
              {"checkpoint/_state/a.cp-1/v2/3/checkpoint-07.snap", false, {0}},
