@@ -170,7 +170,8 @@ struct form {
 };
 
 static const struct form state_forms[] = {
-    {"checkpoint-", ".snap"}, {"checkpoint-", ".snap.meta"}, {"start-", ".snap"}, {"start-", ".snap.meta"}, {NULL, NULL}};
+    {"checkpoint-", ".snap"}, {"checkpoint-", ".snap.meta"}, {"start-", ".snap"}, {"start-", ".snap.meta"}, {"changelog-", ".snap"},
+    {NULL, NULL}};
 static const struct form capture_forms[] = {{"epoch-", ".cap"}, {"epoch-", ".sink.json"}, {NULL, NULL}};
 
 /* Files may lie beside the directories. A link is not passed by: what cannot be looked at must not be taken for nothing. */
@@ -178,6 +179,13 @@ static bool may_descend(DIR *d, const char *name)
 {
     struct stat st;
     return fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode));
+}
+
+/* The id of a directory "<subtask>.cp-<id>". */
+static bool rocksdb_id(const char *name, uint64_t *id)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits > 0 && evidence_name_id(name + digits, ".cp-", "", id);
 }
 
 /* Walk `levels` directories down from rel, then take the ids of the forms. */
@@ -197,12 +205,14 @@ static int greatest_in(int fd, const char *rel, unsigned levels, const struct fo
     int rc = 0;
     struct buf below = BUF_INIT;
     while (rc == 0 && (name = list_next(d, rel, &failed, err))) {
+        uint64_t id;
         if (levels > 0) {
-            if (may_descend(d, name))
+            if (rocksdb_id(name, &id))
+                *greatest = id > *greatest ? id : *greatest;
+            else if (may_descend(d, name))
                 rc = greatest_in(fd, path_join(&below, rel, name), levels - 1, forms, greatest, err);
             continue;
         }
-        uint64_t id;
         for (const struct form *f = forms; f->prefix; f++)
             if (evidence_name_id(name, f->prefix, f->suffix, &id) && id > *greatest)
                 *greatest = id;

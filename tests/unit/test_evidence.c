@@ -164,9 +164,11 @@ static void greatest_of_everything(void **state)
         const char *file;
         uint64_t then;
     } step[] = {{"ckpt/_jobs/1/COMPLETED-3", 3}, {"ckpt/_jobs/2/COMPLETED-99", 3}, {"ckpt/_state/1/v1/0/checkpoint-4.snap", 4},
-                {"ckpt/_state/1/v1/1/start-6.snap", 6}, {"capture/op-2/subtask-0/epoch-7.cap", 7},
+                {"ckpt/_state/1/v1/1/changelog-5.snap", 5}, {"ckpt/_state/1/v1/1/start-6.snap", 6},
+                {"ckpt/_state/1/v1/x.cp-90/CURRENT", 6}, {"capture/op-2/subtask-0/epoch-7.cap", 7},
                 {"capture/op-3/subtask-1/epoch-9.sink.json", 9}, {"capture/op-3/subtask-1/final.cap", 9},
-                {"capture/op-x/subtask-1/epoch-50.cap", 9}, {"capture/notes", 9}};
+                {"capture/op-x/subtask-1/epoch-50.cap", 9}, {"capture/notes", 9},
+                {"ckpt/_state/1/v1/0.cp-11/CURRENT", 11}, {"ckpt/_state/1/v1/0.cp-12", 12}};
     for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
         put(step[i].file, "x");
         assert_int_equal(evidence_greatest_id(ckpt.p, cap.p, "1", &g, &err), 0);
