@@ -42,8 +42,10 @@ void kafka_range_fail(struct kafka_range *r, const char *fmt, ...)
 
 static void move(struct kafka_range *r, int64_t position)
 {
-    if (position > r->position)
+    if (position > r->position) {
         r->position = position < r->to ? position : r->to;
+        r->waits_since = 0; /* what it waits for next is another transaction */
+    }
     if (r->position >= r->to)
         r->state = KAFKA_RANGE_COMPLETE;
 }

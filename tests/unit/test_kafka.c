@@ -426,7 +426,11 @@ static void test_range_that_is_dry(void **state)
     struct kafka_range r;
     (void)state;
     kafka_range_init(&r, 0, 0, 1663);
+    r.waits_since = 1;
+    pass_by(&r, 0, true);
+    assert_int_equal(r.waits_since, 1);
     hand_on(&r, 198);
+    assert_int_equal(r.waits_since, 0);
     assert_false(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* 199 may still come */
     hand_on(&r, 199);
     assert_true(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* also where the broker never said so */
