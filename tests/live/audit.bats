@@ -121,3 +121,54 @@ is() {
     rm kept/7-ch-read.ndjson
     is 1 "$(summary "$found" 1 0 0 0)" declared purchases --out=kept
 }
+
+# The cases' own table: two key columns of text, and a text that may be NULL.
+cases_table() {
+    sql "DROP TABLE IF EXISTS shop.$1"
+    sql "CREATE TABLE shop.$1 (a String, b String, p Nullable(String), q String) ENGINE = MergeTree ORDER BY (a, b)"
+    [ -z "${2:-}" ] || sql "INSERT INTO shop.$1 VALUES $2"
+}
+
+case_audit() { # topic, more arguments: the rules are that a payload is a row
+    local status=0
+    "$root/pipelines/audit" --key=a,b --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=10 --json --topic="$1" \
+        --table="shop.$1" --range=ALL --bootstrap="$KAFKA_BOOTSTRAP" "${@:2}" -- jq -c \
+        '{at: "\(.topic)/\(.partition)/\(.offset)"} + if .value then {values: .value} else {skip: true} end' >"$work/report.json" 2>"$work/stderr" || status=$?
+    return "$status"
+}
+
+case_records() { # payloads, one a line
+    jq -Rc '{partition: 0, value: .}' | kafka produce "$@"
+}
+
+@test "keys and values are bytes: case, white space, NULL and where one column ends all tell rows apart" {
+    kafka create-topic bytes 1
+    printf '%s\n' '{"a":"a","b":"1","p":"ab","q":"c"}' '{"a":"A","b":"1","p":"ab","q":"c"}' '{"a":"é","b":"1","p":"ab","q":"c"}' \
+        '{"a":"1","b":"23","p":"ab","q":"c"}' '{"a":"12","b":"3","p":"a b","q":"c"}' '{"a":"","b":"3","p":null,"q":"x"}' | case_records bytes
+    cases_table bytes "('a','1','ab','c'),('A','1','ab','c'),('é','1','ab','c'),('1','23','ab','c'),('12','3','a b','c'),('','3',NULL,'x')"
+    is 0 "$(summary "$found" 0 0 0 0)" case_audit bytes
+    cases_table bytes "('a','1','a','bc'),('A','1','ab','c'),('é','1','ab','c'),('1','23','ab','c'),('12','3','ab','c'),('','3','','x')"
+    is 1 "$(summary "$found" 0 3 0 0)" case_audit bytes
+    cases_table bytes "('a','1','ab','c'),('a','1','ab','c'),('É','1','ab','c'),('12','3','a b','c'),('12','3','ab','c'),('','3',NULL,'x')"
+    is 1 "$(summary "$found" 3 0 1 1)" case_audit bytes
+}
+
+@test "one row five times is four surplus copies of one key" {
+    kafka create-topic copies 1
+    case_records copies <<<'{"a":"r","b":"1","p":"x","q":"y"}'
+    cases_table copies "('r','1','x','y'),('r','1','x','y'),('r','1','x','y'),('r','1','x','y'),('r','1','x','y')"
+    is 1 "$(summary "$found" 0 0 4 0) and .summaries[0].duplicated.keys == 1" case_audit copies
+}
+
+@test "what an aborted transaction wrote is owed only where the scope says read_uncommitted; a null value and the text null owe nothing" {
+    kafka create-topic levels 1
+    case_records levels <<<'{"a":"1","b":"1","p":"x","q":"y"}'
+    jq -Rc '{partition: 0, value: .}' <<<'{"a":"2","b":"1","p":"x","q":"y"}' | kafka --transactional-id=levels --abort produce levels
+    printf '%s\n' '{"partition":0,"value":null}' '{"partition":0,"value":"null"}' '{"partition":0,"value":""}' | kafka produce levels
+    cases_table levels "('1','1','x','y'),('2','1','x','y')"
+    is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 1" case_audit levels
+    is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 2" case_audit levels --isolation=read_uncommitted
+    cases_table levels "('1','1','x','y')"
+    is 0 "$(summary "$found" 0 0 0 0)" case_audit levels
+    is 1 "$(summary "$found" 1 0 0 0)" case_audit levels --isolation=read_uncommitted
+}
