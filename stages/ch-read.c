@@ -260,10 +260,10 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
  * where nothing may be read. */
 static int begin_whole(struct run *r, struct chread_why *why)
 {
-    uint64_t rows = 0, most = r->o->read.max_table_rows;
+    uint64_t rows = 0, seen = 0, most = r->o->read.max_table_rows;
     int status = most > 0 ? chread_parts_look(&r->ch, &r->expect, &r->first, &r->parts[0], &r->uncovered) : 1;
     if (status == 0)
-        status = chread_count(&r->ch, &r->expect, &r->first, &rows, &r->uncovered);
+        status = chread_count(&r->ch, &r->expect, &r->first, &r->parts[0], &rows, &seen, &r->uncovered);
     if (status < 0)
         *why = r->uncovered;
     else if (most == 0)
@@ -271,13 +271,14 @@ static int begin_whole(struct run *r, struct chread_why *why)
     else if (status == 0 && rows > most)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND, "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
                    (unsigned long long)rows, (unsigned long long)most);
-    else if (status == 0 && rows > r->parts[0].rows)
+    else if (status == 0 && seen > r->parts[0].rows)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS, "system.parts shows this user %llu of the table's %llu rows",
-                   (unsigned long long)r->parts[0].rows, (unsigned long long)rows);
-    else if (status == 0 && rows < r->parts[0].rows && !r->parts[0].masked)
+                   (unsigned long long)r->parts[0].rows, (unsigned long long)seen);
+    else if (status == 0 && seen < r->parts[0].rows)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
-                   "the table's parts hold %llu rows, none deleted, and this user sees %llu: something hides the others, such as a row policy",
-                   (unsigned long long)r->parts[0].rows, (unsigned long long)rows);
+                   "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
+                   (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
+                   (unsigned long long)seen);
     else
         r->reads.table_whole = status == 0;
     return status < 0 ? -1 : 0;

@@ -177,8 +177,10 @@ struct chread_parts {
  * not the one of the look any more. */
 int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_parts *parts,
                       struct chread_why *why);
-/* How many rows a SELECT of the table returns now. */
-int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, uint64_t *rows, struct chread_why *why);
+/* How many rows a SELECT of the table returns now, and how many of the parts' rows this user sees: with those that a lightweight
+ * DELETE hides, where a part has any. Fewer than the parts hold: something else hides the others. */
+int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct chread_parts *parts,
+                 uint64_t *rows, uint64_t *seen, struct chread_why *why);
 /* What differs between two looks at the parts, by name and rows, as text appended to out. True where nothing does. */
 bool chread_parts_same(const struct chread_parts *before, const struct chread_parts *after, struct buf *out);
 void chread_parts_free(struct chread_parts *parts);
