@@ -49,6 +49,16 @@ insert_into() { # table
     printf 'INSERT%%20INTO%%20%%60shop%%60.%%60%s%%60' "$1"
 }
 
+# Processes of the job that pipelines/job runs as process $1, by program and, where it has one, subtask. By descent: a pattern
+# would also find the jobs of others on this machine.
+job_pids() { # pid, program, subtask (or nothing)
+    local child
+    for child in $(pgrep -P "$1"); do
+        tr '\0' ' ' <"/proc/$child/cmdline" 2>/dev/null | grep -qE "^([^ ]*/)?$2 .*${3:+--subtask=$3 }" && echo "$child"
+        job_pids "$child" "$2" "${3:-}"
+    done
+}
+
 table() { # name, engine and settings
     sql "CREATE TABLE shop.$1 (event_id Int64, customer String, amount Decimal(18, 4), seen DateTime64(6), score Float64,
         note Nullable(String)) ENGINE = $2"

@@ -29,7 +29,7 @@ crash_the_sink() {
         wait_keys orders $(($(keys_in orders) + 1)) || true
         sleep 0.15
         [ "$(newest 1)" -eq "$before" ] || continue
-        pkill -KILL -f "ch-sink.*--table=orders .*--subtask=0" || true
+        kill -KILL "$(job_pids "$runner" ch-sink 0 | head -n 1)" || true
         until [ "$(grep -c ': attempt' "$work/job-1.log")" -gt $((attempts + 1)) ]; do sleep 0.05; done
         wait_keys orders "$produced"
         wait_checkpoints 1 1

@@ -58,7 +58,7 @@ finish() {
 }
 
 pid_of() { # program, subtask (or nothing): of this test's job
-    pgrep -f "^$1 .*--job=$id .*${2:+--subtask=$2 }" | head -n 1
+    job_pids "$runner" "$1" "${2:-}" | head -n 1
 }
 
 die_now() { # program, subtask
@@ -131,7 +131,7 @@ numbers_unique() {
     start
     wait_keys "t$id" 100
     n=100
-    for victim in kafka-tail "cap-tee 0" "row-map 1" "ch-sink 0" lane-join ckpt-mark; do
+    for victim in kafka-tail "cap-tee 0" row-map "ch-sink 0" lane-join ckpt-mark; do
         wait_checkpoints "$id" 2
         covered=$n
         produce "t$id" $((n + 1)) $((n + 50))
@@ -139,11 +139,7 @@ numbers_unique() {
         sleep 0.1
         # The victim's name and its subtask are two arguments.
         # shellcheck disable=SC2086
-        case $victim in
-            row-map*) pkill -KILL -n -f '^row-map .*--program' ;;
-            lane-join) pkill -KILL -f "^lane-join .*job-$id/" ;;
-            *) die_now $victim ;;
-        esac
+        die_now $victim
         wait_keys "t$id" "$n"
         wait_checkpoints "$id" 1
         nothing_lost "$n"
