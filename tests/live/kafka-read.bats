@@ -21,7 +21,7 @@ setup() {
 teardown() {
     local p
     for p in "${held[@]:-}" "${pid:-}"; do
-        [ -z "$p" ] || kill -9 "$p" 2>/dev/null || true
+        [ -z "$p" ] || { kill -9 "$p" && wait "$p"; } 2>/dev/null || true
     done
 }
 
