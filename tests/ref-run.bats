@@ -189,9 +189,9 @@ BAD
     records 3 | whole few
     run -3 --separate-stderr timeout 60 ref-run -- sh -c 'exec >&-; cat' <many
     [ "$(of_account .complete)" = false ]
-    run -3 --separate-stderr timeout 60 ref-run -- sh -c 'cat >/dev/null; sleep 1000 & exit 0' <few
+    run -3 --separate-stderr timeout 60 ref-run -- sh -c "cat >/dev/null; sleep 1000.$$ & exit 0" <few
     not_whole "sh ended and left its output open to another process"
-    run -1 pgrep -f '^sleep 1000$'
+    run -1 pgrep -f "^sleep 1000[.]$$\$"
     # a background writer that is done in time is no fault
     run -0 --separate-stderr ref-run -- sh -c '(sleep 0.3; echo "{\"id\":1}") & cat >/dev/null' <few
     [ "$(of_account .rows)" = 1 ]
