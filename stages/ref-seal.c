@@ -192,7 +192,7 @@ static int begin(struct seal *s, struct err *err)
     return 0;
 }
 
-/* The place of an event: at, or NULL where it has none. -1 where at cannot stand in a row. */
+/* The place of an event: at, or NULL where it has none. -1 where at is no place. */
 static int place_of(const struct json *event, const char **at, size_t *n)
 {
     const struct json *v = json_get(event, "at");
@@ -200,7 +200,7 @@ static int place_of(const struct json *event, const char **at, size_t *n)
     *n = 0;
     if (!v || v->type == JSON_NULL)
         return 0;
-    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len))
+    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len) || !stream_place_ok(v->raw + 1, v->raw_len - 2))
         return -1;
     *at = v->raw + 1;
     *n = v->raw_len - 2;
@@ -237,7 +237,7 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     if (!values || values->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "stdin: line %ju: an event without its values", (uintmax_t)line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
-        row_failed(s, line, NULL, 0, "its at is no text, or needs an escape");
+        row_failed(s, line, NULL, 0, "its at is not topic/partition/offset");
         return 1;
     }
     buf_reset(&s->row);

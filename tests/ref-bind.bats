@@ -169,6 +169,9 @@ BAD
 {"cells":["1","c","1","1","3ff0000000000000",null,null]}	more cells than columns
 {"cells":["1","c","1","1","3ff0000000000000",null],"at":7}	a row has a member that is not known
 {"cells":["1","c","1","1","3ff0000000000000",null],"at":"a\\b"}	a row has a member
+{"cells":["1","c","1","1","3ff0000000000000",null],"at":"nowhere"}	its at is not topic/partition/offset
+{"cells":["1","c","1","1","3ff0000000000000",null],"at":"t/0/1#0"}	its at is not topic/partition/offset
+{"cells":["1","c","1","1","3ff0000000000000",null],"at":"t/2147483648/1"}	its at is not topic/partition/offset
 {"cells":["1","c","1","1","3ff0000000000000",null],"again":"resent"}	a row of a reference with again
 {"cells":["1","c","1","1","3ff0000000000000",null],"x":"y"}	a row has a member
 {"cells":["1","c","1","1","3ff0000000000000",null]} 	a row does not end

@@ -25,59 +25,6 @@ void places_free(struct places *p)
     free(p->slots);
 }
 
-struct parsed {
-    size_t topic_len, name_len; /* of topic, and of topic/partition */
-    uint64_t partition;
-    struct place place;
-};
-
-/* A decimal of at least one digit that ends at p[n), read from its end: how many digits. */
-static size_t digits_before(const char *p, size_t n)
-{
-    size_t k = 0;
-    while (k < n && p[n - 1 - k] >= '0' && p[n - 1 - k] <= '9')
-        k++;
-    return k;
-}
-
-static bool topic_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
-
-static bool parse(const char *at, size_t n, struct parsed *out)
-{
-    size_t end = n, k = digits_before(at, end);
-    uint64_t number;
-    out->place.n = 0;
-    if (!scan_u64(at + end - k, k, &number) || k == end)
-        return false;
-    if (at[end - k - 1] == '#') {
-        out->place.n = number;
-        end -= k + 1;
-        k = digits_before(at, end);
-        if (number == 0 || !scan_u64(at + end - k, k, &number) || k == end)
-            return false;
-    }
-    out->place.offset = number;
-    if (number > INT64_MAX || at[end - k - 1] != '/')
-        return false;
-    out->name_len = end -= k + 1;
-    k = digits_before(at, end);
-    if (!scan_u64(at + end - k, k, &out->partition) || k == end || at[end - k - 1] != '/' || out->partition > INT32_MAX)
-        return false;
-    out->topic_len = end - k - 1;
-    return out->topic_len > 0;
-}
-
-static bool name_ok(const char *at, const struct parsed *p)
-{
-    for (size_t i = 0; i < p->topic_len; i++)
-        if (!topic_char(at[i]))
-            return false;
-    return p->topic_len <= 249;
-}
-
 /* The slot of a name in the index of partitions. */
 static size_t slot_of(const struct places *p, const char *name, size_t n)
 {
@@ -99,7 +46,7 @@ static void index_grow(struct places *p)
         p->slots[slot_of(p, p->at[i].name, p->at[i].name_len)] = (uint32_t)(i + 1);
 }
 
-static size_t partition_of(struct places *p, const char *at, const struct parsed *parsed, struct err *err)
+static size_t partition_of(struct places *p, const char *at, const struct stream_place *parsed, struct err *err)
 {
     if (p->latest < p->n && p->at[p->latest].name_len == parsed->name_len &&
         memcmp(p->at[p->latest].name, at, parsed->name_len) == 0)
@@ -109,8 +56,8 @@ static size_t partition_of(struct places *p, const char *at, const struct parsed
     size_t slot = slot_of(p, at, parsed->name_len);
     if (p->slots[slot])
         return p->slots[slot] - 1;
-    if (!name_ok(at, parsed) || p->n == UINT32_MAX - 1) {
-        err_set(err, ERR_REFUSED, "no topic/partition/offset");
+    if (!stream_place_named(at, parsed) || p->n == UINT32_MAX - 1) {
+        err_set(err, ERR_REFUSED, "a row whose at is not topic/partition/offset");
         return SIZE_MAX;
     }
     if (p->n == p->cap) {
@@ -130,14 +77,14 @@ static size_t partition_of(struct places *p, const char *at, const struct parsed
 /* Written as: partition, offset less the one before in that partition (zigzag), n. */
 int places_add(struct places *p, const char *at, size_t n, struct err *err)
 {
-    struct parsed parsed;
-    if (!parse(at, n, &parsed))
-        return err_set(err, ERR_REFUSED, "no topic/partition/offset");
+    struct stream_place parsed;
+    if (!stream_place_split(at, n, &parsed))
+        return err_set(err, ERR_REFUSED, "a row whose at is not topic/partition/offset");
     size_t which = partition_of(p, at, &parsed, err);
     if (which == SIZE_MAX)
         return -1;
     struct partition_name *name = &p->at[which];
-    uint64_t offset = parsed.place.offset, rank = parsed.place.n;
+    uint64_t offset = parsed.offset, rank = parsed.n;
     if (name->any && (offset < name->last_offset || (offset == name->last_offset && rank <= name->last_n)))
         name->unordered = true;
     int64_t step = (int64_t)(offset - name->last_offset);

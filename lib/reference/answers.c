@@ -105,23 +105,6 @@ int reference_answers_record(struct reference_answers *a, const char *topic, siz
     return 0;
 }
 
-/* topic/partition/offset[#n] taken apart; a topic holds no slash. */
-static bool split(const char *at, size_t len, size_t *topic_len, uint64_t *partition, uint64_t *offset)
-{
-    const char *end = at + len, *hash = memchr(at, '#', len), *slash = memchr(at, '/', len);
-    uint64_t further;
-    if (hash) {
-        if (!scan_u64(hash + 1, (size_t)(end - hash - 1), &further))
-            return false;
-        end = hash;
-    }
-    if (!slash || slash == at || slash > end)
-        return false;
-    const char *second = memchr(slash + 1, '/', (size_t)(end - slash - 1));
-    *topic_len = (size_t)(slash - at);
-    return second && scan_u64(slash + 1, (size_t)(second - slash - 1), partition) && scan_u64(second + 1, (size_t)(end - second - 1), offset);
-}
-
 /* The bit of an offset, or UINT64_MAX. */
 static uint64_t index_of(const struct part *p, uint64_t offset)
 {
@@ -141,12 +124,11 @@ static uint64_t index_of(const struct part *p, uint64_t offset)
 
 int reference_answers_at(struct reference_answers *a, const char *at, size_t len, bool row, struct err *err)
 {
-    size_t topic_len;
-    uint64_t partition, offset;
-    if (!split(at, len, &topic_len, &partition, &offset))
+    struct stream_place place;
+    if (!stream_place_split(at, len, &place))
         return err_set(err, ERR_REFUSED, "at '%.*s' is not topic/partition/offset", (int)(len < 200 ? len : 200), at);
-    struct part *p = find(a, at, topic_len, partition);
-    uint64_t index = p ? index_of(p, offset) : UINT64_MAX;
+    struct part *p = find(a, at, place.topic_len, place.partition);
+    uint64_t index = p ? index_of(p, place.offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
     unsigned shift = 2 * (index % 4), was = (unsigned)p->bits[index / 4] >> shift & 3u, now = was | ANSWERED | (row ? WITH_ROW : 0u);

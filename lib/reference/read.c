@@ -211,6 +211,8 @@ int reference_next(struct reference *r, const struct stream_row **row, struct er
         return err_prefix(err, "reference '%s'", r->name);
     if (r->row.again)
         return bad_line(r, "a row of a reference with again", err);
+    if (r->row.at && !stream_place_ok(r->row.at, r->row.at_len))
+        return bad_line(r, "its at is not topic/partition/offset", err);
     if (check_cells(r, err) != 0)
         return -1;
     sha256_add(&r->hash, line.p, line.n + 1);

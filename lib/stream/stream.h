@@ -106,6 +106,16 @@ int stream_row(const struct stream_line *line, struct stream_row *row, struct er
  * of a row that is otherwise that one's, at and again NULL. */
 int stream_row_tail(const struct stream_line *line, const char *cells, struct stream_row *row, struct err *err);
 
+/* A row's at: topic/partition/offset, with #n for a record's further rows. */
+struct stream_place {
+    size_t topic_len, name_len; /* of topic, and of topic/partition */
+    uint64_t partition, offset, n; /* n 0: none */
+};
+/* False where it is not of that form; whether the topic could be one is looked at apart, since most rows' is that of the row before. */
+bool stream_place_split(const char *at, size_t n, struct stream_place *out);
+bool stream_place_named(const char *at, const struct stream_place *p);
+bool stream_place_ok(const char *at, size_t n); /* both */
+
 /* ---- writing a stream ---- */
 
 struct stream_out {
