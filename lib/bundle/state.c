@@ -10,15 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A newer owed's state is not damaged: this build cannot read it. */
-static bool is_newer(const char *p, size_t n)
+/* State of a later version, or of a kind that this build has no operator for, is not damaged: this build cannot read it. */
+static bool is_foreign(const char *p, size_t n)
 {
     struct arena a = ARENA_INIT;
     const struct json *doc = json_parse(p, n, &a, NULL);
     uint64_t version = 0;
-    bool newer = json_is(json_get(doc, "format"), "owed-state") && json_u64(json_get(doc, "version"), &version) && version > 1;
+    const char *kind = NULL;
+    bool foreign = json_is(json_get(doc, "format"), "owed-state") && json_u64(json_get(doc, "version"), &version) &&
+                   (version > 1 || (json_need_str(doc, "kind", &a, &kind, "", NULL) == 0 && !snapshot_kind_known(kind)));
     arena_free(&a);
-    return newer;
+    return foreign;
 }
 
 /* side: the sidecar that vouches for the document; NULL for a backend that keeps none. */
@@ -31,7 +33,7 @@ static void read_document(const struct bundle *b, const char *path, const struct
     const char *p = text->p ? text->p : "";
     char sha[SHA256_HEX + 1];
     if (snapshot_parse(p, text->len, path, &arena, &s, &err) != 0)
-        bundle_fault(is_newer(p, text->len) ? &f->unsupported : &f->failed, path, "%s", err.text);
+        bundle_fault(is_foreign(p, text->len) ? &f->unsupported : &f->failed, path, "%s", err.text);
     else if (strcmp(s.job, b->m.job) != 0)
         bundle_fault(&f->failed, path, "'%s' is of job '%s'", path, s.job);
     else if (s.subtask != at->subtask)

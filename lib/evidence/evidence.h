@@ -165,6 +165,7 @@ struct snapshot {
     const char *attempt;
 };
 
+bool snapshot_kind_known(const char *kind); /* of state that snapshot_parse reads */
 int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, struct snapshot *out, struct err *err);
 void snapshot_put(struct buf *out, const struct snapshot *s); /* with its final newline */
 /* Write <ckpt_dir>/<rel> and its sidecar, durable, making the directories. entry (may be NULL) is filled for `left`,

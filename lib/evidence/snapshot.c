@@ -91,6 +91,11 @@ static int run_parse(const struct json *doc, const char *where, struct arena *a,
     return 0;
 }
 
+bool snapshot_kind_known(const char *kind)
+{
+    return strcmp(kind, "kafka-source") == 0;
+}
+
 int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, struct snapshot *out, struct err *err)
 {
     *out = (struct snapshot){0};
@@ -103,7 +108,7 @@ int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, 
         json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 ||
         json_need_u64(doc, "checkpoint", &out->checkpoint, where, err) != 0)
         return -1;
-    if (strcmp(out->kind, "kafka-source") != 0)
+    if (!snapshot_kind_known(out->kind))
         return err_set(err, ERR_REFUSED, "%s: state of kind '%.100s' is not known here", where, out->kind);
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);

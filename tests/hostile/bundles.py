@@ -302,7 +302,6 @@ def inconsistent():
     yield case("bad-state-is-a-start", "a run's start under a checkpoint's name", lambda b: b.snapshot(0, 7, data=start(0, 8, 7)), DECODE, "is the start of a run")
     yield case("bad-state-without-positions", "a snapshot without positions", lambda b: b.snapshot(0, 7, data=state(0, 7, positions=None)), DECODE, "positions")
     yield case("bad-state-no-json", "a snapshot that is no document", lambda b: b.snapshot(0, 7, data=b"{\n"), DECODE, "checkpoint-7.snap")
-    yield case("bad-state-of-another-kind", "a snapshot of a kind that is not known", lambda b: b.snapshot(0, 7, data=state(0, 7, kind="tape")), DECODE, "kind 'tape'")
 
     def with_sidecar(data):
         return lambda b: b.put(b.snap(0) + ".meta", "sidecar", data)
@@ -356,6 +355,13 @@ def undecided():
     b = Bundle()
     b.snapshot(0, 7, data=state(0, 7, version=9))
     yield "unsupported-state-version", "state of a later version", b, 3, DECODE, "version 9"
+    b = Bundle()
+    b.snapshot(0, 7, data=state(0, 7, kind="tape"))
+    yield "unsupported-state-kind", "state of a kind that this build has no operator for", b, 3, DECODE, "kind 'tape'"
+    b = Bundle()
+    b.snapshot(0, 7, data=state(0, 7, kind="tape"))
+    b.snapshot(1, 7, data=b"{}\n")
+    yield "bad-state-beside-unsupported", "damage is not hidden by state that is not supported", b, 1, DECODE, "v1/1/checkpoint-7.snap"
 
 
 # ---- RocksDB ----
