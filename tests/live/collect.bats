@@ -51,7 +51,7 @@ collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
     kafka create-topic "t$id" 2
     table "t$id" 'MergeTree ORDER BY event_id'
     spec "$id" "t$id" "t$id"
-    jq '.checkpoint.interval_ms = 150 | .checkpoint.retain = 3' "$work/$id.json" >"$work/$id.new"
+    jq '.checkpoint.interval_ms = 60 | .checkpoint.retain = 3' "$work/$id.json" >"$work/$id.new"
     mv "$work/$id.new" "$work/$id.json"
     produce "t$id" 1 2000
     "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 2>"$work/job-$id.log" &
@@ -76,7 +76,7 @@ collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
     echo "# $n collections over $(($(newest "$id") - first)) checkpoints: $published published and whole, $changed refused as changed" >&3
     [ "$published" -ge 50 ]
     [ "$changed" -ge 1 ]
-    [ "$(newest "$id")" -gt $((first + 20)) ]
+    [ "$(newest "$id")" -gt $((first + 10)) ]
     [ -z "$(find "$work" -maxdepth 1 -name '.b-*')" ]
     kill -0 "$runner"
     [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -eq 0 ]
