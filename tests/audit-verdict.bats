@@ -180,6 +180,16 @@ refuse_() { # jq filter, words
     refuse_ 'if .type == "account" then .recorded.ranges[0].complete = false else . end' "account of orders/0 is not complete"
     refuse_ 'if .type == "account" then .recorded.ranges[1].to = 700 else . end' "account of orders/1 is of another range"
     refuse_ 'if .type == "account" then .recorded.ranges[1].from = 652 else . end' "account of orders/1 is of another range"
+    refuse_ 'if .type == "account" then .recorded.ranges[1].position = 700 else . end' "account of orders/1 is not complete"
+    for kept in '.recorded["kafka-read"]' '.'; do
+        log='{topic: "orders", cluster_id: "other", topic_id: null}'
+        [ "$kept" = . ] && put='., {type: "account", stage: "kafka-read", complete: true, reasons: [], ' || put="$kept = {"
+        refuse_ "if .type == \"account\" then $put isolation: \"read_uncommitted\"} else . end" "under another isolation"
+        refuse_ "if .type == \"account\" then $put logs: [$log]} else . end" "read another orders"
+        refuse_ "if .type == \"account\" then $put logs: [$log | .cluster_id = null | .topic_id = \"other\"]} else . end" "read another orders"
+        refuse_ "if .type == \"account\" then $put ranges: [.recorded.ranges[0] | .position = 660]} else . end" "account of orders/0 is not complete"
+    done
+    refuse_ 'if .type == "account" then .recorded["ref-run"] = {rows: 121} else . end' "ref-run counts other rows than the 120"
     refuse_ 'if .side == "reference" and .type == "side" then .whole = false else . end' "the reference's rows are not whole"
     refuse_ 'if .side == "reference" and .type == "side" then .rows = 119 else . end' "not of the 119 rows"
     refuse_ 'if .side == "captured" and .type == "side" then .rows = 121 else . end' "count 120 rows, and the captured side 121"

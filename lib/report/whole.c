@@ -218,22 +218,72 @@ static int accounts(const struct report *r, const struct report_line **bound, st
     return *bound ? 0 : err_set(err, ERR_TROUBLE, "no account of ref-bind: which reference was bound is not in the stream");
 }
 
-/* What a range's account says of itself must not be less than the scope's range. */
-static int ranges(const struct report *r, struct err *err)
+static const struct json *item_of(const struct json *list, const char *topic, const uint64_t *partition)
 {
-    for (size_t i = 0; i < r->scope.n_sources; i++)
-        for (size_t k = 0; k < r->scope.sources[i].n_partitions; k++) {
-            const struct scope_range *want = &r->scope.sources[i].partitions[k];
-            bool recorded;
-            const struct json *v = report_range(r, r->scope.sources[i].topic, want->partition, &recorded), *whole = v ? json_get(v, "complete") : NULL;
-            int64_t from, to;
-            bool other = v && ((want->has_from && json_get(v, "from") && (!json_i64(json_get(v, "from"), &from) || from != want->from)) ||
-                               (json_get(v, "to") && (!json_i64(json_get(v, "to"), &to) || to != want->to)));
-            if (other || (whole && whole->type != JSON_TRUE))
-                return err_set(err, ERR_REFUSED, "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed",
-                               r->scope.sources[i].topic, want->partition, other ? "of another range than the scope's" : "not complete");
+    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
+        const struct json *v = list->u.items[i], *p = json_get(v, "partition");
+        uint64_t n;
+        if (json_is(json_get(v, "topic"), topic) && (!partition || (p && json_u64(p, &n) && n == *partition)))
+            return v;
+    }
+    return NULL;
+}
+
+static bool is_other(const struct json *doc, const char *name, int64_t wanted)
+{
+    const struct json *v = json_get(doc, name);
+    int64_t n;
+    return v && (!json_i64(v, &n) || n != wanted);
+}
+
+static bool is_other_text(const struct json *doc, const char *name, const char *wanted)
+{
+    const struct json *v = json_get(doc, name);
+    return wanted && v && v->type != JSON_NULL && !json_is(v, wanted);
+}
+
+/* What an account says of the ranges that it read must not be less than the scope's ranges. */
+static int ranges(const struct report *r, const struct json *account, struct err *err)
+{
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        const struct scope_source *s = &r->scope.sources[i];
+        for (size_t k = 0; k < s->n_partitions; k++) {
+            const struct scope_range *want = &s->partitions[k];
+            const struct json *v = item_of(json_get(account, "ranges"), s->topic, &want->partition), *whole = json_get(v, "complete");
+            bool other = is_other(v, "to", want->to) || (want->has_from && is_other(v, "from", want->from));
+            if (other || (whole && whole->type != JSON_TRUE) || is_other(v, "position", want->to))
+                return err_set(err, ERR_REFUSED, "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed", s->topic,
+                               want->partition, other ? "of another range than the scope's" : "not complete");
         }
+    }
     return 0;
+}
+
+/* The same of the log and the isolation: of kafka-read's account, in the stream or kept by ref-seal. */
+static int reader(const struct report *r, const struct json *account, struct err *err)
+{
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        const struct scope_source *s = &r->scope.sources[i];
+        const struct json *log = item_of(json_get(account, "logs"), s->topic, NULL);
+        if (is_other_text(account, "isolation", s->isolation))
+            return err_set(err, ERR_REFUSED, "kafka-read read %.200s under another isolation than the scope's, and a check of the reference passed", s->topic);
+        if (is_other_text(log, "cluster_id", s->cluster_id) || is_other_text(log, "topic_id", s->topic_id))
+            return err_set(err, ERR_REFUSED, "kafka-read read another %.200s than the scope's, and a check of the reference passed", s->topic);
+    }
+    return ranges(r, account, err);
+}
+
+/* What the artifact keeps of the accounts before it must not contradict what it says at its end. */
+static int kept(const struct report *r, const struct json *bound, uint64_t rows, struct err *err)
+{
+    const struct json *recorded = json_get(bound, "recorded"), *made = json_get(json_get(recorded, "ref-run"), "rows");
+    uint64_t n;
+    for (const struct report_line *l = r->accounts.first; l; l = l->next)
+        if ((json_is(json_get(l->doc, "stage"), "kafka-read") ? reader : ranges)(r, l->doc, err) != 0)
+            return -1;
+    if (made && (!json_u64(made, &n) || n != rows))
+        return err_set(err, ERR_REFUSED, "ref-run counts other rows than the %" PRIu64 " of the reference, and a check of it passed", rows);
+    return ranges(r, recorded, err) == 0 ? reader(r, json_get(recorded, "kafka-read"), err) : -1;
 }
 
 static int reference(const struct report *r, const struct report_sides *s, struct err *err)
@@ -250,11 +300,11 @@ static int reference(const struct report *r, const struct report_sides *s, struc
         return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed", status_name(c->status));
     const struct report_side *side = &s->of[REPORT_REFERENCE];
     uint64_t rows;
-    if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0 || ranges(r, err) != 0)
+    if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0)
         return -1;
     if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
         return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference", side->rows);
-    return 0;
+    return kept(r, bound->doc, rows, err);
 }
 
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
