@@ -25,7 +25,7 @@ job_scenarios() {
     expect 'the job as specified' 0 "$(checks reference.scope=passed reference.capture=passed reconcile.rows=passed reference.destination=passed)" \
         "$relations" audited 1
     expect 'the same against the rules in jq' 0 "$(checks reference.capture=passed reference.destination=passed)" "$relations" \
-        audit --bundle=orders --checkpoint="$(last_with_rows 1)" --from-run-start --bootstrap="$KAFKA_BOOTSTRAP" --strict -- "${jq_rules[@]}"
+        audit --bundle=orders --checkpoint="$(last_with_rows 1)" --from-run-start --bootstrap="$KAFKA_BOOTSTRAP" -- "${jq_rules[@]}"
     expect 'a wrong projection' 1 "$(checks "${wrong[@]}") and $(summary transformation 0 360 0 0)" "$relations" audited 2
     expect 'a filter that drops valid rows' 1 "$(checks "${wrong[@]}") and $(summary transformation 120 0 0 0)" "$relations" audited 3
     expect 'a filter that lets others through' 1 "$(checks "${wrong[@]}") and $(summary transformation 0 0 0 40)" "$relations" audited 4

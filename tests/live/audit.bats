@@ -111,6 +111,12 @@ is() {
     [[ $output == *"event_id=57  at purchases/1/28"* ]]
 }
 
+@test "a program that ends well before it has answered every record leaves the reference incomplete" {
+    local rules='{at: "\(.topic)/\(.partition)/\(.offset)", values: (.value | {event_id, customer, amount, seen, score, note, serial})}'
+    jq_rules=(sh -c "head -n 5 | jq -c '$rules'")
+    is 3 "$(checks reference.scope=unavailable) and ([.made[].reason] | any(test(\"did not answer|before it had read\")))" declared purchases
+}
+
 @test "what the pipeline keeps: every stage's output, and no password" {
     is 1 "$(summary "$found" 1 0 0 0)" declared purchases --out=kept
     for f in 1-log-look 1-table-look 2-scope-declare 3-kafka-read 4-ref-run 5-ref-seal 6-ref-bind 7-ch-read 8-rows-diff; do
