@@ -43,9 +43,18 @@ audit() { # arguments of pipelines/audit, a program last
     return "$status"
 }
 
-relations='[.summaries[] | "\(.relation): \(.missing.rows) missing, \(.changed.rows) changed, \(.duplicated.surplus) duplicated, \(.unexpected.rows) unexpected" | select(test(": 0 missing, 0 changed, 0 duplicated, 0 unexpected") | not)] | if . == [] then "no difference" else join("; ") end'
 # Every check's status, the worst of its makers.
 statuses='(reduce .made[] as $c ({}; .[$c.name] |= ([., $c.status] | map(select(. != null)) | if index("failed") then "failed" elif index("unavailable") then "unavailable" elif index("unsupported") then "unsupported" else "passed" end)))'
+
+# Each relationship that was checked: its check's status, and what differs.
+relations="$statuses"' as $checks
+    | (INDEX(.summaries[]; .relation) | map_values([(.missing.rows, .changed.rows, .duplicated.surplus, .unexpected.rows)])) as $rows
+    | [["transformation", "reference.capture"], ["delivery", "reconcile.rows"], ["reference-destination", "reference.destination"],
+       ["coverage", "destination.coverage"]]
+    | map(select($checks[.[1]]) | "\(.[0]) \($checks[.[1]])" + (
+        [[$rows[.[0]] // [], ["missing", "changed", "duplicated", "unexpected"]] | transpose[] | select((.[0] // 0) > 0) | "\(.[0]) \(.[1])"]
+        | if . == [] then "" else " (\(join(", ")))" end))
+    | join(", ")'
 
 checks() { # name=status…: the condition that says so of each
     local c out=true
