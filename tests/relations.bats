@@ -272,6 +272,8 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
     # a missing row without a place, and a partition out of order
     { require '"reference.destination"'; owes 0 9; reference '["w","v"]'; side reference 11; found "${r[@]}"; } | says 1 "  failed " && none
     { require '"reference.destination"'; owes 5 9; owes 0 4; side reference 10; mapfile -t r < <(keys {5..9} {0..3}); found "${r[@]}"; } | says 1 "  failed " && none
+    # a row that no table can hold
+    { require '"reference.destination"'; owes 0 8; reference '["k9",{"unfit":"1.5"}]' t/0/9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
     # the end of one partition and the middle of another
     { require '"reference.destination"'; owes 0 9; owes 20 29 1; side reference 20; mapfile -t r < <(keys {0..7} {20..23} {25..29}); found "${r[@]}"; } |
         says 1 "  failed " && none

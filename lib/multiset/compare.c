@@ -171,6 +171,9 @@ static void pair_left(struct key_work *k, size_t owed_n, size_t found_n)
         }
         set_fate(k, o->e, FATE_CHANGED, changed);
         if (o->copies > 0) {
+            /* In a cell's text its quotes would be escaped. */
+            static const char unfit[] = "{\"unfit\":";
+            k->w->out->never = k->w->out->never || memmem(o->e->row, o->e->len, unfit, sizeof unfit - 1);
             offer(k, KIND_MISSING, o->e, NULL, o->copies);
             set_fate(k, o->e, FATE_MISSING, o->copies);
         }

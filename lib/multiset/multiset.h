@@ -100,6 +100,7 @@ struct multiset_relation {
     size_t runs_listed;
     uint64_t runs_total;
     struct multiset_tail tail;
+    bool never;                                       /* a missing row has a cell that is unfit: no table will hold it */
     const char **unordered;                           /* topic/partition that did not come in offset order: no runs */
     size_t unordered_n;
 };

@@ -103,7 +103,7 @@ static void put_runs(struct json_w *w, const struct multiset_relation *of)
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of)
 {
     return r != RELATION_TRANSFORMATION && of->tail.rows > 0 && of->tail.rows == of->kind_rows[KIND_MISSING] &&
-           !of->kind_rows[KIND_CHANGED] && !of->kind_rows[KIND_DUPLICATED] && !of->kind_rows[KIND_UNEXPECTED] && !of->ambiguous_keys;
+           !of->kind_rows[KIND_CHANGED] && !of->kind_rows[KIND_DUPLICATED] && !of->kind_rows[KIND_UNEXPECTED] && !of->ambiguous_keys && !of->never;
 }
 
 static void put_tail(struct json_w *w, bool tail, const struct multiset_relation *of)
