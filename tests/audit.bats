@@ -31,11 +31,18 @@ setup() {
     run -2 --separate-stderr "$audit" "${bundle[@]}" --reference=r --out="$BATS_TEST_TMPDIR/o ut"
 }
 
-@test "a secret among -X is refused before anything is written or run" {
-    run -2 --separate-stderr "$audit" "${declared[@]}" --out="$BATS_TEST_TMPDIR/out" -X sasl.password=hunter2 -- jq -c .
-    [[ $stderr$output != *hunter2* ]]
-    [[ $stderr == *"-F FILE"* ]]
-    [ ! -e "$BATS_TEST_TMPDIR/out" ]
+@test "a secret among -X or in the URL is refused before anything is written or run" {
+    for property in sasl.password SSL.Key.Password ssl.key.pem ssl_key sasl.oauthbearer.client.secret sasl.oauthbearer.config; do
+        run -2 --separate-stderr "$audit" "${declared[@]}" --out="$BATS_TEST_TMPDIR/out" -X "$property=hunter2" -- jq -c .
+        [[ $stderr$output != *hunter2* ]]
+        [[ $stderr == *"$property"*"-F FILE"* ]]
+        [ ! -e "$BATS_TEST_TMPDIR/out" ]
+    done
+    for url in http://reader:hunter2@127.0.0.1:1 "http://127.0.0.1:1/?password=hunter2"; do
+        run -2 --separate-stderr "$audit" "${declared[@]}" --url="$url" --out="$BATS_TEST_TMPDIR/out" -- jq -c .
+        [[ $stderr == *"--password-env"* && $stderr$output != *hunter2* ]]
+        [ ! -e "$BATS_TEST_TMPDIR/out" ]
+    done
 }
 
 @test "without its broker a declared audit is 3, by name, and asks no server" {

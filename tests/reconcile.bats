@@ -85,9 +85,10 @@ setup() {
 }
 
 @test "bad usage is 2 and shows no value" {
-    for bad in --password=hunter2 --nope stray; do
-        run -2 --separate-stderr "$reconcile" "${request[@]}" "$bad"
+    for bad in --password=hunter2 --nope stray --url=http://reader:hunter2@127.0.0.1:1 "--url=http://127.0.0.1:1/?password=hunter2"; do
+        run -2 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out" "$bad"
         [[ $stderr$output != *hunter2* ]]
+        [ ! -e "$BATS_TEST_TMPDIR/out" ]
     done
     run -2 --separate-stderr "$reconcile"
 }
