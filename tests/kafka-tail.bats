@@ -90,6 +90,23 @@ refused() {
     [ "$(jq -c 'select(.type == "stop") | .kind' <<<"$output")" = '"unfinished"' ]
 }
 
+@test "what accepts connections and never answers is waited for so long" {
+    python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >port 3>&- &
+    listener=$!
+    until [ -s port ]; do sleep 0.05; done
+    SECONDS=0
+    for program in kafka-tail log-look; do
+        run -3 --separate-stderr "$program" -b "127.0.0.1:$(cat port)" -t orders --timeout-ms=300
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == "$program: topic orders: no broker answered in 300 ms"* ]]
+    done
+    [ "$SECONDS" -lt 10 ]
+    kill "$listener"
+}
+
 @test "a lane that cannot be opened: 3, naming it" {
     mkdir d
     run -3 --separate-stderr tail_ --lane=d

@@ -41,6 +41,9 @@ int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, 
 /* The topic as it is now: its id, malloc'd (*id NULL and *lack set where the library or the broker has none), and how many
  * partitions it has (as before, where the library cannot ask). */
 int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err);
+/* Wait until a broker answers: the library's admin requests look for one without a pause, at the cost of a core, for as long as
+ * connections are refused. The ms left of wait_ms, at least 1; -1 where none answered. */
+int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err);
 /* The options of an admin request, which waits so long; and its answer, or NULL with why there is none. */
 rd_kafka_AdminOptions_t *kafka_ask(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op);
 rd_kafka_event_t *kafka_answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err);

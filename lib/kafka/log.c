@@ -23,6 +23,19 @@ rd_kafka_event_t *kafka_answer(struct kafka_client *k, int wait_ms, rd_kafka_que
     return event;
 }
 
+int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err)
+{
+    const rd_kafka_metadata_t *md = NULL;
+    int64_t end = time_mono_ms() + wait_ms;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(k->admin, 0, NULL, &md, wait_ms);
+    if (code) {
+        kafka_err(err, code, "topic %s: no broker answers", k->name);
+        return -1;
+    }
+    rd_kafka_metadata_destroy(md);
+    return kafka_until(end, wait_ms);
+}
+
 rd_kafka_AdminOptions_t *kafka_ask(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op)
 {
     rd_kafka_AdminOptions_t *o = rd_kafka_AdminOptions_new(k->admin, op);
@@ -46,6 +59,10 @@ static char *id_text(const rd_kafka_Uuid_t *id)
 int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err)
 {
     const char *names[] = {k->name};
+    *id = NULL;
+    *lack = NULL;
+    if ((wait_ms = kafka_reach(k, wait_ms, err)) < 0)
+        return -1;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_TopicCollection_t *topics = rd_kafka_TopicCollection_of_topic_names(names, 1);
     rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS);
@@ -54,8 +71,6 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
     rd_kafka_TopicCollection_destroy(topics);
     rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
-    *id = NULL;
-    *lack = NULL;
     if (event) {
         size_t n = 0;
         const rd_kafka_TopicDescription_t **found =
@@ -81,16 +96,19 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
 static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_kafka_IsolationLevel_t isolation, size_t field,
                         struct kafka_bounds *out, struct err *err)
 {
+    int wait_ms = kafka_reach(k, k->timeout_ms, err);
+    if (wait_ms < 0)
+        return -1;
     rd_kafka_topic_partition_list_t *ask = rd_kafka_topic_partition_list_new((int)k->log.partitions);
     for (uint32_t p = 0; p < k->log.partitions; p++)
         rd_kafka_topic_partition_list_add(ask, k->name, (int32_t)p)->offset = spec;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
-    rd_kafka_AdminOptions_t *o = kafka_ask(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
+    rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
     rd_kafka_error_destroy(rd_kafka_AdminOptions_set_isolation_level(o, isolation));
     rd_kafka_ListOffsets(k->admin, ask, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_topic_partition_list_destroy(ask);
-    rd_kafka_event_t *event = kafka_answer(k, k->timeout_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
     size_t n = 0, got = 0;
     if (event) {

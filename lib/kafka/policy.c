@@ -26,15 +26,18 @@ static char *entry_of(const rd_kafka_ConfigResource_t *topic, const char *name)
 
 int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err)
 {
+    int wait_ms = kafka_reach(k, k->timeout_ms, err);
+    *policy = NULL;
+    if (wait_ms < 0)
+        return -1;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
     rd_kafka_ConfigResource_t *topic = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, k->name);
-    rd_kafka_AdminOptions_t *o = kafka_ask(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
     rd_kafka_DescribeConfigs(k->admin, &topic, 1, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_ConfigResource_destroy(topic);
-    rd_kafka_event_t *event = kafka_answer(k, k->timeout_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
-    *policy = NULL;
     if (event) {
         size_t n;
         const rd_kafka_ConfigResource_t **found =
@@ -53,13 +56,16 @@ int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err)
 
 int kafka_log_cluster(struct kafka_client *k, char **id, struct err *err)
 {
+    int wait_ms = kafka_reach(k, k->timeout_ms, err);
+    *id = NULL;
+    if (wait_ms < 0)
+        return -1;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(k->admin);
-    rd_kafka_AdminOptions_t *o = kafka_ask(k, k->timeout_ms, RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER);
+    rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER);
     rd_kafka_DescribeCluster(k->admin, o, queue);
     rd_kafka_AdminOptions_destroy(o);
-    rd_kafka_event_t *event = kafka_answer(k, k->timeout_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
     int rc = event ? 0 : -1;
-    *id = NULL;
     if (event) {
         const char *text = rd_kafka_DescribeCluster_result_cluster_id(rd_kafka_event_DescribeCluster_result(event));
         if (text)
