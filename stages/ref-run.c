@@ -296,7 +296,7 @@ static void put_account(struct run *r)
     }
     put_exit(r, line);
     if (r->o.strict && whole)
-        buf_adds(line, ",\"verified\":[\"every record was answered\"]");
+        buf_adds(line, ",\"verified\":[\"" VERIFIED_EVERY_RECORD "\"]");
     stream_put_built(&r->out, LINE_ACCOUNT);
 }
 

@@ -316,6 +316,21 @@ refuse_() { # jq filter, words
 "* ]]
 }
 
+@test "records that the reference's program gave no row for are said, and whether it had to answer each" {
+    compose selected
+    run_='.recorded["ref-run"] = {program: "jq", records: 135, rows: 120, skips: 0, without_row: 15, value_errors: 2}'
+    edit "if .type == \"account\" then $run_ else . end"
+    decide 0
+    [[ $output == *"135 records went to jq, and it gave no row for 15 of them (0 skips); 2 had a payload that is no JSON"* ]]
+    [[ $output == *"not established"*"looked at every record: ref-run --strict was not asked for"* ]]
+    edit "if .type == \"account\" then $run_ | .verified_by_writer += [\"ref-run: every record was answered\"] else . end"
+    decide 0
+    [[ $output != *"--strict was not asked for"* ]]
+    edit "if .type == \"account\" then $run_ | .recorded[\"ref-run\"].without_row = null | .implementation.version = \"\" else . end"
+    decide 0
+    [[ $output == *"reference     orders, 120 rows"*"135 records went to jq; which of them have no row is not known; 2 had"* ]]
+}
+
 @test "names of a reference that drive a terminal are masked" {
     compose selected
     edit 'if .type == "account" then .implementation.name = "\u001b[31mred" | .verified_by_writer = ["\u0007"] else . end'

@@ -201,15 +201,56 @@ static void put_scope(struct buf *out, const struct report *r)
     put_sources(out, r);
 }
 
+static void put_implementation(struct buf *out, const struct json *by)
+{
+    const struct json *version = json_get(by, "version");
+    report_put_member(out, by, "name");
+    if (!version || version->type != JSON_STRING || version->len == 0)
+        return;
+    buf_addc(out, ' ');
+    report_put(out, version);
+}
+
+/* What the program behind the reference made of its records, by ref-run's account; NULL where there is none. */
+static const struct json *program_account(const struct json *account)
+{
+    return json_get(json_get(account, "recorded"), "ref-run");
+}
+
+static bool every_record_answered(const struct json *account)
+{
+    const struct json *checked = json_get(account, "verified_by_writer");
+    for (size_t i = 0; is_list(checked) && i < checked->len; i++)
+        if (json_is(checked->u.items[i], "ref-run: " VERIFIED_EVERY_RECORD))
+            return true;
+    return false;
+}
+
+static void put_program(struct buf *out, const struct json *run)
+{
+    const struct json *without = json_get(run, "without_row");
+    uint64_t errors = report_number(run, "value_errors", NULL);
+    buf_printf(out, "              %" PRIu64 " records went to ", report_number(run, "records", NULL));
+    report_put_member(out, run, "program");
+    if (without && without->type == JSON_NUMBER)
+        buf_printf(out, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)", report_number(run, "without_row", NULL),
+                   report_number(run, "skips", NULL));
+    else
+        buf_adds(out, "; which of them have no row is not known");
+    if (errors)
+        buf_printf(out, "; %" PRIu64 " had a payload that is no JSON", errors);
+    buf_addc(out, '\n');
+}
+
 static void put_reference(struct buf *out, const struct json *account)
 {
-    const struct json *by = json_get(account, "implementation"), *complete = json_get(account, "complete");
+    const struct json *complete = json_get(account, "complete");
     buf_adds(out, "reference     ");
-    report_put_member(out, by, "name");
-    buf_addc(out, ' ');
-    report_put_member(out, by, "version");
+    put_implementation(out, json_get(account, "implementation"));
     if (complete && complete->type == JSON_TRUE) {
         buf_printf(out, ", %" PRIu64 " rows\n", report_number(account, "rows", NULL));
+        if (program_account(account))
+            put_program(out, program_account(account));
         return;
     }
     buf_adds(out, ", INCOMPLETE and not compared: ");
@@ -303,9 +344,7 @@ static void put_recorded(const struct report *r, struct buf *out)
     const struct json *configuration = json_get(by, "configuration"), *starts = recorded(a, "run_start_offsets");
     const struct json *word = json_get(json_get(json_get(a, "recorded"), "ref-seal"), "complete_by_the_operator");
     buf_adds(out, "\nonly recorded in the reference\n  computed by ");
-    report_put_member(out, by, "name");
-    buf_addc(out, ' ');
-    report_put_member(out, by, "version");
+    put_implementation(out, by);
     if (client) {
         buf_adds(out, ", reading with ");
         report_put(out, client);
@@ -350,6 +389,8 @@ static void put_not_established(const struct report *r, struct buf *out)
     size_t empty = out->len;
     if (r->has_scope && r->scope.declared)
         buf_adds(out, "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
+    if (program_account(report_reference(r)) && !every_record_answered(report_reference(r)))
+        buf_adds(out, "  that the reference's program looked at every record: ref-run --strict was not asked for\n");
     if (r->has_scope && !c.established)
         buf_adds(out, "  rows of any other key than those selected\n");
     if (r->excluded)

@@ -108,6 +108,9 @@ enum relation relation_of(const char *p, size_t n);
 #define AGAIN_RESENT "resent"
 #define AGAIN_REPLAYED "replayed"
 
+/* What ref-run --strict says that it checked, and a report without it says is not established. */
+#define VERIFIED_EVERY_RECORD "every record was answered"
+
 /* Sides. */
 #define SIDE_CAPTURED "captured"
 #define SIDE_REFERENCE "reference"
