@@ -167,7 +167,7 @@ static const struct json *range_of(const struct json *ranges, const char *topic,
 static bool judge_range(struct reference_story *s, const char *topic, const struct scope_range *r)
 {
     const struct json *range = range_of(json_get(s->reader, "ranges"), topic, r), *complete = json_get(range, "complete");
-    uint64_t from = 0, to = 0;
+    uint64_t from = 0, to = 0, position;
     if (!range) {
         if (r->has_from && r->from == r->to)
             return true;
@@ -179,9 +179,31 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
                             (uintmax_t)r->partition);
         return false;
     }
-    if (!complete || complete->type != JSON_TRUE) {
+    bool short_of = json_get(range, "position") && (!number(range, "position", &position) || position != to);
+    if (!complete || complete->type != JSON_TRUE || short_of) {
         if (s->n_reasons == 0)
             reference_story_say(s, "kafka-read did not read %s/%ju to its end", topic, (uintmax_t)r->partition);
+        return false;
+    }
+    return true;
+}
+
+static bool is_other(const struct json *log, const char *name, const char *wanted)
+{
+    const struct json *v = json_get(log, name);
+    return wanted && v && v->type == JSON_STRING && !json_is(v, wanted);
+}
+
+/* That the log was the scope's: an account of another time can have its very ranges. */
+static bool judge_log(struct reference_story *s, const struct scope_source *source)
+{
+    const struct json *logs = json_get(s->reader, "logs");
+    for (size_t i = 0; logs && logs->type == JSON_ARRAY && i < logs->len; i++) {
+        const struct json *log = logs->u.items[i];
+        if (!json_is(json_get(log, "topic"), source->topic) ||
+            (!is_other(log, "cluster_id", source->cluster_id) && !is_other(log, "topic_id", source->topic_id)))
+            continue;
+        reference_story_say(s, "kafka-read read another %s than the scope's, by its ids", source->topic);
         return false;
     }
     return true;
@@ -198,6 +220,7 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
                                 isolation->str, wanted);
             all = false;
         }
+        all = judge_log(s, &scope->sources[i]) && all;
         for (size_t k = 0; k < scope->sources[i].n_partitions; k++)
             all = judge_range(s, scope->sources[i].topic, &scope->sources[i].partitions[k]) && all;
     }
