@@ -31,12 +31,16 @@ static void check_root(const struct bundle_manifest *m, const struct marker *mar
         bundle_fault(f, where, "%s", err.text);
         return;
     }
-    const char *found = root.kind == ROOT_OWN ? "its own" : marker->state_root;
+    const char *named = root.kind == ROOT_OWN ? "its own" : marker->state_root;
+    struct buf found = BUF_INIT;
+    redact_text(&found, named, strlen(named));
     bool same = root.kind == ROOT_REMOTE  ? !m->state_root
                 : root.kind == ROOT_LOCAL ? m->state_root != NULL
                                           : m->state_root && strcmp(m->state_root, "checkpoint/_state") == 0;
     if (!same)
-        bundle_fault(f, where, "the marker's state root is %.300s, the manifest's %s", found, m->state_root ? m->state_root : "null");
+        bundle_fault(f, where, "the marker's state root is %.300s, the manifest's %s", buf_str(&found),
+                     m->state_root ? m->state_root : "null");
+    buf_free(&found);
 }
 
 void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)

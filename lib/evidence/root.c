@@ -36,9 +36,14 @@ int state_root_parse(const char *text, struct arena *a, struct state_root *out, 
     size_t n = path ? strlen(path) : 0;
     if (n > 1 && path[n - 1] == '/')
         n--;
-    if (!path || !path_is_plain(path + 1, n - 1))
-        return err_set(err, ERR_REFUSED, "%s: the state root '%.300s' is no plain absolute path, bare or behind file://, rocksdb:// or "
-                       "changelog+file://, and no address of a store", where, text);
+    if (!path || !path_is_plain(path + 1, n - 1)) {
+        struct buf shown = BUF_INIT;
+        redact_text(&shown, text, strlen(text));
+        err_set(err, ERR_REFUSED, "%s: the state root '%.300s' is no plain absolute path, bare or behind file://, rocksdb:// or "
+                "changelog+file://, and no address of a store", where, buf_str(&shown));
+        buf_free(&shown);
+        return -1;
+    }
     out->kind = ROOT_LOCAL;
     out->path = arena_strndup(a, path, n);
     return 0;
