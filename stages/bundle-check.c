@@ -184,7 +184,7 @@ static void check_behind(struct stream_out *out, const struct bundle *b, const c
         else if (checks[i].name == CHECK_CHECKPOINT_PARTICIPANTS)
             bundle_check_participants(b, &f);
         else
-            bundle_check_state(b, scratch, &f);
+            bundle_check_state(b, scratch, &signalled, &f);
         put_finding(out, checks[i].name, &f, checks[i].next, NULL);
     }
 }

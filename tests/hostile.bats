@@ -55,6 +55,12 @@ check_of() { # name: "status reason"
     done
 }
 
+@test "state that would take a machine's memory is not supported, and takes none" {
+    ulimit -v 1500000
+    run -0 "$here/hostile/run" "$bin/bundle-check" work 'unsupported-state-*'
+    [[ $output == *"ok unsupported-state-of-many-values"*"ok unsupported-state-named-over-and-over"* ]]
+}
+
 @test "links, and what lies there unlisted" {
     cases 'bad-unlisted-.*' 15
     cases 'bad-link-.*' 7

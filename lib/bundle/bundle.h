@@ -187,8 +187,9 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_participants(const struct bundle *b, struct bundle_finding *f);
 /* state.decode; used says of each state what it is: "<path> (kafka-source version 1, subtask 0 at checkpoint 7, fingerprint …)".
- * A RocksDB checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. */
-void bundle_check_state(const struct bundle *b, const char *scratch, struct bundle_finding *f);
+ * A RocksDB checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. *stop (may be NULL) ends
+ * the work before the next state, and what was not read leaves the finding unavailable. */
+void bundle_check_state(const struct bundle *b, const char *scratch, const volatile int *stop, struct bundle_finding *f);
 
 /* ---- collection ---- */
 

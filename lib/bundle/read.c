@@ -5,6 +5,7 @@
  */
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
+#include "bundle/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -303,7 +304,7 @@ static int format_parse(const struct json *doc, struct arena *a, struct err *err
 
 /* A tree costs fifty times its text: a text of nothing but commas must not take a machine's memory. Commas and opening
  * brackets outside strings are never fewer than the values. */
-static int values_bounded(const char *p, size_t n, struct err *err)
+size_t bundle_values(const char *p, size_t n)
 {
     size_t values = 1;
     bool in_string = false;
@@ -316,15 +317,16 @@ static int values_bounded(const char *p, size_t n, struct err *err)
         else if (!in_string && (c == ',' || c == '[' || c == '{'))
             values++;
     }
-    return values <= BUNDLE_VALUES_MAX
-               ? 0
-               : err_set(err, ERR_REFUSED, "%s: %zu values, the bound is %d", where, values, BUNDLE_VALUES_MAX);
+    return values;
 }
 
 int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err)
 {
     *out = (struct bundle_manifest){0};
-    struct json *doc = values_bounded(p, n, err) == 0 ? json_parse_named(p, n, a, where, err) : NULL;
+    size_t values = bundle_values(p, n);
+    if (values > BUNDLE_VALUES_MAX)
+        return err_set(err, ERR_REFUSED, "%s: %zu values, the bound is %d", where, values, BUNDLE_VALUES_MAX);
+    struct json *doc = json_parse_named(p, n, a, where, err);
     if (!doc || format_parse(doc, a, err) != 0 || job_parse(doc, a, out, err) != 0 || checkpoint_parse(doc, a, out, err) != 0 ||
         contains_parse(doc, out, err) != 0 || artifacts_parse(doc, a, out, err) != 0 || captured_parse(doc, a, out, err) != 0 ||
         notes_parse(doc, "absent", "what", where, a, &out->absent, &out->n_absent, err) != 0)

@@ -23,6 +23,21 @@ static bool is_foreign(const char *p, size_t n)
     return foreign;
 }
 
+/* What one state came to so far: all that it is made of, a file that is named twice counted twice. */
+struct spent {
+    size_t bytes, values;
+};
+
+static int spend(struct spent *s, const struct buf *text, const char *path, struct err *err)
+{
+    s->bytes += text->len;
+    s->values += bundle_values(text->p ? text->p : "", text->len);
+    if (s->bytes <= BUNDLE_STATE_MAX && s->values <= BUNDLE_VALUES_MAX)
+        return 0;
+    return err_set(err, ERR_BOUND, "'%s', with what it names, is larger than the bound, %zu bytes and %d values", path, BUNDLE_STATE_MAX,
+                   BUNDLE_VALUES_MAX);
+}
+
 /* side: the sidecar that vouches for the document; NULL for a backend that keeps none. */
 static void read_document(const struct bundle *b, const char *path, const struct bundle_place *at, const struct buf *text,
                           const struct sidecar *side, struct bundle_finding *f)
@@ -32,7 +47,9 @@ static void read_document(const struct bundle *b, const char *path, const struct
     struct snapshot s;
     const char *p = text->p ? text->p : "";
     char sha[SHA256_HEX + 1];
-    if (snapshot_parse(p, text->len, path, &arena, &s, &err) != 0)
+    if (spend(&(struct spent){0, 0}, text, path, &err) != 0)
+        bundle_fault(&f->unsupported, path, "%s", err.text);
+    else if (snapshot_parse(p, text->len, path, &arena, &s, &err) != 0)
         bundle_fault(is_foreign(p, text->len) ? &f->unsupported : &f->failed, path, "%s", err.text);
     else if (strcmp(s.job, b->m.job) != 0)
         bundle_fault(&f->failed, path, "'%s' is of job '%s'", path, s.job);
@@ -81,19 +98,24 @@ static void decode_file(const struct bundle *b, const char *path, struct bundle_
 
 /* ---- changelogs over files ---- */
 
-static int read_materializations(const struct bundle *b, const struct changelog *c, const struct state_root *root, struct buf *texts,
-                                 struct err *err)
+static int read_materializations(const struct bundle *b, const char *where, const struct changelog *c, const struct state_root *root,
+                                 struct spent *so_far, struct buf *texts, struct err *err)
 {
-    struct buf path = BUF_INIT;
+    struct buf path = BUF_INIT, shown = BUF_INIT;
     int rc = 0;
     for (size_t i = 0; i < c->n_handles && rc == 0; i++) {
-        const char *rel = changelog_rel(c->handles[i].location, root);
-        if (!rel)
-            rc = err_set(err, ERR_MISSING, "materialization '%.300s' lies outside the state root", c->handles[i].location);
-        else
+        const char *location = c->handles[i].location, *rel = changelog_rel(location, root);
+        if (rel) {
             rc = bundle_read(b, bundle_state_path(&path, &b->m, rel), BUNDLE_STATE_MAX, &texts[i], err);
+            if (rc == 0)
+                rc = spend(so_far, &texts[i], where, err);
+        } else {
+            redact_text(&shown, location, strlen(location));
+            rc = err_set(err, ERR_MISSING, "materialization '%.300s' lies outside the state root", buf_str(&shown));
+        }
     }
     buf_free(&path);
+    buf_free(&shown);
     return rc;
 }
 
@@ -116,14 +138,17 @@ static void decode_changelog(const struct bundle *b, const char *path, struct bu
     struct changelog c = {0};
     struct state_root root;
     struct bundle_place at;
+    struct spent so_far = {0, 0};
     int rc = bundle_place(&b->m, path, &at) ? bundle_read(b, path, BUNDLE_STATE_MAX, &text, &err)
                                             : err_set(&err, ERR_REFUSED, "'%s' does not lie where state does", path);
+    if (rc == 0)
+        rc = spend(&so_far, &text, path, &err);
     if (rc == 0)
         rc = changelog_parse(text.p ? text.p : "", text.len, path, &a, &c, &err);
     if (rc == 0) {
         texts = xcalloc(c.n_handles + 1, sizeof *texts);
         root_of(b, at.id, &a, &root);
-        rc = read_materializations(b, &c, &root, texts, &err);
+        rc = read_materializations(b, path, &c, &root, &so_far, texts, &err);
     }
     if (rc == 0)
         rc = changelog_replay(&c, texts, path, &state, &err);
@@ -182,14 +207,19 @@ static size_t decode(const struct bundle *b, size_t i, const char *scratch, stru
     return i + 1;
 }
 
-void bundle_check_state(const struct bundle *b, const char *scratch, struct bundle_finding *f)
+void bundle_check_state(const struct bundle *b, const char *scratch, const volatile int *stop, struct bundle_finding *f)
 {
     const struct bundle_manifest *m = &b->m;
     bool any = false;
     for (size_t i = 0; i < m->n_artifacts;) {
-        bool is_state = bundle_role_is_state(m->artifacts[i].role) || m->artifacts[i].role == ROLE_RUN_START;
+        bool is_state = bundle_role_is_state(m->artifacts[i].role);
+        if (stop && *stop) {
+            bundle_fault(&f->unavailable, "manifest.json", "interrupted before every state was read");
+            return;
+        }
+        /* What a run started with is no state of a checkpoint: alone it does not make one that was looked at. */
         any = any || is_state;
-        i = is_state ? decode(b, i, scratch, f) : i + 1;
+        i = is_state || m->artifacts[i].role == ROLE_RUN_START ? decode(b, i, scratch, f) : i + 1;
     }
     for (size_t i = 0; i < m->n_participants; i++)
         if (strcmp(m->participants[i].form, FORM_REMOTE) == 0)

@@ -7,8 +7,10 @@
 #include "bundle/paths.h"
 
 #define BUNDLE_SIDECAR_MAX ((size_t)1 << 20)
-/* A state is read into memory whole; a larger one is unsupported. */
+/* A state is read into memory whole; a larger one, or one of more than BUNDLE_VALUES_MAX values, is unsupported. */
 #define BUNDLE_STATE_MAX ((size_t)256 << 20)
+/* No fewer than the values that a tree of this JSON text would hold. */
+size_t bundle_values(const char *p, size_t n);
 
 int bundle_sidecar(const struct bundle *b, const char *meta, struct sidecar *out, struct err *err);
 

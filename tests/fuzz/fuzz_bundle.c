@@ -131,7 +131,7 @@ static void check(struct bundle *b)
         hold(b, &f);
     bundle_finding_free(&f);
     bundle_finding_init(&f);
-    bundle_check_state(b, NULL, &f);
+    bundle_check_state(b, NULL, NULL, &f);
     hold(b, &f);
     bundle_finding_free(&f);
 }

@@ -282,6 +282,8 @@ def inconsistent():
     yield case("bad-marker-cut", "the marker ends in the middle of a line", lambda b: b.put(b.marker(7), "marker", marker(7)[:-1]), MARKER, "cut in the middle")
     yield case("bad-marker-empty", "the marker is empty", lambda b: b.put(b.marker(7), "marker", b""), MARKER, "is empty")
     yield case("bad-marker-root-in-a-store", "the marker's state lies in a store", is_marker(more="state_root=s3://b/x\n"), MARKER, "the marker's state root is s3://b/x")
+    yield case("bad-marker-root-with-credentials", "the marker's state lies in a store, with a password in its address", is_marker(more="state_root=s3://me:hunter2@b/x\n"), MARKER, "root is s3://<redacted>@b/x")
+    yield case("bad-marker-root-relative-with-credentials", "the marker's state root is none, with a password in it", is_marker(more="state_root=x password=hunter2\n"), MARKER, "'x password=<redacted>'")
     yield case("bad-marker-root-relative", "the marker's state root is relative", is_marker(more="state_root=../x\n"), MARKER, "../x")
 
     yield case("bad-restored-passes-over", "a restart passed the checkpoint over", lambda b: b.put("checkpoint/_jobs/1/RESTORED", "restored", b"job=1\ncheckpoint=4\nnext=8\n"), RULE, "the rule chooses 4")
@@ -325,8 +327,21 @@ def inconsistent():
     yield "unavailable-materialization", "a materialisation that was not on disk", changed_log(lambda b: b.drop(m)), 3, DECODE, "is not in the bundle"
     yield "unavailable-materialization-outside", "a materialisation outside of the state root", changed_log(
         lambda b: b.put(log, "changelog", b.files[log].replace(b"1/v1/0/mat", b"/elsewhere/mat"))), 3, DECODE, "lies outside the state root"
+    yield "unavailable-materialization-in-a-store", "a materialisation in a store, with a password in its address", changed_log(
+        lambda b: b.put(log, "changelog", b.files[log].replace(b"1/v1/0/mat", b"s3://me:hunter2@b/mat"))), 3, DECODE, "'s3://<redacted>@b/mat"
+    yield "unsupported-state-of-many-values", "a changelog whose tree would take fifty times its text", changed_log(
+        lambda b: b.put(log, "changelog", changelog(0, 7, [], [{"put": "x", "value": [0] * 2500000}]))), 3, DECODE, "2500000 values"
+    yield "unsupported-state-named-over-and-over", "a changelog that names one file until it is larger than any memory", named_over_and_over(), 3, DECODE, "larger than the bound, 268435456 bytes"
     yield "unavailable-materialization-dot-dot", "a materialisation by way of two dots", changed_log(
         lambda b: b.put(log, "changelog", b.files[log].replace(b"1/v1/0/mat", b"1/../../mat"))), 3, DECODE, "lies outside the state root"
+
+
+def named_over_and_over():
+    b = changelogs()
+    padding = b'{"x":"' + b"x" * 1000000 + b'"}\n'
+    b.put(f"{b.root}/1/v1/0/materializations/x.json", "materialization", padding)
+    b.put(f"{b.root}/1/v1/0/changelog-7.snap", "changelog", changelog(0, 7, [handle("1/v1/0/materializations/x.json", padding)] * 10000, []))
+    return b
 
 
 # ---- nothing wrong, and not everything could be told ----
@@ -336,6 +351,10 @@ def undecided():
     yield "unavailable-state", "collected without state", b, 3, DECODE, "the bundle holds no state"
     b = without_state(Bundle())
     yield "unavailable-state-participants", "without state the sidecars alone are read", b, 3, PARTICIPANTS, "passed:subtask 0 by its sidecar alone"
+    b = without_state(Bundle())
+    b.put(f"{b.root}/1/v1/0/start-6.snap", "run_start", start(0, 6, 4))
+    b.put(f"{b.root}/1/v1/0/start-6.snap.meta", "sidecar", sidecar(5, start(0, 6, 4)))
+    yield "unavailable-state-but-a-start", "without state, but with what a run started with", b, 3, DECODE, "the bundle holds no state"
     b = Bundle()
     b.manifest["checkpoint"].update(rule=None, rule_choice=None, named=True)
     yield "unavailable-rule", "nobody says by which rule the job restores", b, 3, RULE, "does not say whether"

@@ -159,6 +159,12 @@ static void a_signal_ends_the_check(void **state)
     assert_int_equal(bundle_open(&b, root, &err), 0);
     assert_int_equal(bundle_verify(&b, true, &v, &stop, &err), -1);
     assert_int_equal(err.kind, ERR_TROUBLE);
+    struct bundle_finding f;
+    bundle_finding_init(&f);
+    bundle_check_state(&b, NULL, &stop, &f);
+    assert_int_equal(f.unavailable.total, 1);
+    assert_non_null(strstr(f.unavailable.text[0], "interrupted"));
+    bundle_finding_free(&f);
     bundle_verified_free(&v);
     bundle_close(&b);
 }
