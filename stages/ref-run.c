@@ -230,14 +230,21 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
     return 0;
 }
 
+static int start(struct run *r, struct err *err)
+{
+    if (reference_program_start(&r->program, r->o.command, err) == 0)
+        return 0;
+    reference_program_not_whole(&r->program, "%s", err->text);
+    stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+    return -1;
+}
+
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     int rc = 0;
-    if (!r->program.started && reference_program_start(&r->program, r->o.command, err) != 0) {
-        stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+    if (!r->program.started && start(r, err) != 0)
         return 0;
-    }
     if (line->type == LINE_RECORD) {
         rc = 1;
         r->records++;
@@ -305,10 +312,8 @@ static void finish(struct run *r, bool whole)
     struct reference_program *p = &r->program;
     struct err err = ERR_INIT;
     struct buf place = BUF_INIT;
-    if (whole && !p->started && reference_program_start(p, r->o.command, &err) != 0) {
-        stream_put_stop(&r->out, &err, NEXT_FIX_USAGE);
-        whole = false;
-    }
+    if (whole && !p->started)
+        whole = start(r, &err) == 0;
     if (whole) {
         p->fed = true;
         reference_program_serve(p, PROGRAM_END);

@@ -257,6 +257,7 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
         [ "$(jq -r 'select(.type == "stop") | .kind' <<<"$output")" = refused ]
         [[ $output$stderr != *hunter2* ]]
         [ "$(of_account .complete)" = false ]
+        [[ $(of_account '.reasons[]') == "cannot run '$program': "* ]]
     done
     run -2 --separate-stderr ref-run </dev/null
     [[ $stderr == *"no program"* ]]
