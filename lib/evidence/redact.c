@@ -9,25 +9,29 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const inside[] = {"password", "passwd",     "passphrase",  "secret",     "token",        "credential",
-                                     "jaas",     "apikey",     "api_key",     "access_key", "private_key",  "account_key",
-                                     "ssl_key",  "signing_key", "shared_key", "master_key", "authorization", "encryption_key"};
-static const char *const whole[] = {"auth", "bearer", "pwd", "pass", "sasl"};
+/* Anywhere in a name whose letters and digits alone are left, in lower case: apiKey, api_key and X-Api-Key are one. */
+static const char *const inside[] = {"password",  "passwd",    "passphrase", "passcode", "pwd",       "secret",    "token",
+                                     "credential", "jaas",     "apikey",     "accesskey", "privatekey", "accountkey", "sslkey",
+                                     "signingkey", "sharedkey", "masterkey", "encryptionkey", "authorization", "authuserinfo"};
+/* The whole name, or its last part behind a separator. */
+static const char *const last[] = {"auth", "bearer", "pass", "sasl", "cookie"};
 
 bool redact_name(const char *name, size_t n)
 {
     char plain[128];
-    size_t len = 0;
+    size_t len = 0, part = 0;
     for (size_t i = 0; i < n && len < sizeof plain - 1; i++) {
-        int c = tolower((unsigned char)name[i]);
-        plain[len++] = (char)(c == '-' || c == '.' || c == ' ' ? '_' : c);
+        if (isalnum((unsigned char)name[i]))
+            plain[len++] = (char)tolower((unsigned char)name[i]);
+        else if (i + 1 < n)
+            part = len;
     }
     plain[len] = '\0';
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
         if (strstr(plain, inside[i]))
             return true;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(plain, whole[i]) == 0)
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        if (strcmp(plain + part, last[i]) == 0)
             return true;
     return false;
 }
@@ -42,7 +46,10 @@ static size_t user_part(const char *p, size_t n)
     return at;
 }
 
-static const char *const words[] = {"password", "passwd", "secret_access_key", "access_key_id", "secret", "token", "identified by"};
+/* A longer word before one that it begins with. */
+static const char *const words[] = {"password by", "password", "passwd", "passphrase", "pwd", "secret_access_key", "access_key_id", "secret",
+                                    "token", "identified by", "authorization", "api_key", "api-key", "apikey", "access_key", "accesskey",
+                                    "accountkey", "private_key", "x-clickhouse-key"};
 
 static size_t word_at(const char *p, size_t n)
 {
@@ -54,8 +61,14 @@ static size_t word_at(const char *p, size_t n)
     return 0;
 }
 
+/* The value of a header goes to its end: a scheme's name stands before the credential. */
+static const char *ends_of(const char *word)
+{
+    return strncasecmp(word, "authorization", 13) == 0 ? "\"'\n" : " &,;)\"'\n";
+}
+
 /* After a telling word: where its value begins and how long it is, 0 where there is none (a column of that name). */
-static size_t value_after(const char *p, size_t n, size_t *from)
+static size_t value_after(const char *p, size_t n, const char *ends, size_t *from)
 {
     size_t i = 0;
     bool assigned = false;
@@ -71,20 +84,32 @@ static size_t value_after(const char *p, size_t n, size_t *from)
     if (quote == '"' && !assigned)
         return 0;
     size_t start = quote ? i + 1 : i, end = start;
-    while (end < n && (quote ? p[end] != quote : !strchr(" &,;)\"'\n", p[end])))
+    while (end < n && (quote ? p[end] != quote : !strchr(ends, p[end])))
         end += quote && p[end] == '\\' && end + 1 < n ? 2 : 1;
     *from = start;
     return end - start;
+}
+
+/* A private key in PEM, to the end of the text. */
+static bool key_begins(const char *p, size_t n)
+{
+    static const char begin[] = "-----BEGIN ", key[] = "PRIVATE KEY-----";
+    size_t head = sizeof begin - 1;
+    return n > head && memcmp(p, begin, head) == 0 && memmem(p, n < 80 ? n : 80, key, sizeof key - 1);
 }
 
 void redact_text(struct buf *out, const char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {
         size_t user, word, from, len;
+        if (key_begins(p + i, n - i)) {
+            buf_adds(out, REDACTED);
+            return;
+        }
         if (n - i > 3 && memcmp(p + i, "://", 3) == 0 && (user = user_part(p + i + 3, n - i - 3)) > 0) {
             buf_adds(out, "://" REDACTED "@");
             i += 3 + user;
-        } else if ((word = word_at(p + i, n - i)) > 0 && (len = value_after(p + i + word, n - i - word, &from)) > 0) {
+        } else if ((word = word_at(p + i, n - i)) > 0 && (len = value_after(p + i + word, n - i - word, ends_of(p + i), &from)) > 0) {
             buf_add(out, p + i, word + from);
             buf_adds(out, REDACTED);
             i += word + from + len;
@@ -102,6 +127,52 @@ static void put_text(struct buf *out, const char *p, size_t n)
     buf_free(&masked);
 }
 
+static bool is_credential(const struct json *name)
+{
+    return name && name->type == JSON_STRING && redact_name(name->str, name->len);
+}
+
+/* {"name":"password","value":…}: the name stands beside its value. */
+static bool is_pair(const struct json *v)
+{
+    return json_get(v, "value") && (is_credential(json_get(v, "name")) || is_credential(json_get(v, "key")));
+}
+
+static void put_object(struct buf *out, const struct json *v)
+{
+    bool pair = is_pair(v);
+    buf_addc(out, '{');
+    for (size_t i = 0; i < v->len; i++) {
+        const struct json_member *m = &v->u.members[i];
+        bool hide = redact_name(m->name, m->name_len) || (pair && m->name_len == 5 && memcmp(m->name, "value", 5) == 0);
+        if (i > 0)
+            buf_addc(out, ',');
+        json_put_str(out, m->name, m->name_len);
+        buf_addc(out, ':');
+        if (hide && m->value->type != JSON_NULL)
+            json_put_s(out, REDACTED);
+        else
+            redact_put(out, m->value);
+    }
+    buf_addc(out, '}');
+}
+
+/* Arguments of a program: an option's value is the next one. */
+static void put_array(struct buf *out, const struct json *v)
+{
+    buf_addc(out, '[');
+    for (size_t i = 0; i < v->len; i++) {
+        const struct json *before = i > 0 ? v->u.items[i - 1] : NULL;
+        if (i > 0)
+            buf_addc(out, ',');
+        if (is_credential(before) && before->str[0] == '-' && !memchr(before->str, '=', before->len))
+            json_put_s(out, REDACTED);
+        else
+            redact_put(out, v->u.items[i]);
+    }
+    buf_addc(out, ']');
+}
+
 void redact_put(struct buf *out, const struct json *v)
 {
     switch (v->type) {
@@ -109,28 +180,10 @@ void redact_put(struct buf *out, const struct json *v)
         put_text(out, v->str, v->len);
         break;
     case JSON_ARRAY:
-        buf_addc(out, '[');
-        for (size_t i = 0; i < v->len; i++) {
-            if (i > 0)
-                buf_addc(out, ',');
-            redact_put(out, v->u.items[i]);
-        }
-        buf_addc(out, ']');
+        put_array(out, v);
         break;
     case JSON_OBJECT:
-        buf_addc(out, '{');
-        for (size_t i = 0; i < v->len; i++) {
-            const struct json_member *m = &v->u.members[i];
-            if (i > 0)
-                buf_addc(out, ',');
-            json_put_str(out, m->name, m->name_len);
-            buf_addc(out, ':');
-            if (redact_name(m->name, m->name_len) && m->value->type != JSON_NULL)
-                json_put_s(out, REDACTED);
-            else
-                redact_put(out, m->value);
-        }
-        buf_addc(out, '}');
+        put_object(out, v);
         break;
     default:
         buf_add(out, v->raw, v->raw_len);

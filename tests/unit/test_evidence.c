@@ -449,6 +449,16 @@ static void redaction(void **state)
              {"{\"url\":\"https://bob:hunter2@h:8443/x?a=b@c\"}", "{\"url\":\"https://<redacted>@h:8443/x?a=b@c\"}"},
              {"\"http://h/?user=u&password=p&x=1\"", "\"http://h/?user=u&password=<redacted>&x=1\""},
              {"\"SETTINGS password = 'a\\\\'b', n = 1\"", "\"SETTINGS password = '<redacted>', n = 1\""},
+             {"{\"accessKey\":1,\"pass-word\":1,\"db_pass\":1,\"basic.auth.user.info\":1,\"key_columns\":1,\"bypass\":1,\"author\":1}",
+              "{\"accessKey\":\"<redacted>\",\"pass-word\":\"<redacted>\",\"db_pass\":\"<redacted>\",\"basic.auth.user.info\":\"<redacted>\",\"key_columns\":1,"
+              "\"bypass\":1,\"author\":1}"},
+             {"[{\"name\":\"password\",\"value\":\"x\"},{\"value\":\"x\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]",
+              "[{\"name\":\"password\",\"value\":\"<redacted>\"},{\"value\":\"<redacted>\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]"},
+             {"[\"--password\",\"x\",\"y\",\"--token=x\",\"y\",\"password\",\"id\"]",
+              "[\"--password\",\"<redacted>\",\"y\",\"--token=<redacted>\",\"y\",\"password\",\"id\"]"},
+             {"\"Authorization: Bearer a b\"", "\"Authorization: <redacted>\""},
+             {"\"A=x;AccountKey=k==;B=y IDENTIFIED WITH plaintext_password BY 'x'\"", "\"A=x;AccountKey=<redacted>;B=y IDENTIFIED WITH plaintext_password BY '<redacted>'\""},
+             {"\"k -----BEGIN RSA PRIVATE KEY-----\\nx\"", "\"k <redacted>\""},
              {"{\"n\":9007199254740993}", "{\"n\":9007199254740993}"}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         struct buf out = BUF_INIT;
