@@ -65,15 +65,23 @@ static void on_signal(int number)
     signalled = number;
 }
 
-/* Every signal that would end the program leaves nothing; one that is ignored, as nohup does, stays so. */
+/* One that is ignored, as nohup does, stays so. */
+static void catch_signal(int number)
+{
+    struct sigaction act = {.sa_handler = on_signal}, old;
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &act, NULL);
+}
+
+/* Every signal that would end the program leaves nothing; a fault of the program itself is not one to go on after. */
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF,
                                   SIGIO, SIGPWR, SIGSTKFLT};
-    struct sigaction act = {.sa_handler = on_signal}, old;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &act, NULL);
+        catch_signal(numbers[i]);
+    for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
+        catch_signal(i);
     /* Past the size that a limit allows, a write is to fail and be refused as any other. */
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -134,7 +134,7 @@ ended() { # expected status
 }
 
 @test "every signal leaves nothing, and is what the program dies of" {
-    for signal in TERM INT HUP PIPE QUIT USR1; do
+    for signal in TERM INT HUP PIPE QUIT USR1 RTMIN; do
         start_slow 200000000
         kill -s $signal $pid
         ended $((128 + $(kill -l $signal)))
