@@ -5,7 +5,8 @@
 
 SHELL = /bin/bash
 arguments = $$(cat $(OUT)/$1.args 2>/dev/null)
-keep = $1 >$@.tmp; s=$$?; [ $$s -le 3 ] && mv $@.tmp $@
+# Where its output could not be written, it exits 3 and its end is missing.
+keep = $1 >$@.tmp; s=$$?; [ $$s -le 3 ] && tail -n 1 $@.tmp | grep -q '^{"type":"end"' && mv $@.tmp $@
 # A scope that there is not has no reference; the stream of the scope says why.
 scoped = if [ -e $(OUT)/scope.json ]; then $(call keep,$1); else : >$@; fi
 

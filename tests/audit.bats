@@ -88,3 +88,15 @@ setup() {
     [[ $output == *"x; touch owned"* ]]
     [ ! -e owned ]
 }
+
+@test "a stage whose output could not be written is not kept, and runs again" {
+    # A limit on files, with its signal ignored, is a disk that is full.
+    run -3 --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 8; "$@"' - "$audit" "${bundle[@]}" --reference=none --out="$BATS_TEST_TMPDIR/out"
+    [[ $stderr == *"cannot write standard output"* ]]
+    for f in "$BATS_TEST_TMPDIR"/out/*.ndjson; do
+        [ "$(tail -n 1 "$f" | jq -r .type)" = end ]
+    done
+    [ ! -e "$BATS_TEST_TMPDIR/out/2-scope-cut.ndjson" ]
+    run -3 --separate-stderr "$audit" "${bundle[@]}" --reference=none --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == "NOT DECIDED"*"cannot open the reference"* ]]
+}

@@ -92,3 +92,15 @@ setup() {
     done
     run -2 --separate-stderr "$reconcile"
 }
+
+@test "a stage whose output could not be written is not kept, and runs again" {
+    # A limit on files, with its signal ignored, is a disk that is full.
+    run -3 --separate-stderr bash -c 'trap "" XFSZ; ulimit -f 8; "$@"' - "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    [[ $stderr == *"cannot write standard output"* ]]
+    for f in "$BATS_TEST_TMPDIR"/out/*.ndjson; do
+        [ "$(tail -n 1 "$f" | jq -r .type)" = end ]
+    done
+    [ ! -e "$BATS_TEST_TMPDIR/out/2-scope-cut.ndjson" ]
+    run -3 --separate-stderr "$reconcile" "${request[@]}" --out="$BATS_TEST_TMPDIR/out"
+    [[ $output == "NOT DECIDED"*"Failed to connect"* ]]
+}
