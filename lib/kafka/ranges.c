@@ -7,6 +7,7 @@
 
 #define WAIT_MS 100 /* longest block: between two, the clock and the connection are looked at */
 #define LOOK_MS 500 /* between two questions about the log, while something may be held back */
+#define REACH_MS 1000 /* longest wait for a broker to ask: one that is away is heard of in between */
 #define ANSWER_MS 5000 /* longest wait for one of these answers: nothing else comes meanwhile */
 #define MISSING_MS 3000 /* a topic that is not there for so long was deleted */
 
@@ -147,6 +148,10 @@ static void look(struct reader *r)
     if (now < r->next_look_ms)
         return;
     r->next_look_ms = now + LOOK_MS;
+    if (kafka_reach(r->k, kafka_until(r->how->deadline_ms, REACH_MS), &err) < 0) {
+        r->missing_since_ms = 0;
+        return;
+    }
     r->k->timeout_ms = answer_within(r);
     if (!still_there(r, now) || kafka_log_bounds(r->k, r->bounds, &err) != 0)
         return;

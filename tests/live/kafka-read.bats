@@ -8,8 +8,14 @@ load agree
 
 stderr="" stderr_lines=() # run sets them
 
-setup_file() { kafka_up; }
-teardown_file() { kafka_down; }
+setup_file() {
+    kafka_up
+    agree_up
+}
+teardown_file() {
+    agree_down
+    kafka_down
+}
 
 setup() {
     kafka_need broker
@@ -62,7 +68,7 @@ start_slowly() {
     mkfifo pipe
     { until [ -e go ]; do sleep 0.05; done; cat; } <pipe >out 3>&- &
     reader=$!
-    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 >pipe 2>err 3>&- &
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >pipe 2>err 3>&- &
     pid=$!
     until [ "$(python3 -c 'import fcntl, struct, termios
 print(struct.unpack("i", fcntl.ioctl(0, termios.FIONREAD, bytes(4)))[0])' <pipe)" -ge 40000 ]; do sleep 0.05; done
@@ -204,7 +210,7 @@ recreate() {
     open_transaction 7 a commit "$(records 0 201 202)"
     records 0 203 300 | produce
     scope 0:0-250
-    start --stable-wait-s=2 --account
+    start --stable-wait-s=1 --account
     until_in err "$topic/0: last stable offset 200 < range end 250: open transaction"
     kill -0 "$pid"
     ended
@@ -472,7 +478,7 @@ LINES
     seq 1 40000 | sed "s/$/ $(printf '%0400d' 0)/" | # more than what is read ahead
         kcat -P -b "$KAFKA_BOOTSTRAP" -t "$topic" -p 0
     scope 0:0-40000
-    start_slowly
+    start_slowly -X reconnect.backoff.max.ms=500 # or up to ten seconds pass after the broker is back
     "$OWED_ROOT/tests/services/kafka" kill --dir="$KAFKA_DIR"
     : >go
     until_in err 'waiting for the broker'
@@ -491,15 +497,15 @@ LINES
     records 0 1 3 | produce
     scope 0:0-3
     SECONDS=0
-    run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=1000 >out'
+    run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=300 >out'
     says "$topic: no broker answered in " "$stderr"
     printf 'bootstrap.servers=%s\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=hunter2\n' "$KAFKA_BOOTSTRAP" >props
-    run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json --timeout-ms=2000 -F props >out'
+    run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json --timeout-ms=700 -F props >out'
     says "$topic: " "$stderr"
     [ "$SECONDS" -lt 15 ]
     run ! grep -q hunter2 out
     [[ $stderr != *hunter2* ]]
-    run -3 --separate-stderr log-look -t "$topic" --timeout-ms=2000 -F props
+    run -3 --separate-stderr log-look -t "$topic" --timeout-ms=700 -F props
     [[ $stderr == "log-look: topic $topic: "* && $output$stderr != *hunter2* ]]
 }
 
