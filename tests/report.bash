@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # bats sets output
 # Whole streams for verdict, made of a saved run by the programs themselves, and edited by hand afterwards.
 
-saved=$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/3-ch-read.ndjson
+saved=$BATS_TEST_DIRNAME/../fixtures/reference/read.ndjson
 
 # Lines on standard input, closed by an end that counts them.
 ended() {
@@ -78,9 +78,10 @@ compose() {
     rows-diff <as_read >stream || [ $? -le 3 ]
 }
 
-# The file stream, edited by a jq filter that may give no line or several for one.
+# The file stream, edited by a jq filter that may give no line or several for one, and closed by an end that counts them.
 edit() {
-    jq -c "$1" "${2:-stream}" | grep -v '^{"type":"end"' | ended >edited
+    jq -cn 'foreach ((inputs | select(.type != "end") | ('"$1"')), null) as $line ({};
+        if $line then .[$line.type] += 1 else . end; $line // {type: "end", lines: .})' "${2:-stream}" >edited
 }
 
 decide() { # expected status, arguments...
