@@ -133,6 +133,29 @@ ended() { # expected status
     done
 }
 
+@test "what was copied and is replaced afterwards is a change; what retention removes is none" {
+    for at in ckpt/_jobs/1/RESTORED ckpt/_state/1/v1/0 ckpt/_state/1/v1/1/checkpoint-6.snap.meta; do
+        start_slow
+        kill -STOP $pid
+        cp -a "job/$at" again
+        mv "job/$at" before
+        mv again "job/$at"
+        kill -CONT $pid
+        ended 1
+        [ "$(refusal)" = changed ]
+        [[ $stderr == *"${at#ckpt/}"*"collect again"* ]]
+        nothing_left
+        rm -r job before
+        cp -a "$BATS_FILE_TMPDIR/job" job
+    done
+    start_slow
+    kill -STOP $pid
+    rm job/ckpt/_state/1/v1/0/checkpoint-6.snap*
+    kill -CONT $pid
+    ended 0
+    run -0 "$bin/bundle-check" out
+}
+
 @test "every signal leaves nothing, and is what the program dies of" {
     for signal in TERM INT HUP PIPE QUIT USR1 RTMIN; do
         start_slow 200000000

@@ -162,6 +162,20 @@ rocksdb() { # SUBTASK CHECKPOINT
     nothing_left
 }
 
+@test "a root elsewhere may be reached through a link; below it none is followed, and nothing but the job's state is taken" {
+    mv job/ckpt/_state elsewhere
+    ln -s elsewhere root
+    touch elsewhere/notes elsewhere/1/v1/notes elsewhere/1/v1/0/notes
+    for c in 1 3 4 6 7; do echo "state_root=$PWD/root" >>"job/ckpt/_jobs/1/COMPLETED-$c"; done
+    run -0 --separate-stderr pack_job job out
+    [ -f out/checkpoint/_external/1/1/v1/0/checkpoint-7.snap ]
+    run -1 grep notes out/manifest.json
+    mv elsewhere/1 behind
+    ln -s "$PWD/behind" elsewhere/1
+    run -1 --separate-stderr pack_job job out2
+    [[ $stderr == *"1/v1/0/checkpoint-7.snap"*"symbolic link"* ]]
+}
+
 @test "a scope finds its source positions in a mirrored root as in the job's own" {
     run -0 --separate-stderr pack_job job own
     mv job/ckpt/_state elsewhere

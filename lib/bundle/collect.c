@@ -81,7 +81,7 @@ static int fill(struct pack *p, struct bundle_result *out, struct err *err)
 {
     if (pack_choose(p, err) != 0 || pack_select(p, err) != 0 || pack_copy(p, err) != 0)
         return missing_or_changed(p, err);
-    if (markers_unchanged(p, err) != 0 || put_manifest(p, out, err) != 0)
+    if (markers_unchanged(p, err) != 0 || pack_still_there(p, err) != 0 || put_manifest(p, out, err) != 0)
         return -1;
     out->checkpoint = p->m.checkpoint;
     out->files = p->m.n_artifacts;

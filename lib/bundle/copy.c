@@ -186,17 +186,14 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The file at the path must still be the one that was copied, as it was when it was opened. */
-static int unchanged(const struct pack_item *it, const struct stat *before, struct err *err)
+/* The file must be as it was when it was opened, and still have a name. */
+static int unchanged(const struct pack_item *it, int fd, const struct stat *before, struct err *err)
 {
     struct stat now;
-    int fd = open_beneath(it->root, it->rel, O_PATH | O_NOFOLLOW, NULL);
-    if (fd < 0)
-        return err_set(err, ERR_CHANGED, "'%s' disappeared while it was copied", it->rel);
-    int rc = fstat(fd, &now);
-    close(fd);
-    if (rc != 0 || !same_file(before, &now))
+    if (fstat(fd, &now) != 0 || !same_file(before, &now))
         return err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+    if (now.st_nlink == 0)
+        return err_set(err, ERR_CHANGED, "'%s' disappeared while it was copied", it->rel);
     return 0;
 }
 
@@ -265,12 +262,13 @@ static int copy_one(struct copying *w, size_t i, int from, const struct stat *st
         rc = err_sys(err, "cannot write '%s' of the bundle", it->dest);
     sha256_take(&w->sha, c->sha[i]);
     if (rc == 0)
-        rc = unchanged(it, st, err);
+        rc = unchanged(it, from, st, err);
     if (rc == 0 && it->sha256 && strcmp(it->sha256, c->sha[i]) != 0)
         rc = err_set(err, ERR_CHANGED, "'%s' changed while the bundle was collected", it->rel);
     out->path = it->dest;
     out->role = it->role;
     out->sha256 = c->sha[i];
+    c->p->seen[i] = *st;
     return rc;
 }
 
@@ -350,6 +348,7 @@ int pack_copy(struct pack *p, struct err *err)
     p->m.captured = arena_alloc(&p->a, (p->n_items + 1) * sizeof *p->m.captured);
     c.done = arena_zalloc(&p->a, (p->n_items + 1) * sizeof *c.done);
     c.sha = arena_alloc(&p->a, (p->n_items + 1) * sizeof *c.sha);
+    p->seen = arena_zalloc(&p->a, (p->n_items + 1) * sizeof *p->seen);
     int rc = put_job_manifest(&c, err);
     if (rc == 0)
         copy_all(&c);
@@ -364,4 +363,25 @@ int pack_copy(struct pack *p, struct err *err)
     buf_free(&c.made);
     pthread_mutex_destroy(&c.lock);
     return rc;
+}
+
+/* A trace may have grown since, and retention may have removed what nothing needs. */
+int pack_still_there(const struct pack *p, struct err *err)
+{
+    struct stat now;
+    for (size_t i = 0; i < p->n_items; i++) {
+        const struct pack_item *it = &p->items[i];
+        struct err why = ERR_INIT;
+        if (p->seen[i].st_nlink == 0 || it->role == ROLE_TRACE)
+            continue;
+        if (pack_alive(p, err) != 0)
+            return -1;
+        int fd = open_beneath(it->root, it->rel, O_PATH | O_NOFOLLOW, &why);
+        bool same = fd >= 0 && fstat(fd, &now) == 0 && same_file(&p->seen[i], &now);
+        if (fd >= 0)
+            close(fd);
+        if (!same && (it->required || why.kind != ERR_MISSING))
+            return err_set(err, ERR_CHANGED, "'%s' is not the file that was copied any more; collect again, or stop the job first", it->rel);
+    }
+    return 0;
 }

@@ -5,6 +5,8 @@
 
 #include "bundle/bundle.h"
 
+#include <sys/stat.h>
+
 /* A file to copy. */
 struct pack_item {
     int root;           /* descriptor of the directory that rel is under */
@@ -51,6 +53,7 @@ struct pack {
     size_t n_found, cap_found;
     size_t cap_absent, cap_excluded;
     uint64_t uncounted[OUT_KINDS]; /* left out and not in the list */
+    struct stat *seen;            /* by item: the file as it was copied; st_nlink 0: left out */
     struct pack_ids epochs;       /* the default window, where --epochs is not given */
     struct pack_ids starts;       /* the wanted epochs that were found */
     struct pack_ids ends;         /* the checkpoints that bound them */
@@ -94,6 +97,9 @@ bool pack_wants_epoch(const struct pack *p, uint64_t epoch);
 int pack_ends(struct pack *p, struct err *err);
 /* Copy every item; artifacts and captured epochs go into the manifest. */
 int pack_copy(struct pack *p, struct err *err);
+/* After the copies, and after the markers were found as they were: each file at its path is still the one that was copied. Then
+ * the disk held all that the bundle does at one moment, the end of the copying. ERR_CHANGED where it is not. */
+int pack_still_there(const struct pack *p, struct err *err);
 /* ERR_TIMEOUT past the deadline, ERR_TROUBLE once a signal came. */
 int pack_alive(const struct pack *p, struct err *err);
 
