@@ -74,7 +74,7 @@ is() {
     is 1 "$(summary "$found" 0 0 36 0)" declared twice
 }
 
-@test "a consumer that commits before it writes loses a batch when it is killed, though its lag is zero" {
+@test "B18: a consumer that commits before it writes loses a batch when it is killed, though its lag is zero" {
     is 1 "(.summaries[0] | .missing.rows > 0 and .missing.rows <= 25 and .changed.rows == 0 and .duplicated.surplus == 0)" declared consumed
     sql "TRUNCATE TABLE shop.consumed"
     # The group has committed all of it.

@@ -324,7 +324,7 @@ three='["1","one"]
     check_is unavailable "max_query_size" "raise the bound"
 }
 
-@test "users: no settings, no rights, a wrong password, nobody; no credential anywhere" {
+@test "C14: users without settings or rights, a wrong password, nobody; no credential anywhere" {
     orders
     read_as readonly1 3
     check_is unavailable "may not send settings" "may send settings"
@@ -341,7 +341,7 @@ three='["1","one"]
     [[ $output$stderr != *$secret* ]] && [[ $output$stderr != *$(printf %s "$secret" | base64 -w0)* ]]
 }
 
-@test "the password is in no process argument while it reads" {
+@test "C14: the password is in no process argument while it reads" {
     orders
     export CH_PASSWORD
     CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
