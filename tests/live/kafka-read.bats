@@ -509,6 +509,29 @@ LINES
     [[ $stderr == "log-look: topic $topic: "* && $output$stderr != *hunter2* ]]
 }
 
+@test "a login that is refused ends it at once, one that is taken reads, and neither shows the password" {
+    kafka_topic "$topic" 1
+    records 0 1 3 | produce
+    scope 0:0-3
+    login=(-X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=PLAIN -X sasl.username=reader)
+    SECONDS=0
+    PASSWORD=hunter2 run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_SASL" "$@" >out' _ "${login[@]}" -E sasl.password=PASSWORD
+    says "$topic: " "$stderr"
+    [[ $stderr == *"Authentication failed"* && $stderr$(cat out) != *hunter2* ]]
+    [ "$(range .delivered)" = 0 ]
+    for program in log-look "kafka-tail --stop-at-end"; do
+        # shellcheck disable=SC2086 # a program and its option
+        PASSWORD=hunter2 run -3 --separate-stderr $program -b "$KAFKA_SASL" -t "$topic" "${login[@]}" -E sasl.password=PASSWORD
+        [[ $stderr == *"$topic: "*"Authentication failed"* && $output$stderr != *hunter2* ]]
+    done
+    [ "$SECONDS" -lt 15 ]
+    printf '%s\n' bootstrap.servers="$KAFKA_SASL" security.protocol=SASL_PLAINTEXT sasl.mechanism=PLAIN sasl.username=reader \
+        sasl.password="$(cat "$KAFKA_DIR/secret/reader")" >props
+    run -0 --separate-stderr bash -c 'kafka-read --scope=scope.json -F props >out'
+    [ "$(offsets out)" = "0 1 2" ]
+    run ! grep -qF "$(cat "$KAFKA_DIR/secret/reader")" out
+}
+
 @test "progress on a terminal: partition, offset, rows a second, what is left" {
     kafka_topic "$topic" 1
     records 0 1 20 | produce

@@ -10,7 +10,7 @@ OWED_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 kafka_up() {
     local out
-    export KAFKA_LACK="" KAFKA_BOOTSTRAP KAFKA_PID KAFKA_DIR KAFKA_KIND
+    export KAFKA_LACK="" KAFKA_BOOTSTRAP KAFKA_PID KAFKA_DIR KAFKA_KIND KAFKA_SASL
     if out=$("$OWED_ROOT/tests/services/kafka" up --dir="${1:-$BATS_FILE_TMPDIR/kafka}" 2>"$BATS_FILE_TMPDIR/kafka.err"); then
         eval "$out"
     else
