@@ -7,6 +7,7 @@
  * Exit: 0 bound, 2 refused (another scope, a file that is not as its writer
  * finished it, usage), 3 the reference is incomplete, the stream unfinished.
  */
+#include "evidence/evidence.h"
 #include "reference/reference.h"
 
 #include <getopt.h>
@@ -143,11 +144,12 @@ static void why_incomplete(const struct reference *r, struct buf *out)
     buf_str(out);
 }
 
-static void put_raw(struct buf *line, const char *name, const struct json *v, const char *without)
+/* What the artifact says, which anybody may have written: no credential of its goes on into a report. */
+static void put_said(struct buf *line, const char *name, const struct json *v, const char *without)
 {
     buf_printf(line, ",\"%s\":", name);
     if (v)
-        buf_add(line, v->raw, v->raw_len);
+        redact_put(line, v);
     else
         buf_adds(line, without);
 }
@@ -157,15 +159,15 @@ static void put_account(struct bind *b)
     const struct reference *r = &b->r;
     struct buf *line = stream_build(&b->out, LINE_ACCOUNT);
     buf_adds(line, ",\"stage\":\"ref-bind\"");
-    put_raw(line, "implementation", r->implementation, "null");
+    put_said(line, "implementation", r->implementation, "null");
     buf_printf(line, ",\"rows\":");
     json_put_u64(line, r->rows);
     buf_printf(line, ",\"complete\":%s", r->complete ? "true" : "false");
-    put_raw(line, "reasons", r->reasons, "[]");
+    put_said(line, "reasons", r->reasons, "[]");
     buf_printf(line, ",\"header_sha256\":\"%s\",\"rows_sha256\":\"%s\"", r->header_sha256, r->rows_sha256);
     buf_adds(line, ",\"verified_here\":[\"binding\",\"hashes\",\"cells\"]");
-    put_raw(line, "verified_by_writer", r->verified, "[]");
-    put_raw(line, "recorded", r->recorded, "{}");
+    put_said(line, "verified_by_writer", r->verified, "[]");
+    put_said(line, "recorded", r->recorded, "{}");
     stream_put_built(&b->out, LINE_ACCOUNT);
 }
 

@@ -7,6 +7,7 @@
  * Exit: 0 a complete artifact, 3 an incomplete one (published all the same, and
  * never compared), 2 refused: no scope, another scope, usage; then none is written.
  */
+#include "evidence/evidence.h"
 #include "reference/reference.h"
 
 #include <getopt.h>
@@ -121,23 +122,33 @@ static int read_scope(struct seal *s, struct err *err)
     return rc;
 }
 
-/* A name that suggests a secret, at any depth: the artifact is a file that is handed on. */
-static const char *secret_in(const struct json *v)
+/* The first member that is named as a secret is, at any depth, or NULL: the artifact is a file that is handed on. */
+static const struct json_member *secret_in(const struct json *v)
 {
-    static const char *const words[] = {"password", "passwd", "secret", "token", "credential", "jaas", "api_key", "apikey", "private_key"};
-    const char *found = NULL;
+    const struct json_member *found = NULL;
     for (size_t i = 0; (v->type == JSON_OBJECT || v->type == JSON_ARRAY) && i < v->len && !found; i++) {
-        const struct json *item = v->type == JSON_OBJECT ? v->u.members[i].value : v->u.items[i];
-        for (size_t k = 0; v->type == JSON_OBJECT && k < sizeof words / sizeof *words && !found; k++) {
-            char name[128];
-            snprintf(name, sizeof name, "%.*s", (int)v->u.members[i].name_len, v->u.members[i].name);
-            for (char *p = name; *p; p++)
-                *p = *p == '.' || *p == '-' ? '_' : *p;
-            found = strcasestr(name, words[k]) ? words[k] : NULL;
-        }
-        found = found ? found : secret_in(item);
+        const struct json_member *m = v->type == JSON_OBJECT ? &v->u.members[i] : NULL;
+        found = m && redact_name(m->name, m->name_len) ? m : secret_in(m ? m->value : v->u.items[i]);
     }
     return found;
+}
+
+/* No member's name and no text in it may be a credential's. */
+static int no_secret(const struct seal *s, const struct json *doc, struct err *err)
+{
+    const struct json_member *secret = secret_in(doc);
+    struct buf shown = BUF_INIT;
+    if (secret) {
+        msg_mask(&shown, secret->name, secret->name_len);
+        err_set(err, ERR_REFUSED, "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
+                buf_str(&shown));
+    } else {
+        redact_put(&shown, doc);
+        if (strstr(buf_str(&shown), REDACTED))
+            err_set(err, ERR_REFUSED, "'%s': a text in it holds a credential: leave it out, the artifact is handed on", s->o.config);
+    }
+    buf_free(&shown);
+    return err->kind == ERR_NONE ? 0 : -1;
 }
 
 static int read_config(struct seal *s, struct err *err)
@@ -150,12 +161,10 @@ static int read_config(struct seal *s, struct err *err)
     buf_free(&text);
     if (rc != 0)
         return -1;
-    const char *secret = secret_in(doc);
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "'%s': the configuration is not an object", s->o.config);
-    if (secret)
-        return err_set(err, ERR_REFUSED, "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
-                       secret);
+    if (no_secret(s, doc, err) != 0)
+        return -1;
     s->config = arena_strndup(&s->keep, doc->raw, doc->raw_len);
     return 0;
 }

@@ -56,6 +56,17 @@ refused() { # text in the message
     [ "$(of check '.name == "reference.capture"' | jq -r .status)" = passed ]
 }
 
+@test "a credential that another's artifact records goes into no stream and no report" {
+    { header | jq -c '.implementation.configuration = {rate: 1.5, "sasl.password": "hunter2", broker: "kafka://u:hunter2@h:9092"}'; sed '1d;$d' "$whole_ref"; } |
+        finish '"complete":true,"reasons":[],"recorded":{"http":{"Authorization":"Basic hunter2"},"n":9007199254740993}'
+    run -0 --separate-stderr bind
+    [[ $output$stderr != *hunter2* ]]
+    [ "$(grep -o '"configuration":{[^}]*}' <<<"$output")" = '"configuration":{"rate":1.5,"sasl.password":"<redacted>","broker":"kafka://<redacted>@h:9092"}' ]
+    [[ $output == *'"n":9007199254740993}'* ]]
+    run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' | rows-diff | verdict"
+    [[ $output == *"<redacted>"* && $output$stderr != *hunter2* ]]
+}
+
 @test "copies, rows without a place, unfit cells, b64 and no row at all" {
     row='{"cells":["1","c","1","1","3ff0000000000000",null]}'
     { header; echo "$row"; echo "$row"; echo '{"cells":["-1",{"b64":"/w=="},{"unfit":"0.00001"},"-1","nan",""],"at":"orders/0/1#2"}'; } | finish

@@ -224,7 +224,8 @@ BAD
     run -0 --separate-stderr seal --config=config.json <"$events"
     holds
     head -n 1 ref | grep -qF '"configuration":{   "rate": 1.10,   "note": "a\tb" }}'
-    for bad in '[]' '{"a":1,"a":2}' 'x' '{"kafka":{"sasl.password":"hunter2"}}' '[{"api-key":"hunter2"}]' '{"x":[{"Secret":"hunter2"}]}'; do
+    for bad in '[]' '{"a":1,"a":2}' 'x' '{"kafka":{"sasl.password":"hunter2"}}' '[{"api-key":"hunter2"}]' '{"x":[{"Secret":"hunter2"}]}' \
+        '{"accessKey":"hunter2"}' '{"pwd":"hunter2"}' '{"broker":["kafka://u:hunter2@h:9092"]}'; do
         echo "$bad" >config.json
         run -2 --separate-stderr ref-seal --name=n --out=none --config=config.json <"$events"
         [[ $stderr == "ref-seal: 'config.json': "* && $stderr$output != *hunter2* ]]
