@@ -63,7 +63,7 @@ refused() { # text in the message
     [[ $output$stderr != *hunter2* ]]
     [ "$(grep -o '"configuration":{[^}]*}' <<<"$output")" = '"configuration":{"rate":1.5,"sasl.password":"<redacted>","broker":"kafka://<redacted>@h:9092"}' ]
     [[ $output == *'"n":9007199254740993}'* ]]
-    run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' | rows-diff | verdict"
+    run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' | rows-diff | verdict --json"
     [[ $output == *"<redacted>"* && $output$stderr != *hunter2* ]]
 }
 
