@@ -5,37 +5,12 @@
 # shellcheck disable=SC2154 # bats and the stage set the variables
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-    export root work=$BATS_FILE_TMPDIR lack=''
-    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    # shellcheck source=examples/stage.bash
-    . "$root/examples/stage.bash"
-    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
-    [ -n "$lack" ] || sql 'CREATE DATABASE shop'
-}
+load job
 
-setup() {
-    if [ -n "$lack" ]; then
-        [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
-        skip "$lack"
-    fi
-    . "$root/examples/stage.bash"
-    services_env
-    PATH=$root/bin:$PATH
-    id=$BATS_TEST_NUMBER
-    runner=''
-}
-
-teardown() {
-    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
-    [ -z "$runner" ] || wait "$runner" 2>/dev/null || true
-    tail -n 20 "$work/job-$id.log" 2>/dev/null || true
-}
-
-teardown_file() {
-    . "$root/examples/stage.bash"
-    services_down
-}
+setup_file() { jobs_up; }
+setup() { jobs_need; }
+teardown() { jobs_end; }
+teardown_file() { jobs_down; }
 
 collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
     local rc=0
@@ -48,14 +23,9 @@ collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
 }
 
 @test "a hundred collections of a job that checkpoints: published ones are whole, the others are refused as changed" {
-    kafka create-topic "t$id" 2
-    table "t$id" 'MergeTree ORDER BY event_id'
-    spec "$id" "t$id" "t$id"
-    jq '.checkpoint.interval_ms = 60 | .checkpoint.retain = 3' "$work/$id.json" >"$work/$id.new"
-    mv "$work/$id.new" "$work/$id.json"
+    prepare 2 '' '.checkpoint.interval_ms = 60 | .checkpoint.retain = 3'
     produce "t$id" 1 2000
-    "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 2>"$work/job-$id.log" &
-    runner=$!
+    start
     wait_keys "t$id" 2000
     wait_checkpoints "$id" 3
     first=$(newest "$id") published=0 changed=0 n=0 start=$SECONDS

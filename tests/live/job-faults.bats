@@ -5,58 +5,18 @@
 # shellcheck disable=SC2030,SC2031,SC2154  # each test has its own shell; stage.bash and setup set what they share
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-    export root work=$BATS_FILE_TMPDIR lack=''
-    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    # shellcheck source=examples/stage.bash
-    . "$root/examples/stage.bash"
-    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
-    [ -n "$lack" ] || sql 'CREATE DATABASE shop'
-}
+load job
 
-setup() {
-    if [ -n "$lack" ]; then
-        [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
-        skip "$lack"
-    fi
-    . "$root/examples/stage.bash"
-    services_env
-    PATH=$root/bin:$PATH
-    id=f$BATS_TEST_NUMBER
-    runner=''
-}
+setup_file() { jobs_up; }
+setup() { jobs_need; }
+teardown_file() { jobs_down; }
 
 teardown() {
     local group
-    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
-    [ -z "$runner" ] || wait "$runner" 2>/dev/null || true
+    jobs_stop
     group=$(orphans)
     [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null || true
-    tail -n 20 "$work/job-$id.log" "$work/job-$id"/run/attempt-*/stderr.log 2>/dev/null || true
-}
-
-teardown_file() {
-    . "$root/examples/stage.bash"
-    services_down
-}
-
-prepare() { # partitions, settings of the table, a filter over the spec
-    kafka create-topic "t$id" "$1"
-    table "t$id" "MergeTree ORDER BY event_id ${2:-}"
-    spec "$id" "t$id" "t$id"
-    jq ".checkpoint.interval_ms = 300 | ${3:-.}" "$work/$id.json" >"$work/$id.new"
-    mv "$work/$id.new" "$work/$id.json"
-}
-
-start() { # more options
-    "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 "$@" 2>>"$work/job-$id.log" &
-    runner=$!
-}
-
-stop() {
-    kill -TERM "$runner"
-    wait "$runner" || true
-    runner=''
+    jobs_end
 }
 
 ends() { # status: by itself, within 30 seconds
@@ -114,7 +74,7 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 21 40
     wait_keys "t$id" 40
     wait_checkpoints "$id" 2
-    stop
+    jobs_stop
     said | grep -q 'cap-tee: .*disarmed'
     said | grep -q 'ch-sink: .*has no evidence'
     [ "$(grep -c 'failed' "$work/job-$id.log")" -eq 0 ]
@@ -138,7 +98,7 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     rm "$state/0"
     mv "$state/away" "$state/0"
     wait_checkpoints "$id" 2
-    stop
+    jobs_stop
     job "$id" --stop-at-end
     holds 40
     [ "$(rows_in "t$id")" -eq 40 ]
@@ -155,7 +115,7 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
         wait_keys "t$id" $((round * 1000))
         wait_checkpoints "$id" 1
     done
-    stop
+    jobs_stop
     job "$id" --stop-at-end
     holds 3000
     if [ "$(grep -c failed "$work/job-$id.log")" -eq 0 ]; then
@@ -177,7 +137,7 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 51 100
     wait_keys "t$id" 100
     wait_checkpoints "$id" 1
-    stop
+    jobs_stop
     job "$id" --stop-at-end
     holds 100
 }
@@ -219,7 +179,7 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     kafka add-partitions "t$id" 4
     orders 21 40 | jq -c '.partition += 2' | kafka produce "t$id"
     wait_keys "t$id" 40
-    stop
+    jobs_stop
     job "$id" --stop-at-end
     holds 40
     [ "$(jq -s 'map(.declared) | add | unique' -c "$work/job-$id/ckpt/_state/$id"/v1/*/checkpoint-"$(newest "$id")".snap)" = '[0,1,2,3]' ]

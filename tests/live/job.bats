@@ -3,57 +3,16 @@
 # The whole job on a real broker and a real engine: to its end, through kills at each step, and what it leaves on disk.
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-    export root work=$BATS_FILE_TMPDIR lack=''
-    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    # shellcheck source=examples/stage.bash
-    . "$root/examples/stage.bash"
-    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
-    [ -n "$lack" ] || sql 'CREATE DATABASE shop'
-}
+load job
 
-setup() {
-    if [ -n "$lack" ]; then
-        [ "${REQUIRE_LIVE:-}" != 1 ] || { echo "$lack" >&2; return 1; }
-        skip "$lack"
-    fi
-    . "$root/examples/stage.bash"
-    services_env
-    PATH=$root/bin:$PATH
-    id=$BATS_TEST_NUMBER
-    runner=''
-}
-
-teardown() {
-    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
-    [ -z "$runner" ] || wait "$runner" 2>/dev/null || true
-    tail -n 20 "$work/job-$id.log" "$work/job-$id"/run/attempt-*/stderr.log 2>/dev/null || true
-}
-
-teardown_file() {
-    . "$root/examples/stage.bash"
-    services_down
-}
-
-# A topic, a table and a spec of this test's own.
-prepare() { # settings of the table
-    kafka create-topic "t$id" 2
-    table "t$id" "MergeTree ORDER BY event_id ${1:-}"
-    spec "$id" "t$id" "t$id"
-    jq '.checkpoint.interval_ms = 300' "$work/$id.json" >"$work/$id.new"
-    mv "$work/$id.new" "$work/$id.json"
-}
-
-start() {
-    "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 "$@" 2>"$work/job-$id.log" &
-    runner=$!
-}
+setup_file() { jobs_up; }
+setup() { jobs_need; }
+teardown() { jobs_end; }
+teardown_file() { jobs_down; }
 
 # The job is told to end by a second run over the same directory that stops at the topic's end.
 finish() {
-    kill -TERM "$runner"
-    wait "$runner" || true
-    runner=''
+    jobs_stop
     job "$id" --stop-at-end
 }
 
@@ -88,7 +47,7 @@ numbers_unique() {
 }
 
 @test "to the topic's end: every row once, markers, and two empty intervals behind" {
-    prepare
+    prepare 2
     produce "t$id" 1 500
     produce_aborted "t$id" 900001 900050
     produce "t$id" 501 600
@@ -105,7 +64,7 @@ numbers_unique() {
 }
 
 @test "the manifest stands while the job runs, with the delivery report and without a credential" {
-    prepare
+    prepare 2
     produce "t$id" 1 10
     start
     wait_keys "t$id" 10
@@ -116,7 +75,7 @@ numbers_unique() {
 }
 
 @test "no password on any process's command line" {
-    prepare
+    prepare 2
     produce "t$id" 1 10
     start
     wait_keys "t$id" 10
@@ -126,7 +85,7 @@ numbers_unique() {
 }
 
 @test "kill -9 of each process: nothing lost, only uncovered records again, no number used twice" {
-    prepare
+    prepare 2
     produce "t$id" 1 100
     start
     wait_keys "t$id" 100
@@ -153,7 +112,7 @@ numbers_unique() {
 }
 
 @test "killed before its INSERT: the rows come once, from the next attempt" {
-    prepare
+    prepare 2
     start
     wait_checkpoints "$id" 1
     fault "when=delay&ms=3000&match=$(insert_into "t$id")"
@@ -169,7 +128,7 @@ numbers_unique() {
 }
 
 @test "killed after its INSERT and before the acknowledgement: replayed, and only that" {
-    prepare
+    prepare 2
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
@@ -186,7 +145,7 @@ numbers_unique() {
 }
 
 @test "killed after the evidence and before the marker: the checkpoint never completes, its number is not used again" {
-    prepare
+    prepare 2
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
@@ -205,7 +164,7 @@ numbers_unique() {
 }
 
 @test "killed right after the marker, and again during the restore" {
-    prepare
+    prepare 2
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
@@ -223,7 +182,7 @@ numbers_unique() {
 }
 
 @test "killed before any checkpoint: the next attempt starts from nothing, under new numbers" {
-    prepare
+    prepare 2
     jq '.checkpoint.interval_ms = 600000' "$work/$id.json" >"$work/$id.new"
     mv "$work/$id.new" "$work/$id.json"
     produce "t$id" 1 20
@@ -238,7 +197,7 @@ numbers_unique() {
 }
 
 @test "a process that outlives its attempt holds the next one back" {
-    prepare
+    prepare 2
     produce "t$id" 1 20
     mkdir -p "$work/job-$id"
     flock "$work/job-$id/lock" sleep 2 &
@@ -250,7 +209,7 @@ numbers_unique() {
 }
 
 @test "an idle lane does not hold checkpoints up" {
-    prepare
+    prepare 2
     orders 1 100 | jq -c '.partition = 0' | kafka produce "t$id"
     start
     wait_keys "t$id" 100
@@ -260,7 +219,7 @@ numbers_unique() {
 }
 
 @test "a value that the column cannot hold stops the job, naming its record" {
-    prepare
+    prepare 2
     produce "t$id" 1 10
     echo '{"partition":0,"key":"x","value":"{\"event_id\":11,\"customer\":\"c\",\"amount\":\"1.23456\",\"seen\":1,\"score\":1,\"note\":null}"}' | kafka produce "t$id"
     run -2 job "$id" --stop-at-end
