@@ -58,6 +58,15 @@ whole_() { from=stream decide "$@"; }
     [ "$(jq -r .declared_not_established <<<"$output")" = "topic id of orders, table UUID of orders" ]
 }
 
+@test "B10: evidence without a topic id does not show that the reference read the same topic" {
+    compose selected
+    whole_ 0
+    [[ $output != *"that the job read"* ]]
+    scope_edit='.sources[0].topic_id = null' compose selected
+    whole_ 0
+    [[ $output == *"not established"*"that the reference read the orders that the job read: the evidence has no topic id"* ]]
+}
+
 @test "the relation that failed first heads the report, with what it means" {
     captured_rows='if .[0] == "1210" then .[2] = "1" else . end' table_rows='if .[0] == "1210" then .[2] = "1" else . end' compose selected
     whole_ 1

@@ -11,14 +11,14 @@ ended() {
     jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' closed
 }
 
-# The saved scope's document as another kind: selected, complete or declared.
+# The saved scope's document as another kind: selected, complete or declared; and what the filter scope_edit makes of it.
 document_of() {
     jq -c --arg kind "$1" 'select(.type == "scope") | .document | del(.scope_sha256) |
         if $kind == "complete" then .coverage = "complete-table" | .from_run_start = true | .start = "run" | .since = 0
         elif $kind == "declared" then .origin = "declared" | .job = null | .job_graph_sha256 = null | .sink = null | .checkpoint = null |
             .since = null | .start = "declared" | .epochs = [] | .sources[0].operator = null | .sources[0].topic_id = null |
             .destination.table_uuid = null
-        else . end' "$saved" >document
+        else . end | '"${scope_edit:-.}" "$saved" >document
     jq -c --arg sum "$(jq -cjS . document | sha256sum | cut -d' ' -f1)" '. + {scope_sha256: $sum}' document
 }
 

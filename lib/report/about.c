@@ -381,6 +381,21 @@ static void put_declared(const struct report *r, struct buf *out)
     buf_free(&ids);
 }
 
+/* What no id holds together: a topic made anew under the same name has offsets of the same numbers. */
+static void put_same_topic(const struct report *r, struct buf *out)
+{
+    if (!r->has_scope || r->scope.declared || !report_reference(r))
+        return;
+    for (size_t i = 0; i < r->scope.n_sources; i++) {
+        const struct scope_source *s = &r->scope.sources[i];
+        if (s->cluster_id && s->topic_id)
+            continue;
+        buf_adds(out, "  that the reference read the ");
+        put_s(out, s->topic);
+        buf_printf(out, " that the job read: the evidence has no %s\n", s->topic_id ? "cluster id" : "topic id, and another topic of the name would not be told from it");
+    }
+}
+
 static void put_not_established(const struct report *r, struct buf *out)
 {
     struct report_coverage c = report_coverage(r);
@@ -389,6 +404,7 @@ static void put_not_established(const struct report *r, struct buf *out)
     size_t empty = out->len;
     if (r->has_scope && r->scope.declared)
         buf_adds(out, "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
+    put_same_topic(r, out);
     if (program_account(report_reference(r)) && !every_record_answered(report_reference(r)))
         buf_adds(out, "  that the reference's program looked at every record: ref-run --strict was not asked for\n");
     if (r->has_scope && !c.established)
