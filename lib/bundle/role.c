@@ -83,6 +83,13 @@ static bool is_rocksdb(const char *rest)
     return slash && slash[1] && scan_u64(cp, (size_t)(slash - cp), &id);
 }
 
+static bool is_trace(const char *name)
+{
+    static const char suffix[] = ".ndjson";
+    size_t n = name ? strlen(name) : 0, tail = sizeof suffix - 1;
+    return n > tail && !strchr(name, '/') && strcmp(name + n - tail, suffix) == 0;
+}
+
 bool bundle_role_fits(enum bundle_role r, const char *path, const char *job)
 {
     uint64_t id;
@@ -111,7 +118,7 @@ bool bundle_role_fits(enum bundle_role r, const char *path, const char *job)
     case ROLE_INTERVAL:
         return cap && evidence_name_id(cap, "epoch-", ".sink.json", &id);
     case ROLE_TRACE:
-        return after(path, "traces/") != NULL;
+        return is_trace(after(path, "traces/"));
     case ROLE_CHANGELOG:
         return snap && evidence_name_id(snap, "changelog-", ".snap", &id);
     case ROLE_MATERIALIZATION:

@@ -250,7 +250,8 @@ static void roles_have_their_places(void **state)
              {ROLE_CAPTURE, "capture/op-3/subtask-0/epoch-1.cap", "capture/op-3/subtask-0/final.cap"},
              {ROLE_INTERVAL, "capture/op-3/subtask-0/epoch-1.sink.json", "capture/op-3/epoch-1.sink.json"},
              {ROLE_OPERATOR, "capture/op-3/subtask-0/op.json", "capture/op-3/op.json"},
-             {ROLE_JOB_MANIFEST, "job/manifest.json", "job/manifest"}, {ROLE_TRACE, "traces/a.ndjson", "job/a.ndjson"}};
+             {ROLE_JOB_MANIFEST, "job/manifest.json", "job/manifest"}, {ROLE_TRACE, "traces/a.ndjson", "job/a.ndjson"},
+             {ROLE_TRACE, "traces/.ndjson.ndjson", "traces/a/b.ndjson"}, {ROLE_TRACE, "traces/a.b.ndjson", "traces/a.json"}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         assert_true(bundle_role_fits(t[i].role, t[i].fits, "1"));
         assert_false(bundle_role_fits(t[i].role, t[i].not, "1"));
