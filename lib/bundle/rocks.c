@@ -107,12 +107,18 @@ static int current_is_plain(const struct bundle *b, const char *dir, struct err 
 static int copy_all(const struct bundle *b, const char *dir, const char *to, struct err *err)
 {
     size_t n = strlen(dir);
+    uint64_t bytes = 0;
     struct buf path = BUF_INIT;
     int rc = current_is_plain(b, dir, err);
     for (size_t i = 0; i < b->m.n_artifacts && rc == 0; i++) {
         const struct bundle_artifact *a = &b->m.artifacts[i];
-        if (strncmp(a->path, dir, n) == 0 && a->path[n] == '/')
-            rc = copy_one(b, a, path_join(&path, to, a->path + n + 1), err);
+        if (strncmp(a->path, dir, n) != 0 || a->path[n] != '/')
+            continue;
+        bytes += a->bytes;
+        /* A file of holes takes no room in a bundle, and would take all of scratch. */
+        rc = a->bytes > BUNDLE_STATE_MAX || bytes > BUNDLE_STATE_MAX
+                 ? err_set(err, ERR_BOUND, "'%s' is larger than the bound, %zu bytes", dir, BUNDLE_STATE_MAX)
+                 : copy_one(b, a, path_join(&path, to, a->path + n + 1), err);
     }
     buf_free(&path);
     return rc;

@@ -415,6 +415,11 @@ def rocks(has_rocksdb):
     yield "bad-rocksdb-of-another-subtask", "a RocksDB checkpoint of another subtask", case(subtask=1), 1, DECODE, "is the state of subtask 0"
     yield "bad-rocksdb-damaged", "a RocksDB checkpoint that was damaged before it was collected", case(broken), 1, DECODE, "RocksDB: "
     yield "bad-rocksdb-current-elsewhere", "CURRENT names a file outside", case(lambda n, d: b"../../x\n" if n == "CURRENT" else d), 1, DECODE, "names no manifest beside it"
+    b, holes = case(), (256 << 20) + 1
+    b.put("checkpoint/_state/1/v1/0.cp-7/000001.sst", "rocksdb", b"")
+    b.artifact("checkpoint/_state/1/v1/0.cp-7/000001.sst").update(bytes=holes, sha256=sha256(bytes(holes)))
+    b.links.append(lambda root: os.truncate(root + "/checkpoint/_state/1/v1/0.cp-7/000001.sst", holes))
+    yield "unsupported-rocksdb-of-holes", "a file of nothing but holes, which a copy would fill", b, 3, DECODE, "is larger than the bound, 268435456 bytes"
     yield "bad-rocksdb-no-database", "a directory that is no database", case(lambda n, d: d if n == "CURRENT" else b"x"), 1, DECODE, "RocksDB: "
 
 
