@@ -111,6 +111,18 @@ is() {
     [[ $output == *"event_id=57  at purchases/1/28"* ]]
 }
 
+@test "the manuals' examples of both ends run" {
+    for page in table-look scope-declare; do
+        sed -e '1,/^\.Sh EXAMPLES/d' -e 's/\\e$/\\/' "$root/man/$page.1" | awk '/live/ { on = 1 } /^\.Ed/ { on = 0 } on && !/^\./ { sub(/^[$>] /, ""); print }' |
+            sed "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#; s/reconciler/reader/; s/orders/purchases/; s/--key=id/--key=event_id/" >examples
+        grep -q "^$page" examples
+        CH_PASSWORD=$READER_PASSWORD run -0 --separate-stderr bash -o pipefail -e examples
+        [ "$(jq -r 'select(.type == "check") | .name + " " + .status' <<<"$output")" = "reconcile.scope passed" ]
+        [ "$(jq -c '[.sources[0].partitions[].to]' scope.json)" = '[100,100]' ]
+        rm scope.json
+    done
+}
+
 @test "a program that ends well before it has answered every record leaves the reference incomplete" {
     local rules='{at: "\(.topic)/\(.partition)/\(.offset)", values: (.value | {event_id, customer, amount, seen, score, note, serial})}'
     jq_rules=(sh -c "head -n 5 | jq -c '$rules'")
