@@ -232,6 +232,23 @@ refuse_() { # jq filter, words
     refuse_ 'if .type == "scope" then .document.checkpoint = 8 else . end' "scope"
 }
 
+@test "a key that the reference did not leave out is not left out by a line" {
+    local kind key='["1210"]'
+    for kind in selected declared; do
+        table_rows='if .[0] == "1210" then .[2] = "1" else . end' compose $kind
+        whole_ 1
+        jq -c --argjson key "$key" 'if .type == "columns" then ., {type: "excluded", key: $key, reason: "its window is open"} elif .type == "end" then empty else . end' as_read |
+            ended >one_left
+        { rows-diff <one_left || [ $? -le 3 ]; } >compared
+        [ "$(jq -c 'select(.type == "summary" and .relation == "reference-destination") | .excluded_keys' compared)" = 1 ]
+        from=compared decide 2
+        [[ $stderr == *"1 keys are left out and ref-bind left out 0"* ]]
+    done
+    edit 'if .type == "account" then .excluded = 1 else . end' compared
+    decide 0
+    [[ $output == *"1 keys that the reference leaves out"* ]]
+}
+
 @test "the lines of another run, another kind of scope or another order refuse it" {
     compose selected
     cp stream selected

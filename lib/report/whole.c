@@ -273,6 +273,17 @@ static int reader(const struct report *r, const struct json *account, struct err
     return ranges(r, account, err);
 }
 
+/* A key is left out of the comparison by the reference that was bound, and by nobody else. */
+static int left_out(const struct report *r, const struct json *bound, struct err *err)
+{
+    const struct json *said = json_get(bound, "excluded");
+    uint64_t n = 0;
+    if ((said && !json_u64(said, &n)) || n != r->excluded)
+        return err_set(err, ERR_REFUSED, "%" PRIu64 " keys are left out and ref-bind left out %" PRIu64 ", and a check of the reference passed",
+                       r->excluded, n);
+    return 0;
+}
+
 /* What the artifact keeps of the accounts before it must not contradict what it says at its end. */
 static int kept(const struct report *r, const struct json *bound, uint64_t rows, struct err *err)
 {
@@ -304,7 +315,7 @@ static int reference(const struct report *r, const struct report_sides *s, struc
         return -1;
     if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
         return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference", side->rows);
-    return kept(r, bound->doc, rows, err);
+    return left_out(r, bound->doc, err) == 0 ? kept(r, bound->doc, rows, err) : -1;
 }
 
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
