@@ -67,6 +67,18 @@ whole_() { from=stream decide "$@"; }
     [[ $output == *"not established"*"that the reference read the orders that the job read: the evidence has no topic id"* ]]
 }
 
+@test "a column of the table that the scope does not name was not compared" {
+    compose declared
+    whole_ 0
+    [[ $output != *"were not compared"* ]]
+    edit 'if .type == "observation" then .columns += [{name: "made\u001b[1m", type: "DateTime"}, {name: "c", type: "UInt8"}] else . end'
+    decide 0
+    [[ $output == *"not established"*"the table's columns that were not compared: made"*", c"$'\n'* && $output != *$'\e'* ]]
+    edit 'if .type == "observation" then .columns += [range(12) | {name: "c\(.)", type: "UInt8"}] else . end'
+    decide 0
+    [[ $output == *"not compared: c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 2 more"$'\n'* ]]
+}
+
 @test "the relation that failed first heads the report, with what it means" {
     captured_rows='if .[0] == "1210" then .[2] = "1" else . end' table_rows='if .[0] == "1210" then .[2] = "1" else . end' compose selected
     whole_ 1

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define COLUMNS_SHOWN 10
+
 /* ---- printing ---- */
 
 void report_put(struct buf *out, const struct json *v)
@@ -396,6 +398,24 @@ static void put_same_topic(const struct report *r, struct buf *out)
     }
 }
 
+/* What the table has beside the columns that were compared: a row that is right may be wrong there. */
+static void put_other_columns(const struct report *r, struct buf *out)
+{
+    const struct json *list = r->observations.first ? json_get(r->observations.first->doc, "columns") : NULL;
+    size_t at, n = 0;
+    for (size_t i = 0; r->has_scope && is_list(list) && i < list->len; i++) {
+        const struct json *name = json_get(list->u.items[i], "name");
+        if (!name || name->type != JSON_STRING || columns_find(&r->scope.columns, name->str, name->len, &at))
+            continue;
+        buf_adds(out, n == 0 ? "  the table's columns that were not compared: " : n < COLUMNS_SHOWN ? ", " : "");
+        if (n++ < COLUMNS_SHOWN)
+            report_put(out, name);
+    }
+    if (n > COLUMNS_SHOWN)
+        buf_printf(out, " and %zu more", n - COLUMNS_SHOWN);
+    buf_adds(out, n > 0 ? "\n" : "");
+}
+
 static void put_not_established(const struct report *r, struct buf *out)
 {
     struct report_coverage c = report_coverage(r);
@@ -407,6 +427,7 @@ static void put_not_established(const struct report *r, struct buf *out)
     put_same_topic(r, out);
     if (program_account(report_reference(r)) && !every_record_answered(report_reference(r)))
         buf_adds(out, "  that the reference's program looked at every record: ref-run --strict was not asked for\n");
+    put_other_columns(r, out);
     if (r->has_scope && !c.established)
         buf_adds(out, "  rows of any other key than those selected\n");
     if (r->excluded)
