@@ -118,6 +118,10 @@ int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, 
         watermark_parse(doc, where, &out->has_watermark, &out->watermark, err) != 0 ||
         positions_parse(doc, "partition_max", "time", where, a, &out->partition_max, &out->n_partition_max, err) != 0)
         return -1;
+    /* Below zero a client's offset is a command, as -2 is "from the beginning". */
+    for (size_t i = 0; i < out->n_positions; i++)
+        if (out->positions[i].value < 0)
+            return err_set(err, ERR_REFUSED, "%s.positions[%zu].offset: below zero", where, i);
     return run_parse(doc, where, a, out, err);
 }
 

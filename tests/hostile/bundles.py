@@ -303,6 +303,7 @@ def inconsistent():
     yield case("bad-state-of-another-job", "another job's snapshot", lambda b: b.snapshot(0, 7, data=state(0, 7, job="2")), DECODE, "is of job '2'")
     yield case("bad-state-is-a-start", "a run's start under a checkpoint's name", lambda b: b.snapshot(0, 7, data=start(0, 8, 7)), DECODE, "is the start of a run")
     yield case("bad-state-without-positions", "a snapshot without positions", lambda b: b.snapshot(0, 7, data=state(0, 7, positions=None)), DECODE, "positions")
+    yield case("bad-state-with-an-offset-below-zero", "a position that would read from the beginning", lambda b: b.snapshot(0, 7, data=state(0, 7, positions=[{"partition": 0, "offset": -2}])), DECODE, "positions[0].offset: below zero")
     yield case("bad-state-no-json", "a snapshot that is no document", lambda b: b.snapshot(0, 7, data=b"{\n"), DECODE, "checkpoint-7.snap")
 
     def with_sidecar(data):
