@@ -18,27 +18,29 @@ row() { echo "{\"type\":\"row\",\"side\":\"destination\",\"read\":$1,\"cells\":$
 side() { echo "{\"type\":\"side\",\"side\":\"$1\",${3:+\"read\":$3,}\"rows\":$2,\"whole\":true}"; }
 require() { echo "{\"type\":\"require\",\"checks\":[$1]}"; }
 
+# rows_of MEMBERS CELLS…: a row for each, by one printf: a test runs each command of a loop under a trap.
+rows_of() { [ $# -eq 1 ] || printf "{\"type\":\"row\",$1,\"cells\":%s}\n" "${@:2}"; }
 # Both reads of the same rows, given as arguments, then their sides.
 found() {
     for read in 1 2; do
-        for cells in "$@"; do row $read "$cells"; done
+        rows_of "\"side\":\"destination\",\"read\":$read" "$@"
         side destination $# $read
     done
 }
 # Whole owed sides of the rows given: captured_side CELLS…, reference_side CELLS…
 captured_side() {
-    for cells in "$@"; do owed "$cells"; done
+    rows_of '"side":"captured"' "$@"
     side captured $#
 }
 reference_side() {
-    for cells in "$@"; do reference "$cells"; done
+    rows_of '"side":"reference"' "$@"
     side reference $#
 }
 # What ch-read says of a table that it read whole.
 observed_whole() { echo '{"type":"observation","stable":true,"table_whole":true}'; }
 # Captured rows p0 from the offset $1 to $2, each under its own key.
-range() { for i in $(seq "$1" "$2"); do owed "[\"k$i\",\"v\"]" "t/0/$i"; done; }
-keys() { for i in "$@"; do printf '["k%s","v"]\n' "$i"; done; }
+range() { seq "$1" "$2" | sed 's#.*#{"type":"row","side":"captured","cells":["k&","v"],"at":"t/0/&"}#'; }
+keys() { [ $# -eq 0 ] || printf '["k%s","v"]\n' "$@"; }
 diff_() { rows-diff "$@" <stream; }
 # With little memory, under a limit that the system keeps. A sanitizer's own map of all memory would be past it.
 bounded() {
