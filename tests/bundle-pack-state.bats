@@ -223,8 +223,12 @@ rocksdb() { # SUBTASK CHECKPOINT
     rm "$v1/1/checkpoint-7.snap" "$v1/1/checkpoint-7.snap.meta"
     run -1 --separate-stderr pack_job job out --json
     [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
-    [[ $stderr == *_state/1/v1/1/checkpoint-7.snap* ]]
+    [[ $stderr == *"'_state/1/v1/1/checkpoint-7.snap' is not in '"*"/ckpt'"* ]]
     nothing_left
+    mkdir elsewhere
+    echo "state_root=$PWD/elsewhere" >>job/ckpt/_jobs/1/COMPLETED-7
+    run -1 --separate-stderr pack_job job out
+    [[ $stderr == *"'1/v1/0/checkpoint-7.snap' is not in '$PWD/elsewhere'"* ]]
 }
 
 @test "a named checkpoint stands beside the rule's own choice, in either family" {

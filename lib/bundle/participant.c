@@ -214,8 +214,9 @@ static int take(struct pack *p, const struct place *at, bool selected, int has, 
                        log ? at->changelog.p : at->rocksdb.p);
     *form = log ? FORM_CHANGELOG : rocks ? FORM_ROCKSDB : FORM_FILE;
     if (!has && selected)
-        return err_set(err, ERR_MISSING, "'%s' is not there, and neither a changelog nor a RocksDB checkpoint is in its stead",
-                       p->r->include_state ? at->snapshot.p : at->sidecar.p);
+        return err_set(err, ERR_MISSING, "'%s' is not in '%s', and neither a changelog nor a RocksDB checkpoint is in its stead",
+                       pack_state_rel(p, p->r->include_state ? at->snapshot.p : at->sidecar.p),
+                       p->state == p->ckpt ? p->r->checkpoint_dir : p->root.path);
     if (!log && !rocks) {
         take_file(p, at, selected, has);
         return 0;
