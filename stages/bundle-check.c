@@ -76,6 +76,8 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
         o->bundle = argv[optind++];
     if (rc == 0 && optind < argc)
         return opt_refused(argv, optind, err);
+    if (rc == 0 && o->bundle && !utf8_valid(o->bundle, strlen(o->bundle)))
+        return err_set(err, ERR_REFUSED, "the bundle's path is not UTF-8: no stream can name it");
     return rc;
 }
 

@@ -157,6 +157,8 @@ static int parse_options(int argc, char **argv, struct bundle_request *r, bool *
         return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --out are needed");
     if (rc == 0 && !evidence_job_ok(r->job))
         return err_set(err, ERR_REFUSED, "--job: '%s' is no job id", r->job);
+    if (rc == 0 && !utf8_valid(r->out, strlen(r->out)))
+        return err_set(err, ERR_REFUSED, "--out is not UTF-8: no stream can name that bundle");
     if (rc == 0 && r->include_captures && !r->capture_dir)
         return err_set(err, ERR_REFUSED, "--include-captures needs --capture-dir");
     return rc;
@@ -183,10 +185,13 @@ static void put_refusal(struct stream_out *out, const struct err *err, bool json
         return;
     }
     msg_error("%s", err->text);
-    struct buf *line = stream_build(out, LINE_STOP);
+    struct buf *line = stream_build(out, LINE_STOP), reason = BUF_INIT;
+    /* A file's name can be any bytes, and a line only text. */
+    msg_mask(&reason, err->text, strlen(err->text));
     buf_printf(line, ",\"stage\":\"%s\",\"kind\":\"%s\",\"refusal\":\"%s\",\"reason\":", msg_program(),
                err->kind == ERR_REFUSED ? "refused" : "unfinished", refusal_kind(err));
-    json_put_s(line, err->text);
+    json_put_s(line, buf_str(&reason));
+    buf_free(&reason);
     buf_adds(line, ",\"next\":");
     json_put_s(line, next_action_text(next));
     stream_put_built(out, LINE_STOP);

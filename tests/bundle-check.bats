@@ -225,6 +225,10 @@ relist() { # path: the manifest lists the file as it is now
     [[ $stderr == *"nowhere"* ]]
     run -2 --separate-stderr "$bin/bundle-check" /etc/passwd
     run -2 --separate-stderr "$bin/bundle-check" b c
+    mv b $'b\xff'
+    run -2 --separate-stderr "$bin/bundle-check" $'b\xff'
+    [ "$(jq -r .type <<<"$output" | paste -sd' ')" = "stream stop end" ]
+    [[ $stderr == *"not UTF-8"* ]]
 }
 
 @test "a signal in the middle: the last words say so" {

@@ -86,6 +86,14 @@ ended() { # expected status
     nothing_left
 }
 
+@test "a name that is no text is said in text, and the refusal stays a stream" {
+    mkfifo job/capture/$'x\xff\n'
+    run -1 --separate-stderr pack_job job out --json
+    [ "$(iconv -f UTF-8 -t UTF-8 <<<"$output" | jq -r 'select(.type=="stop").reason')" = "'x\xff\x0a' of --capture-dir is no regular file but a fifo" ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    nothing_left
+}
+
 @test "a hard link is a plain file" {
     ln job/capture/op-3/subtask-0/epoch-7.cap other-name
     run -0 --separate-stderr pack_job job out

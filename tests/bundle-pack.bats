@@ -215,7 +215,8 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 @test "bad usage is 2, and still a stream" {
     for args in "" "--job=1 --out=x" "--checkpoint-dir=job/ckpt --job=../x --out=y" "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3" \
         "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3-2" "--checkpoint-dir=job/ckpt --job=1 --out=y --max-files=1x" \
-        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --op=03"; do
+        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --op=03" \
+        "--checkpoint-dir=job/ckpt --job=1 --out=out"$'\xff'; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr "$bin/bundle-pack" $args
         [ "$(jq -r .type <<<"$output" | paste -sd' ')" = "stream stop end" ]
