@@ -20,6 +20,7 @@ crc_init() {
 crc32c() { # FILE
     trap - DEBUG
     local c=0xffffffff byte
+    [ ${#crc_table[@]} -eq 256 ] || crc_init
     while read -r -n2 byte; do
         [ -n "$byte" ] && c=$((crc_table[(c ^ 16#$byte) & 255] ^ (c >> 8)))
     done < <(od -An -v -tx1 "$1" | tr -d ' \n')
@@ -43,8 +44,6 @@ snap() {
 }
 
 sidecar() { # FILE CHECKPOINT
-    [ ${#crc_table[@]} -eq 256 ] || crc_init
-    [ ${#crc_table[@]} -eq 256 ] || crc_init
     printf 'clink_checkpoint_meta=1\ncheckpoint_id=%s\npayload_bytes=%s\npayload_crc32c=%s\npayload_sha256=%s\n' \
         "$2" "$(stat -c %s "$1")" "$(crc32c "$1")" "$(digest "$1")" >"$1.meta"
 }
@@ -61,19 +60,20 @@ capture() {
     } >"$file"
 }
 
+# One awk for all rows: a test runs each command of a loop under its trap.
 events() { # PARTITION FROM TO
-    local o
-    for ((o = $2; o < $3; o++)); do
-        printf '{"type":"event","at":"orders/%s/%s","ts":null,"values":{"id":%s,"name":"n%s","amount":"%s.5","seen":%s}}\n' \
-            "$1" "$o" $(($1 * 100000 + o)) "$o" "$o" $((1758000000000 + o))
-    done
+    awk -v p="$1" -v o="$2" -v to="$3" 'BEGIN {
+        for (; o < to; o++)
+            printf "{\"type\":\"event\",\"at\":\"orders/%d/%d\",\"ts\":null,\"values\":{\"id\":%d,\"name\":\"n%d\",\"amount\":\"%d.5\",\"seen\":%.0f}}\n",
+                p, o, p * 100000 + o, o, o, 1758000000000 + o
+    }'
 }
 
 records() { # PARTITION FROM TO
-    local o
-    for ((o = $2; o < $3; o++)); do
-        printf '{"type":"record","topic":"orders","partition":%s,"offset":%s,"tstype":"create","ts":0,"headers":[],"key":null,"payload":"{}"}\n' "$1" "$o"
-    done
+    awk -v p="$1" -v o="$2" -v to="$3" 'BEGIN {
+        for (; o < to; o++)
+            printf "{\"type\":\"record\",\"topic\":\"orders\",\"partition\":%d,\"offset\":%d,\"tstype\":\"create\",\"ts\":0,\"headers\":[],\"key\":null,\"payload\":\"{}\"}\n", p, o
+    }'
 }
 
 columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"String"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
