@@ -51,3 +51,20 @@ collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
     kill -0 "$runner"
     [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -eq 0 ]
 }
+
+@test "the whole run on ch-read's page" {
+    prepare 2 '' '.checkpoint.interval_ms = 1000 | .checkpoint.retain = 20'
+    produce "t$id" 1 40
+    start
+    wait_keys "t$id" 40
+    wait_checkpoints "$id" 2
+    n=$(jq -r 'select(.capture.seen > 0).epoch' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json | sort -n | tail -n 1)
+    cd "$work" || return 1
+    bundle-pack --checkpoint-dir="job-$id/ckpt" --job="$id" --ha-dir="job-$id/ha" --capture-dir="job-$id/capture" --checkpoint="$n" \
+        --include-state --include-captures --out=incident-1 >pack.ndjson
+    sed '1,/^\.Sh EXAMPLES/d' "$root/man/ch-read.1" | awk '/live/ { on = 1 } /^\.Ed/ { on = 0 } on && !/^\./ { sub(/^[$>] /, ""); print }' |
+        sed "s#http://127.0.0.1:8123#$CH_URL#; s/reconciler/reader/; s/--checkpoint=12/--checkpoint=$n/" >example
+    grep -q "ch-read --url=$CH_URL" example
+    CH_PASSWORD=$READER_PASSWORD run -0 --separate-stderr bash -o pipefail -e example
+    [[ $output == "PASSED: every required check passed (exit 0)"* ]]
+}
