@@ -93,6 +93,21 @@ decide() { # expected status, arguments...
     decide 2 --profile=nonsense
 }
 
+@test "each profile requires all of the one before it and its own" {
+    local profile all='' more
+    whole </dev/null
+    while read -r profile more; do
+        all="$all $more"
+        decide 3 --profile="$profile" --json
+        [ "$(jq -r '[.checks[]|select(.required).name]|sort|join(" ")' <<<"$output")" = "$(tr ' ' '\n' <<<"$all" | sed '/^$/d' | sort | paste -sd' ')" ]
+    done <<'EOF'
+integrity bundle.manifest bundle.artifacts bundle.completeness
+consistency checkpoint.marker checkpoint.restore_rule checkpoint.participants state.decode
+replay replay.determinism replay.recorded_output
+full protocol.trace_structure protocol.conformance
+EOF
+}
+
 @test "a refusal is 2, an unfinished stop 3, and a failed check outweighs only the second" {
     stop() { printf '{"type":"stop","stage":"t","kind":"%s","reason":"another server","next":""}\n' "$1"; }
     { require reconcile.rows; check reconcile.rows failed; stop refused; } | whole
