@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define HANDLES_MAX 10000
+/* Of the first line, whose tree costs fifty times its text. */
+#define HEADER_MAX ((size_t)8 << 20)
 
 static int handles_parse(const struct json *doc, const char *where, struct arena *a, struct changelog *out, struct err *err)
 {
@@ -54,6 +56,8 @@ int changelog_parse(const char *p, size_t n, const char *where, struct arena *a,
     const char *nl = n ? memchr(p, '\n', n) : NULL;
     if (!nl)
         return err_set(err, ERR_REFUSED, "%s: no whole first line", where);
+    if ((size_t)(nl - p) > HEADER_MAX)
+        return err_set(err, ERR_REFUSED, "%s: its first line has %zu bytes, the bound is %zu", where, (size_t)(nl - p), HEADER_MAX);
     if (header_parse(p, (size_t)(nl - p), where, a, out, err) != 0)
         return -1;
     out->lines = nl + 1;

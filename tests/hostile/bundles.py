@@ -321,6 +321,7 @@ def inconsistent():
     log = "checkpoint/_state/1/v1/0/changelog-7.snap"
     m = "checkpoint/_state/1/v1/0/materializations/m-5.json"
     yield "bad-changelog-count", "a changelog with fewer changes than it says", changed_log(lambda b: b.put(log, "changelog", b.files[log] + b.files[log].split(b"\n")[1] + b"\n")), 1, DECODE, "its header says"
+    yield "bad-changelog-first-line", "a changelog whose first line is longer than any header", changed_log(lambda b: b.put(log, "changelog", b" " * (8 << 20) + b.files[log])), 1, DECODE, "the bound is 8388608"
     yield "bad-changelog-cut", "a changelog that ends in the middle of a line", changed_log(lambda b: b.put(log, "changelog", b.files[log][:-3])), 1, DECODE, "cut in the middle"
     yield "bad-changelog-no-change", "a changelog with a line that is no change", changed_log(lambda b: b.put(log, "changelog", b.files[log].replace(b'"put"', b'"set"', 1))), 1, DECODE, "neither"
     yield "bad-changelog-of-another-subtask", "a changelog of another subtask", changed_log(lambda b: b.put(log, "changelog", b.files[log].replace(b'"subtask":0', b'"subtask":1', 1))), 1, DECODE, "is the state of subtask 1"
