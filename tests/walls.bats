@@ -49,7 +49,10 @@ no_module() { # program, module prefix
 @test "the reference's programs hold nothing of the job and reach nothing" {
     for p in ref-run ref-seal ref-bind; do
         run -1 grep -E 'libcurl|librdkafka|libssl|libjq' <(libraries $p)
-        for module in ops evidence bundle chread chwrite http kafka; do no_module $p $module; done
+        for module in ops evidence bundle chread chwrite http kafka; do
+            no_module $p $module
+            run -1 grep -E "^USES_$p .*\\b$module\\b" "$root/GNUmakefile"
+        done
         symbols $p | grep -q '^reference_'
     done
 }

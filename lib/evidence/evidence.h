@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "json/redact.h"
 #include "stream/stream.h"
 
 /* ---- names and places ---- */
@@ -366,15 +367,5 @@ struct job_manifest {
     char graph_sha256[SHA256_HEX + 1]; /* of the graph's canonical text */
 };
 int job_manifest_parse(const char *p, size_t n, const char *where, struct arena *a, struct job_manifest *out, struct err *err);
-
-/* ---- credentials ---- */
-
-#define REDACTED "<redacted>"
-/* True when a parameter of this name is taken for a credential (password, secret, token, api key, …). */
-bool redact_name(const char *name, size_t n);
-/* Append v as JSON text with such members' values replaced at any depth, and user parts of URLs in texts masked. */
-void redact_put(struct buf *out, const struct json *v);
-/* Append a text with user parts of URLs, and what looks like a password argument of SQL, masked. */
-void redact_text(struct buf *out, const char *p, size_t n);
 
 #endif

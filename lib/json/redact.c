@@ -4,7 +4,7 @@
  * parameter too many than a password in a bundle; but a table's key columns
  * are evidence, so `key` alone is none.
  */
-#include "evidence/evidence.h"
+#include "json/redact.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credentials, taken out of documents and texts by name before anything is written or handed on. */
+#ifndef OWED_JSON_REDACT_H
+#define OWED_JSON_REDACT_H
+
+#include "base/base.h"
+#include "json/json.h"
+
+#define REDACTED "<redacted>"
+/* True when a parameter of this name is taken for a credential (password, secret, token, api key, …). */
+bool redact_name(const char *name, size_t n);
+/* Append v as JSON text with such members' values replaced at any depth, and user parts of URLs in texts masked. */
+void redact_put(struct buf *out, const struct json *v);
+/* Append a text with user parts of URLs, and what looks like a password argument of SQL, masked. */
+void redact_text(struct buf *out, const char *p, size_t n);
+
+#endif
