@@ -7,7 +7,7 @@
  * Exit: 0 bound, 2 refused (another scope, a file that is not as its writer
  * finished it, usage), 3 the reference is incomplete, the stream unfinished.
  */
-#include "evidence/evidence.h"
+#include "json/redact.h"
 #include "reference/reference.h"
 
 #include <getopt.h>
@@ -54,7 +54,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
     }
     if (optind < argc)
         return opt_refused(argv, optind, err);
-    return o->reference ? 0 : err_set(err, ERR_REFUSED, "--reference is missing");
+    return o->reference ? file_apart(o->expected, o->reference, err) : err_set(err, ERR_REFUSED, "--reference is missing");
 }
 
 struct bind {

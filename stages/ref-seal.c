@@ -5,9 +5,10 @@
  * whether it is whole or why not. Events end here; all else passes.
  *
  * Exit: 0 a complete artifact, 3 an incomplete one (published all the same, and
- * never compared), 2 refused: no scope, another scope, usage; then none is written.
+ * never compared), 2 refused: no scope, another scope, usage; then none is written, but for a
+ * line of the stream that is refused, which leaves an incomplete one.
  */
-#include "evidence/evidence.h"
+#include "json/redact.h"
 #include "reference/reference.h"
 
 #include <getopt.h>
@@ -78,7 +79,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
         return err_set(err, ERR_REFUSED, "--name and --out are needed");
     if (!utf8_valid(o->name, strlen(o->name)) || !utf8_valid(o->version, strlen(o->version)))
         return err_set(err, ERR_REFUSED, "--name and --version must be UTF-8");
-    return 0;
+    return file_apart(o->out, o->scope, err) != 0 ? -1 : file_apart(o->out, o->config, err);
 }
 
 struct seal {

@@ -300,5 +300,9 @@ BAD
     [[ $stderr == *"--reference is missing"* ]]
     run -2 --separate-stderr ref-bind --reference=x stray <"$cut"
     cp "$whole_ref" ref2
+    ln ref2 same
+    run -2 --separate-stderr ref-bind --reference=ref2 --expected-out=same <"$cut"
+    [[ $stderr == *"'same' would be written over 'ref2', which is read"* ]]
+    cmp ref2 "$whole_ref"
     run -2 --separate-stderr ref-bind --reference=ref2 --max-line=1K <"$cut"
 }

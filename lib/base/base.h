@@ -157,6 +157,8 @@ struct file_out {
     struct buf held;
 };
 int file_begin(struct file_out *f, const char *path, struct err *err);
+/* ERR_REFUSED where out, which is to be written, is the very file that is read as in. A NULL is no file. */
+int file_apart(const char *out, const char *in, struct err *err);
 int file_add(struct file_out *f, const void *p, size_t n, struct err *err);
 int file_commit(struct file_out *f, struct err *err); /* frees f in every case */
 void file_drop(struct file_out *f);

@@ -32,6 +32,14 @@ static void name_both(struct file_out *f, const char *path)
     buf_free(&tmp);
 }
 
+int file_apart(const char *out, const char *in, struct err *err)
+{
+    struct stat a, b;
+    if (!out || !in || stat(out, &a) != 0 || stat(in, &b) != 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return 0;
+    return err_set(err, ERR_REFUSED, "'%s' would be written over '%s', which is read", out, in);
+}
+
 int file_begin(struct file_out *f, const char *path, struct err *err)
 {
     struct stat st;
