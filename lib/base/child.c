@@ -26,6 +26,16 @@ static void on_deadly(int number)
     raise(number);
 }
 
+/* Hold the deadly signals back until the group that must go with us is known. */
+static void hold(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        sigaddset(&held, deadly[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
 /* A signal that came ignored (nohup) stays ignored. */
 static void guard(pid_t group)
 {
@@ -59,7 +69,7 @@ static void close_ends(struct ends *e)
 }
 
 /* In the child. Nothing here may allocate. */
-static void become(const struct ends *e, char *const *argv, pid_t parent)
+static void become(const struct ends *e, char *const *argv, pid_t parent, const sigset_t *mask)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -70,6 +80,7 @@ static void become(const struct ends *e, char *const *argv, pid_t parent)
         if (sigaction(deadly[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
             signal(deadly[i], SIG_DFL);
     }
+    sigprocmask(SIG_SETMASK, mask, NULL);
     if (dup2(e->in[0], STDIN_FILENO) >= 0 && dup2(e->out[1], STDOUT_FILENO) >= 0)
         execvp(argv[0], argv);
     int why = errno;
@@ -113,17 +124,21 @@ int child_start(struct child *c, char *const *argv, struct err *err)
     }
     /* Where it came ignored, the child's status would be lost. */
     signal(SIGCHLD, SIG_DFL);
+    sigset_t mask;
+    hold(&mask);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        become(&e, argv, parent);
+        become(&e, argv, parent, &mask);
     if (pid < 0) {
         err_sys(err, "cannot start a process");
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         close_ends(&e);
         return -1;
     }
     setpgid(pid, pid); /* both do, whoever is first */
     c->pid = pid;
     guard(pid);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     close(e.said[1]);
     e.said[1] = -1;
     int why = started(e.said[0]);
