@@ -291,11 +291,6 @@ static const char *make_attempt(struct arena *a)
     return arena_strndup(a, text, sizeof text - 1);
 }
 
-static int64_t log_end(const struct tail *t, uint32_t partition)
-{
-    return t->o.isolation == KAFKA_READ_COMMITTED ? t->bounds[partition].stable : t->bounds[partition].high;
-}
-
 /* Connect, and give every partition its exact position. */
 static int place(struct tail *t, struct err *err)
 {
@@ -310,14 +305,8 @@ static int place(struct tail *t, struct err *err)
     if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 ||
         (t->o.restore && kafka_lanes_restore(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
         return -1;
-    for (uint32_t p = 0; p < log->partitions; p++) {
-        struct kafka_lane_part *part = kafka_lane_part(&t->sources[p % t->o.n_lanes], p);
-        /* A partition that came after the restored checkpoint is read from its beginning. */
-        if (!part->restored)
-            part->position = t->o.from_end && !t->o.restore ? log_end(t, p) : t->bounds[p].low;
-        if (t->o.stop_at_end)
-            part->stop = log_end(t, p);
-    }
+    for (uint32_t i = 0; i < t->o.n_lanes; i++)
+        kafka_lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.from_end, t->o.stop_at_end);
     return 0;
 }
 
@@ -397,20 +386,6 @@ static int checkpoint(struct tail *t, bool last, struct err *err)
 
 /* ---- records ---- */
 
-static bool event_time(struct tail *t, const struct kafka_event *e, int64_t *time)
-{
-    if (!t->o.time_field) {
-        *time = e->ts;
-        return e->ts_type[0] != 'u';
-    }
-    if (!e->value)
-        return false;
-    arena_reset(&t->payload);
-    const struct json *payload = json_parse(e->value, e->value_len, &t->payload, NULL);
-    const struct json *field = json_get(payload, t->o.time_field);
-    return field && json_i64(field, time);
-}
-
 static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, struct err *err)
 {
     struct lane *lane = &t->lanes[e->partition % t->o.n_lanes];
@@ -430,7 +405,8 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
         put_watermark(lane);
     }
     int64_t time = 0;
-    bool timed = event_time(t, e, &time);
+    arena_reset(&t->payload);
+    bool timed = kafka_event_time(e, t->o.time_field, &t->payload, &time);
     struct buf *line = stream_build(&lane->out, LINE_RECORD);
     kafka_record_put(line, t->topic_json.p, e);
     if (t->o.time_field) {
@@ -449,9 +425,8 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
 static bool all_done(const struct tail *t)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        for (size_t p = 0; p < t->sources[i].n_parts; p++)
-            if (!kafka_lane_part_done(&t->sources[i].parts[p]))
-                return false;
+        if (!kafka_lane_done(&t->sources[i]))
+            return false;
     return true;
 }
 

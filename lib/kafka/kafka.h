@@ -116,6 +116,9 @@ const char *kafka_trouble(const struct kafka_client *k);
 
 /* Append `,"topic":…,"partition":…,…,"payload":…` (kcat's names) of a record; topic_json is the topic as JSON text. */
 void kafka_record_put(struct buf *line, const char *topic_json, const struct kafka_event *record);
+/* A record's event time: the integer member `field` of its JSON payload (parsed into a), or Kafka's timestamp where field is NULL.
+ * False where there is none. */
+bool kafka_event_time(const struct kafka_event *record, const char *field, struct arena *a, int64_t *time);
 
 /* ---- exact ranges ---- */
 
@@ -242,6 +245,10 @@ bool kafka_lane_advance(struct kafka_lane *l);
 /* True when no partition of the lane has anything to give for now. Only then may silence be taken for idleness. */
 bool kafka_lane_at_end(const struct kafka_lane *l);
 bool kafka_lane_part_done(const struct kafka_lane_part *part); /* the stop is reached */
+bool kafka_lane_done(const struct kafka_lane *l);              /* by every partition of it */
+/* A position for each partition that no snapshot placed (one that came after the restored checkpoint is read from its beginning):
+ * the log's first offset, or its end as the isolation delivers it. stop_at_end: that end is the stop of all. */
+void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation, bool from_end, bool stop_at_end);
 
 /* ---- lanes on disk: snapshots as evidence.h has them ---- */
 

@@ -31,6 +31,27 @@ bool kafka_lane_part_done(const struct kafka_lane_part *part)
     return part->stop >= 0 && part->position >= part->stop;
 }
 
+bool kafka_lane_done(const struct kafka_lane *l)
+{
+    for (size_t i = 0; i < l->n_parts; i++)
+        if (!kafka_lane_part_done(&l->parts[i]))
+            return false;
+    return true;
+}
+
+void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation, bool from_end, bool stop_at_end)
+{
+    for (size_t i = 0; i < l->n_parts; i++) {
+        struct kafka_lane_part *part = &l->parts[i];
+        const struct kafka_bounds *b = &bounds[part->partition];
+        int64_t end = isolation == KAFKA_READ_COMMITTED ? b->stable : b->high;
+        if (!part->restored)
+            part->position = from_end ? end : b->low;
+        if (stop_at_end)
+            part->stop = end;
+    }
+}
+
 bool kafka_lane_at_end(const struct kafka_lane *l)
 {
     for (size_t i = 0; i < l->n_parts; i++)

@@ -73,3 +73,15 @@ void kafka_record_put(struct buf *line, const char *topic_json, const struct kaf
     put_bytes(line, "key", r->key, r->key_len);
     put_bytes(line, "payload", r->value, r->value_len);
 }
+
+bool kafka_event_time(const struct kafka_event *record, const char *field, struct arena *a, int64_t *time)
+{
+    if (!field) {
+        *time = record->ts;
+        return record->ts_type[0] != 'u';
+    }
+    if (!record->value)
+        return false;
+    const struct json *member = json_get(json_parse(record->value, record->value_len, a, NULL), field);
+    return member && json_i64(member, time);
+}

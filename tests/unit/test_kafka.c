@@ -186,6 +186,52 @@ static void test_at_end(void **state)
     kafka_lane_free(&lane);
 }
 
+static void test_placed(void **state)
+{
+    static const struct kafka_bounds bounds[] = {{.low = 3, .stable = 7, .high = 9}, {.low = 0, .stable = 0, .high = 0}};
+    struct kafka_lane lane;
+    (void)state;
+    kafka_lane_init(&lane, 0, 1, 2, 0);
+    kafka_lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, false);
+    assert_int_equal(lane.parts[0].position, 3);
+    assert_int_equal(lane.parts[0].stop, -1);
+    assert_false(kafka_lane_done(&lane));
+    kafka_lane_place(&lane, bounds, KAFKA_READ_UNCOMMITTED, true, true);
+    assert_int_equal(lane.parts[0].position, 9);
+    assert_int_equal(lane.parts[0].stop, 9);
+    assert_true(kafka_lane_done(&lane));
+    lane.parts[0].restored = true; /* a snapshot's position stays, wherever the log begins */
+    lane.parts[0].position = 5;
+    kafka_lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, true);
+    assert_int_equal(lane.parts[0].position, 5);
+    assert_int_equal(lane.parts[0].stop, 7);
+    assert_false(kafka_lane_done(&lane));
+    kafka_lane_free(&lane);
+}
+
+static void test_event_time(void **state)
+{
+    static const char *const none[] = {"{\"t\":1.5}", "{\"t\":\"noon\"}", "{\"s\":1}", "[1]", "no JSON", "{\"t\":1,\"t\":2}"};
+    struct kafka_event e = {.ts = 7, .ts_type = "create", .value = "{\"t\":-12}", .value_len = 9};
+    struct arena a = {0};
+    int64_t time = 0;
+    (void)state;
+    assert_true(kafka_event_time(&e, "t", &a, &time));
+    assert_int_equal(time, -12);
+    assert_true(kafka_event_time(&e, NULL, &a, &time));
+    assert_int_equal(time, 7);
+    e.ts_type = "unknown";
+    assert_false(kafka_event_time(&e, NULL, &a, &time));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        e.value = none[i];
+        e.value_len = strlen(none[i]);
+        assert_false(kafka_event_time(&e, "t", &a, &time));
+    }
+    e.value = NULL;
+    assert_false(kafka_event_time(&e, "t", &a, &time));
+    arena_free(&a);
+}
+
 static void test_watermark(void **state)
 {
     struct kafka_lane lane;
@@ -534,7 +580,8 @@ int main(void)
         cmocka_unit_test(test_environment),              cmocka_unit_test(test_files),
         cmocka_unit_test(test_partitions_of_a_lane),     cmocka_unit_test(test_positions),
         cmocka_unit_test(test_stop),                     cmocka_unit_test(test_watermark),
-        cmocka_unit_test(test_at_end),
+        cmocka_unit_test(test_at_end),                   cmocka_unit_test(test_placed),
+        cmocka_unit_test(test_event_time),
         cmocka_unit_test(test_snapshot_round),           cmocka_unit_test(test_snapshot_of_another_log),
         cmocka_unit_test(test_snapshot_of_other_lanes),  cmocka_unit_test(test_position_outside_the_log),
         cmocka_unit_test(test_range_ends_by_its_position),
