@@ -10,7 +10,7 @@ setup() {
     audit=$root/pipelines/audit
     checkpoint=$(jq -r 'select(.type == "scope") | .document.checkpoint' the-table-untouched/2-scope-cut.ndjson)
     bundle=(--bundle=incident --checkpoint="$checkpoint" --key=event_id --url=http://127.0.0.1:1)
-    declared=(--topic=orders --table=shop.orders --key=event_id --range=ALL --url=http://127.0.0.1:1 --bootstrap=127.0.0.1:1 --stable-wait-s=1)
+    declared=(--topic=orders --table=shop.orders --key=event_id --range=ALL --url=http://127.0.0.1:1 --bootstrap=127.0.0.1:1 --stable-wait-s=1 --timeout-ms=500)
 }
 
 @test "bad usage is 2, on one line, and shows no value" {
@@ -80,6 +80,21 @@ setup() {
     touch -d '1 hour ago' "$BATS_TEST_TMPDIR"/out/[1-7]-*
     run -3 --separate-stderr "$audit" "${bundle[@]}" --bootstrap=127.0.0.1:1 --deadline-s=1 --out="$BATS_TEST_TMPDIR/out" -- jq -c .
     [ "$(stat -c %Y "$BATS_TEST_TMPDIR/out/7-ch-read.ndjson")" -lt "$(stat -c %Y "$BATS_TEST_TMPDIR/out/8-rows-diff.ndjson")" ]
+}
+
+@test "--expected-out holds what the reference expects" {
+    jq -c 'select(.type == "row" and .side == "reference") | {cells, at}' audit/faults-of-the-table-alone/7-ch-read.ndjson >"$BATS_TEST_TMPDIR/want"
+    [ -s "$BATS_TEST_TMPDIR/want" ]
+    "$OWED_BIN/scope-cut" incident --checkpoint="$checkpoint" --key=event_id --out="$BATS_TEST_TMPDIR/scope.json" >/dev/null
+    jq -c '{type: "event", at, values: {event_id: .cells[0], customer: "c", amount: "1", seen: 0, score: 1, note: null}}' "$BATS_TEST_TMPDIR/want" | {
+        echo '{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"mine","version":"1"}]}'
+        cat
+        echo "{\"type\":\"end\",\"lines\":{\"stream\":1,\"event\":$(wc -l <"$BATS_TEST_TMPDIR/want")}}"
+    } | "$OWED_BIN/ref-seal" --complete --name=mine --scope="$BATS_TEST_TMPDIR/scope.json" --out="$BATS_TEST_TMPDIR/reference" >/dev/null
+    # The rows are not those of the job, and no server is there.
+    run -1 "$audit" "${bundle[@]}" --reference="$BATS_TEST_TMPDIR/reference" --expected-out="$BATS_TEST_TMPDIR/expected"
+    diff "$BATS_TEST_TMPDIR/expected" <(sed '1d;$d' "$BATS_TEST_TMPDIR/reference")
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/expected")" -eq "$(wc -l <"$BATS_TEST_TMPDIR/want")" ]
 }
 
 @test "names with spaces and what a shell reads in them" {
