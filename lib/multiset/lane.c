@@ -19,6 +19,9 @@ struct batch {
     size_t beside; /* bytes of the budget that others held when it was given on */
 };
 
+/* Who has nothing to do sleeps until there is half a queue of it: to be woken costs as much as a batch. */
+#define WAKE (BATCHES / 2)
+
 /* ---- the worker's side ---- */
 
 static int spill(struct lane *l, struct err *err)
@@ -69,8 +72,9 @@ static void *work(void *arg)
     size_t emptying = 0;
     pthread_mutex_lock(&l->lock);
     for (;;) {
-        while (l->ready == 0 && !l->closing)
-            pthread_cond_wait(&l->changed, &l->lock);
+        if (l->ready == 0)
+            while (l->ready < WAKE && !l->closing)
+                pthread_cond_wait(&l->changed, &l->lock);
         if (l->ready == 0)
             break;
         bool failed = l->failed;
@@ -84,8 +88,8 @@ static void *work(void *arg)
             l->err = err;
         }
         l->on_disk = l->spilled;
-        l->ready--;
-        pthread_cond_signal(&l->changed);
+        if (--l->ready == WAKE)
+            pthread_cond_signal(&l->changed);
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;
@@ -113,10 +117,11 @@ int lane_submit(struct lane *l, size_t beside, bool *on_disk, struct err *err)
     b->beside = beside;
     pthread_mutex_lock(&l->lock);
     if (l->thread) {
-        l->ready++;
-        pthread_cond_signal(&l->changed);
-        while (l->ready == BATCHES)
-            pthread_cond_wait(&l->changed, &l->lock);
+        if (++l->ready == WAKE)
+            pthread_cond_signal(&l->changed);
+        if (l->ready == BATCHES)
+            while (l->ready > WAKE)
+                pthread_cond_wait(&l->changed, &l->lock);
         l->filling = (l->filling + 1) % BATCHES;
         b = l->batch[l->filling];
     } else if (!l->failed) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define BLOCK ((size_t)128 << 10)
-#define BLOCKS 6
+#define BLOCKS 8
 
 struct ahead {
     int fd;
@@ -40,8 +40,10 @@ static void *read_on(void *arg)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_mutex_lock(&a->lock);
     for (ssize_t n = 1; n > 0;) {
-        while (a->got - a->dropped == BLOCKS && !a->closing)
-            pthread_cond_wait(&a->changed, &a->lock);
+        /* Not to be woken for one block: that costs more than reading it. */
+        if (a->got - a->dropped == BLOCKS)
+            while (a->got - a->dropped > BLOCKS / 2 && !a->closing)
+                pthread_cond_wait(&a->changed, &a->lock);
         if (a->closing)
             break;
         size_t at = a->got % BLOCKS;
@@ -94,7 +96,8 @@ void ahead_drop(struct ahead *a)
 {
     pthread_mutex_lock(&a->lock);
     a->dropped = a->given ? a->given - 1 : 0;
-    pthread_cond_signal(&a->changed);
+    if (a->got - a->dropped <= BLOCKS / 2)
+        pthread_cond_signal(&a->changed);
     pthread_mutex_unlock(&a->lock);
 }
 
