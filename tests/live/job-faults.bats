@@ -30,8 +30,8 @@ ends() { # status: by itself, within 30 seconds
     [ "$status" -eq "$1" ]
 }
 
-orphans() { # the process group of this test's sinks
-    ps -eo pgid=,args= | awk -v job="--job=$id" '$2 == "ch-sink" && index($0, job " ") { print $1; exit }'
+orphans() { # the process group of this test's sinks, by their place: nobody else has it
+    ps -ww -eo pgid=,args= | awk -v job="$work/job-$id/" '$2 == "ch-sink" && index($0, job) { print $1; exit }'
 }
 
 # All of 1..N, and each interval's ledger names exactly its rows, one INSERT behind the other.
@@ -57,7 +57,9 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     sleep 2
     [ "$(grep -c 'attempt 1:' "$work/job-$id.log")" -eq 1 ]
     run -3 "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2
-    kill -KILL -- "-$(orphans)"
+    group=$(orphans)
+    [ "$group" -gt 1 ]
+    kill -KILL -- "-$group"
     ends 0
     [ "$(grep -c 'attempt 1:' "$work/job-$id.log")" -eq 2 ]
     holds 150
