@@ -22,7 +22,7 @@ enum multiset_again { MULTISET_ONCE = 0, MULTISET_RESENT = 1, MULTISET_REPLAYED 
 /* A finding shows its rows only where they and its key fit in this many bytes together. */
 #define MULTISET_SHOWN ((size_t)8 << 10)
 /* What is held beside the rows: the program, batches, buffers of scratch files. */
-#define MULTISET_FIXED ((uint64_t)13 << 20)
+#define MULTISET_FIXED ((uint64_t)14 << 20)
 
 struct multiset_config {
     size_t columns;

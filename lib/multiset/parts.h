@@ -303,7 +303,7 @@ int parts_each(struct parts *p, struct table *t, part_fn *fn, void *ctx, struct 
 
 /* ---- a share of the keys: its queue, thread, table and scratch files (lane.c) ---- */
 
-#define BATCHES 8
+#define BATCHES 16
 struct batch;
 
 struct lane {

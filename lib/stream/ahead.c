@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define BLOCK ((size_t)128 << 10)
-#define BLOCKS 8
+#define BLOCKS 12
 
 struct ahead {
     int fd;
