@@ -75,7 +75,7 @@ struct reader {
 
 /* ---- options ---- */
 
-enum { OPT_SCOPE = 256, OPT_ACCOUNT, OPT_START, OPT_STABLE, OPT_DEADLINE, OPT_RECORDS, OPT_BYTES, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+enum { OPT_SCOPE = 256, OPT_ACCOUNT, OPT_START, OPT_STABLE, OPT_DEADLINE, OPT_RECORDS, OPT_BYTES, OPT_TIMEOUT };
 
 static const struct option OPTIONS[] = {
     {"scope", required_argument, NULL, OPT_SCOPE},
@@ -87,8 +87,8 @@ static const struct option OPTIONS[] = {
     {"max-records", required_argument, NULL, OPT_RECORDS},
     {"max-bytes", required_argument, NULL, OPT_BYTES},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0}};
 
 /* P=O, TOPIC/P=O or ALL=O. */
@@ -110,16 +110,15 @@ static int take_start(struct options *o, const char *given, struct err *err)
     return 0;
 }
 
-static int take_option(struct options *o, int c, struct err *err)
+static int take_option(int c, void *ctx, struct err *err)
 {
+    struct options *o = ctx;
     static const int64_t year_s = 366 * 86400;
     int64_t timeout = 0;
-    int rc;
+    int taken = kafka_conf_option(o->conf, c, optarg, err);
+    if (taken <= 0)
+        return taken;
     switch (c) {
-    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
-    case 'X': return kafka_conf_arg(o->conf, optarg, err);
-    case 'E': return kafka_conf_env(o->conf, optarg, err);
-    case 'F': return kafka_conf_file(o->conf, optarg, err);
     case OPT_SCOPE: o->scope = optarg; return 0;
     case OPT_ACCOUNT: o->account = true; return 0;
     case OPT_START: return take_start(o, optarg, err);
@@ -129,7 +128,7 @@ static int take_option(struct options *o, int c, struct err *err)
     case OPT_BYTES: return parse_size(optarg, 0, UINT64_MAX, &o->max_bytes, "--max-bytes", err);
     default: break;
     }
-    rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
+    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
     o->timeout_ms = (int)timeout;
     return rc;
 }
@@ -142,18 +141,9 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     /* An answer that has nothing is awaited at every range whose end is a marker. */
     if (kafka_conf_set(o->conf, "fetch.wait.max.ms", "100", err) != 0)
         return -1;
-    for (int c; (c = getopt_long(argc, argv, "b:X:E:F:", OPTIONS, NULL)) != -1;) {
-        if (c == OPT_HELP || c == OPT_VERSION) {
-            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (take_option(o, c, err) != 0)
-            return -1;
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    int rc = opt_read(argc, argv, "hVb:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
+    if (rc != 0)
+        return rc;
     return o->scope ? 0 : err_set(err, ERR_REFUSED, "no scope is named (--scope)");
 }
 

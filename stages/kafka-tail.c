@@ -88,7 +88,7 @@ struct tail {
 enum {
     OPT_LANE = 256, OPT_ISOLATION, OPT_START, OPT_STOP_AT_END, OPT_TIME_FIELD, OPT_LAG, OPT_WATERMARK, OPT_IDLE,
     OPT_CHECKPOINT_DIR, OPT_INTERVAL, OPT_JOB, OPT_OPERATOR, OPT_GENERATION, OPT_FIRST_EPOCH, OPT_RESTORE, OPT_ATTEMPT,
-    OPT_TIMEOUT, OPT_HELP, OPT_VERSION
+    OPT_TIMEOUT
 };
 
 static const struct option OPTIONS[] = {
@@ -111,8 +111,8 @@ static const struct option OPTIONS[] = {
     {"restore", required_argument, NULL, OPT_RESTORE},
     {"attempt", required_argument, NULL, OPT_ATTEMPT},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0}};
 
 static int take_number(struct options *o, int c, struct err *err)
@@ -134,13 +134,13 @@ static int take_number(struct options *o, int c, struct err *err)
     return rc;
 }
 
-static int take_option(struct options *o, int c, struct err *err)
+static int take_option(int c, void *ctx, struct err *err)
 {
+    struct options *o = ctx;
+    int taken = kafka_conf_option(o->conf, c, optarg, err);
+    if (taken <= 0)
+        return taken;
     switch (c) {
-    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
-    case 'X': return kafka_conf_arg(o->conf, optarg, err);
-    case 'E': return kafka_conf_env(o->conf, optarg, err);
-    case 'F': return kafka_conf_file(o->conf, optarg, err);
     case 't': o->topic = optarg; return 0;
     case OPT_LANE:
         if (o->n_lanes == LANES_MAX)
@@ -197,18 +197,9 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 {
     *o = (struct options){.conf = kafka_conf_new(), .operator_id = "1", .watermark_ms = 200, .idle_ms = 1000, .interval_ms = 1000,
                           .generation = 1, .first_epoch = 1, .timeout_ms = 30000};
-    for (int c; (c = getopt_long(argc, argv, "b:t:X:E:F:", OPTIONS, NULL)) != -1;) {
-        if (c == OPT_HELP || c == OPT_VERSION) {
-            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (take_option(o, c, err) != 0)
-            return -1;
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    int rc = opt_read(argc, argv, "hVb:t:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
+    if (rc != 0)
+        return rc;
     return check_options(o, err);
 }
 

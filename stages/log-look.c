@@ -31,11 +31,11 @@ struct options {
     int timeout_ms;
 };
 
-enum { OPT_TIMEOUT = 256, OPT_HELP, OPT_VERSION };
+enum { OPT_TIMEOUT = 256 };
 
 static const struct option OPTIONS[] = {
     {"bootstrap", required_argument, NULL, 'b'}, {"topic", required_argument, NULL, 't'}, {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, OPT_HELP},       {"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0}};
+    {"help", no_argument, NULL, 'h'},       {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
 
 static int take_topic(struct options *o, const char *topic, struct err *err)
 {
@@ -49,17 +49,15 @@ static int take_topic(struct options *o, const char *topic, struct err *err)
     return 0;
 }
 
-static int take_option(struct options *o, int c, struct err *err)
+static int take_option(int c, void *ctx, struct err *err)
 {
+    struct options *o = ctx;
     int64_t timeout = 0;
-    switch (c) {
-    case 'b': return kafka_conf_set(o->conf, "bootstrap.servers", optarg, err);
-    case 'X': return kafka_conf_arg(o->conf, optarg, err);
-    case 'E': return kafka_conf_env(o->conf, optarg, err);
-    case 'F': return kafka_conf_file(o->conf, optarg, err);
-    case 't': return take_topic(o, optarg, err);
-    default: break;
-    }
+    int taken = kafka_conf_option(o->conf, c, optarg, err);
+    if (taken <= 0)
+        return taken;
+    if (c == 't')
+        return take_topic(o, optarg, err);
     int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
     o->timeout_ms = (int)timeout;
     return rc;
@@ -69,18 +67,9 @@ static int take_option(struct options *o, int c, struct err *err)
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     *o = (struct options){.conf = kafka_conf_new(), .timeout_ms = 30000};
-    for (int c; (c = getopt_long(argc, argv, "b:t:X:E:F:", OPTIONS, NULL)) != -1;) {
-        if (c == OPT_HELP || c == OPT_VERSION) {
-            *status = c == OPT_HELP ? msg_help(HELP) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (take_option(o, c, err) != 0)
-            return -1;
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    int rc = opt_read(argc, argv, "hVb:t:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
+    if (rc != 0)
+        return rc;
     return o->n_topics ? 0 : err_set(err, ERR_REFUSED, "no topic is named (-t)");
 }
 

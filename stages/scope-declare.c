@@ -124,8 +124,9 @@ static const char **text_of(int c, struct run *r)
     }
 }
 
-static int parse_option(int c, struct run *r, struct err *err)
+static int parse_option(int c, void *ctx, struct err *err)
 {
+    struct run *r = ctx;
     const char **text = text_of(c, r);
     if (optarg && !utf8_valid(optarg, strlen(optarg)))
         return err_set(err, ERR_REFUSED, "an option's value is not UTF-8: '%s'", optarg);
@@ -164,18 +165,9 @@ static int split_table(struct run *r, struct err *err)
 
 static int parse_options(int argc, char **argv, struct run *r, int *status, struct err *err)
 {
-    for (int c; (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1;) {
-        if (c == 'h' || c == 'V') {
-            *status = c == 'h' ? msg_help(help) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (parse_option(c, r, err) != 0)
-            return -1;
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, r, status, err);
+    if (rc != 0)
+        return rc;
     if (r->d.n_keys == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
     if (r->d.n_ranges == 0)

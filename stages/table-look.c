@@ -49,8 +49,9 @@ struct options {
     uint64_t max_line;
 };
 
-static int parse_option(int c, struct options *o, struct err *err)
+static int parse_option(int c, void *ctx, struct err *err)
 {
+    struct options *o = ctx;
     int taken = http_login_option(c, optarg, &o->login, err);
     if (taken <= 0)
         return taken;
@@ -83,17 +84,10 @@ static int settle_options(struct options *o, struct err *err)
 
 static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    for (int c; (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1;) {
-        if (c == 'h' || c == 'V') {
-            *status = c == 'h' ? msg_help(help) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (parse_option(c, o, err) != 0)
-            return -1;
-    }
-    return optind < argc ? opt_refused(argv, optind, err) : settle_options(o, err);
+    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, o, status, err);
+    if (rc != 0)
+        return rc;
+    return settle_options(o, err);
 }
 
 /* ---- the table ---- */

@@ -68,6 +68,13 @@ void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows may be
  * a secret that was given where no program takes one. Returns -1. */
 int opt_refused(char *const *argv, int at, struct err *err);
+/* Takes one option, its value in optarg. */
+typedef int opt_take(int c, void *ctx, struct err *err);
+struct option;
+/* Give every option of the command line to take, in order; 'h' and 'V' (in longopts too) are --help and --version. 0: all were
+ * taken, and no operand stands behind them; 1: help or version was printed, *status is the exit status; -1: refused. */
+int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help, opt_take *take, void *ctx,
+             int *status, struct err *err);
 /* True when an argument stands there that is no option: a program that was given a file reads no standard input. */
 bool opt_operand(int argc, char *const *argv);
 /* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */

@@ -161,6 +161,22 @@ int opt_refused(char *const *argv, int at, struct err *err)
     return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)", shown, arg);
 }
 
+int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help, opt_take *take, void *ctx,
+             int *status, struct err *err)
+{
+    for (int c; (c = getopt_long(argc, argv, letters, longopts, NULL)) != -1;) {
+        if (c == 'h' || c == 'V') {
+            *status = c == 'h' ? msg_help(help) : msg_version();
+            return 1;
+        }
+        if (c == '?')
+            return opt_refused(argv, optind - 1, err);
+        if (take(c, ctx, err) != 0)
+            return -1;
+    }
+    return optind < argc ? opt_refused(argv, optind, err) : 0;
+}
+
 bool opt_operand(int argc, char *const *argv)
 {
     for (int i = 1; i < argc; i++)

@@ -160,3 +160,14 @@ bool kafka_topic_ok(const char *topic)
     return n > 0 && n < 250 && strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
            strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
 }
+
+int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err)
+{
+    switch (option) {
+    case 'b': return kafka_conf_set(c, "bootstrap.servers", value, err);
+    case 'X': return kafka_conf_arg(c, value, err);
+    case 'E': return kafka_conf_env(c, value, err);
+    case 'F': return kafka_conf_file(c, value, err);
+    default: return 1;
+    }
+}

@@ -35,6 +35,9 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
 int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
 /* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
 int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
+/* The options of every program that talks to a broker: -b (bootstrap servers), -X, -E and -F as the three above. 1 where
+ * option is none of them. */
+int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err);
 /* Keep what is read ahead of so many partitions at once within bounds, unless a property said how much that is. */
 void kafka_conf_share(struct kafka_conf *c, size_t partitions);
 /* Kafka's own rule for a topic's name; it also keeps topic/partition/offset readable. */
