@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # Lanes of a job for tests: lines on standard input become a whole stream.
 
+# The programs of this tree, whatever else is installed.
+PATH=${OWED_BIN:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin}:$PATH
+
 head='{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"t","version":"1"}]}'
 
 # whole FILE: the lines of standard input as a stream with its header and end.

@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # Scope documents for tests of what reads a log, as a bundle gives them.
 
+# The programs of this tree, whatever else is installed.
+PATH=${OWED_BIN:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin}:$PATH
+
 # scope_print: the document on standard input with its fingerprint.
 scope_print() {
     local document sum
