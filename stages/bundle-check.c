@@ -27,8 +27,12 @@ static const char help[] =
 enum { OPT_PROFILE = 256, OPT_SCRATCH, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"profile", required_argument, NULL, OPT_PROFILE}, {"scratch", required_argument, NULL, OPT_SCRATCH}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"scratch", required_argument, NULL, OPT_SCRATCH},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct options {
@@ -45,8 +49,8 @@ static void on_signal(int number)
     signalled = number;
 }
 
-/* Only while a bundle is checked: a program that waits for its input is ended by a signal as any other, and its stream then
- * lacks its end. */
+/* Only while a bundle is checked: a program that waits for its input is ended by a signal as any other, and its stream
+ * then lacks its end. */
 static void catch_signals(void)
 {
     struct sigaction act = {.sa_handler = on_signal};
@@ -88,7 +92,8 @@ struct remedy {
     enum next_action failed, unavailable, unsupported;
 };
 
-static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, struct remedy next, const char *counts)
+static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, struct remedy next,
+                        const char *counts)
 {
     const struct {
         const struct bundle_faults *why;
@@ -131,11 +136,13 @@ static void put_artifacts(struct stream_out *out, const struct bundle_verified *
         buf_printf(&reason, "%snot evidence and left out: ", whole ? "" : "; ");
         bundle_faults_text(&v->ignored, &reason);
     }
-    buf_printf(&counts, "{\"files\":%ju,\"bytes\":%ju,\"missing\":%ju,\"changed\":%ju,\"unlisted\":%ju,\"ignored\":%ju}",
+    buf_printf(&counts,
+               "{\"files\":%ju,\"bytes\":%ju,\"missing\":%ju,\"changed\":%ju,\"unlisted\":%ju,\"ignored\":%ju}",
                (uintmax_t)v->files, (uintmax_t)v->bytes, (uintmax_t)v->missing.total, (uintmax_t)v->changed.total,
                (uintmax_t)v->unlisted.total, (uintmax_t)v->ignored.total);
-    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED, reason.len ? buf_str(&reason) : "",
-                     whole ? self : paths, whole ? NEXT_NONE : NEXT_DO_NOT_TRUST_BUNDLE, counts.p);
+    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED,
+                     reason.len ? buf_str(&reason) : "", whole ? self : paths,
+                     whole ? NEXT_NONE : NEXT_DO_NOT_TRUST_BUNDLE, counts.p);
     free(paths);
     buf_free(&reason);
     buf_free(&counts);
@@ -228,10 +235,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
 {
     if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
-                       said->manifest_sha256);
+        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path,
+                       b->sha256, said->manifest_sha256);
     if (strcmp(b->m.job, said->job) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job, said->job);
+        return err_set(err, ERR_REFUSED, "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job,
+                       said->job);
     return 0;
 }
 
@@ -248,7 +256,8 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
             stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
         check_bundle(out, &b, o, &err);
         if (signalled) {
-            err_set(&err, ERR_TROUBLE, "not finished: interrupted by signal %d (%s); the bundle '%s' is not checked to its end", signalled,
+            err_set(&err, ERR_TROUBLE,
+                    "not finished: interrupted by signal %d (%s); the bundle '%s' is not checked to its end", signalled,
                     strsignal(signalled), path);
             stream_put_stop(out, &err, NEXT_CHECK_AGAIN);
         }
@@ -265,7 +274,8 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return opt_operand(argc, argv) ? stream_refuse(&err, NEXT_FIX_USAGE) : stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
+        return opt_operand(argc, argv) ? stream_refuse(&err, NEXT_FIX_USAGE)
+                                       : stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
     struct stream_out out;
     struct context c = {.arena = ARENA_INIT};
     struct stream_in in = {0};
@@ -276,7 +286,8 @@ int main(int argc, char **argv)
         if (c.has_bundle)
             work(&out, &o, c.bundle.path, &c.bundle);
         else
-            stream_put_stop(&out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"}, NEXT_FIX_USAGE);
+            stream_put_stop(&out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"},
+                            NEXT_FIX_USAGE);
     }
     status = stream_end(&out);
     stream_out_free(&out);

@@ -32,8 +32,22 @@ static const char help[] =
     "exit: 0 published, 1 refused (nothing is left), 2 bad usage, 3 trouble\n";
 
 enum {
-    OPT_CHECKPOINT_DIR = 256, OPT_JOB, OPT_HA_DIR, OPT_CAPTURE_DIR, OPT_TRACE_DIR, OPT_STATE, OPT_CAPTURES, OPT_OUT,
-    OPT_CHECKPOINT, OPT_CONFIRM, OPT_OP, OPT_EPOCHS, OPT_MAX_BYTES, OPT_MAX_FILES, OPT_TIMEOUT, OPT_JSON
+    OPT_CHECKPOINT_DIR = 256,
+    OPT_JOB,
+    OPT_HA_DIR,
+    OPT_CAPTURE_DIR,
+    OPT_TRACE_DIR,
+    OPT_STATE,
+    OPT_CAPTURES,
+    OPT_OUT,
+    OPT_CHECKPOINT,
+    OPT_CONFIRM,
+    OPT_OP,
+    OPT_EPOCHS,
+    OPT_MAX_BYTES,
+    OPT_MAX_FILES,
+    OPT_TIMEOUT,
+    OPT_JSON
 };
 
 static const struct option longopts[] = {
@@ -76,8 +90,8 @@ static void catch_signal(int number)
 /* Every signal that would end the program leaves nothing; a fault of the program itself is not one to go on after. */
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF,
-                                  SIGIO, SIGPWR, SIGSTKFLT};
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,    SIGPIPE, SIGQUIT, SIGALRM, SIGUSR1,
+                                  SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         catch_signal(numbers[i]);
     for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
@@ -103,8 +117,8 @@ static int parse_confirm(const char *s, int *out, struct err *err)
 static int parse_epochs(const char *s, struct bundle_request *r, struct err *err)
 {
     const char *dash = strchr(s, '-');
-    if (!dash || !scan_u64(s, (size_t)(dash - s), &r->first_epoch) || !scan_u64(dash + 1, strlen(dash + 1), &r->last_epoch) ||
-        r->first_epoch > r->last_epoch)
+    if (!dash || !scan_u64(s, (size_t)(dash - s), &r->first_epoch) ||
+        !scan_u64(dash + 1, strlen(dash + 1), &r->last_epoch) || r->first_epoch > r->last_epoch)
         return err_set(err, ERR_REFUSED, "--epochs: two numbers A-B with A at most B, not '%s'", s);
     r->has_epochs = true;
     return 0;
@@ -178,8 +192,10 @@ static const char *refusal_kind(const struct err *err)
 /* The stop of a refusal, which with --json carries its kind for programs: they read no refusal's text. */
 static void put_refusal(struct stream_out *out, const struct err *err, bool json)
 {
-    enum next_action next = err->kind == ERR_CHANGED ? NEXT_COLLECT_AGAIN : err->kind == ERR_BOUND || err->kind == ERR_TIMEOUT
-                                ? NEXT_RAISE_BOUND : err->kind == ERR_MISSING ? NEXT_CHOOSE_CHECKPOINT : NEXT_FIX_USAGE;
+    enum next_action next = err->kind == ERR_CHANGED                             ? NEXT_COLLECT_AGAIN
+                            : err->kind == ERR_BOUND || err->kind == ERR_TIMEOUT ? NEXT_RAISE_BOUND
+                            : err->kind == ERR_MISSING                           ? NEXT_CHOOSE_CHECKPOINT
+                                                                                 : NEXT_FIX_USAGE;
     if (!json) {
         stream_put_stop(out, err, next);
         return;
@@ -201,8 +217,12 @@ static void put_refusal(struct stream_out *out, const struct err *err, bool json
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct bundle_request r = {.commit_confirmation = -1, .max_bytes = (uint64_t)1 << 30, .max_files = 10000, .timeout_s = 600,
-                               .collector = "bundle-pack", .stop = &signalled};
+    struct bundle_request r = {.commit_confirmation = -1,
+                               .max_bytes = (uint64_t)1 << 30,
+                               .max_files = 10000,
+                               .timeout_s = 600,
+                               .collector = "bundle-pack",
+                               .stop = &signalled};
     struct bundle_result done;
     struct err err = ERR_INIT;
     bool json = false;

@@ -25,17 +25,36 @@ static const char help[] =
     "  --max-line=SIZE         longest line accepted (64M)\n"
     "  --help, --version\n";
 
-enum { OPT_DIR = 256, OPT_JOB, OPT_OPERATOR, OPT_SUBTASK, OPT_ATTEMPT, OPT_RECORDS, OPT_NAME, OPT_KIND, OPT_UID, OPT_PARAMETERS, OPT_UNCHECKED,
-       OPT_MAX_LINE };
+enum {
+    OPT_DIR = 256,
+    OPT_JOB,
+    OPT_OPERATOR,
+    OPT_SUBTASK,
+    OPT_ATTEMPT,
+    OPT_RECORDS,
+    OPT_NAME,
+    OPT_KIND,
+    OPT_UID,
+    OPT_PARAMETERS,
+    OPT_UNCHECKED,
+    OPT_MAX_LINE
+};
 
 static const struct option longopts[] = {
-    {"capture-dir", required_argument, NULL, OPT_DIR},    {"job", required_argument, NULL, OPT_JOB},
-    {"operator", required_argument, NULL, OPT_OPERATOR},  {"subtask", required_argument, NULL, OPT_SUBTASK},
-    {"attempt", required_argument, NULL, OPT_ATTEMPT},    {"capture-records", required_argument, NULL, OPT_RECORDS},
-    {"name", required_argument, NULL, OPT_NAME},          {"kind", required_argument, NULL, OPT_KIND},
-    {"uid", required_argument, NULL, OPT_UID},            {"parameters", required_argument, NULL, OPT_PARAMETERS},
-    {"data-unchecked", no_argument, NULL, OPT_UNCHECKED}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},                     {"version", no_argument, NULL, 'V'},
+    {"capture-dir", required_argument, NULL, OPT_DIR},
+    {"job", required_argument, NULL, OPT_JOB},
+    {"operator", required_argument, NULL, OPT_OPERATOR},
+    {"subtask", required_argument, NULL, OPT_SUBTASK},
+    {"attempt", required_argument, NULL, OPT_ATTEMPT},
+    {"capture-records", required_argument, NULL, OPT_RECORDS},
+    {"name", required_argument, NULL, OPT_NAME},
+    {"kind", required_argument, NULL, OPT_KIND},
+    {"uid", required_argument, NULL, OPT_UID},
+    {"parameters", required_argument, NULL, OPT_PARAMETERS},
+    {"data-unchecked", no_argument, NULL, OPT_UNCHECKED},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
 
@@ -131,16 +150,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     struct tee *t = ctx;
     switch (line->type) {
     case LINE_RECORD:
-    case LINE_EVENT:
-        capture_data(&t->capture, line->p, line->n);
-        return 0;
-    case LINE_WATERMARK:
-        capture_control(&t->capture, line->p, line->n);
-        return 0;
-    case LINE_BARRIER:
-        return on_barrier(t, line, err);
-    default:
-        return 0;
+    case LINE_EVENT: capture_data(&t->capture, line->p, line->n); return 0;
+    case LINE_WATERMARK: capture_control(&t->capture, line->p, line->n); return 0;
+    case LINE_BARRIER: return on_barrier(t, line, err);
+    default: return 0;
     }
 }
 
@@ -176,8 +189,8 @@ int main(int argc, char **argv)
     if (rc < 0 || describe(&t, &o, &err) != 0)
         return stream_refuse(&err, NEXT_FIX_USAGE);
     capture_open(&t.capture, o.dir, o.op.job, o.op.operator_id, o.subtask, o.attempt, o.records);
-    /* In a job the next stage reads each of these lines in full before it lets their barrier on, so that no interval with
-     * a bad one completes; to read them twice is most of what a recorder costs. */
+    /* In a job the next stage reads each of these lines in full before it lets their barrier on, so that no interval
+     * with a bad one completes; to read them twice is most of what a recorder costs. */
     struct stream_in in = {.lane = true, .data_unchecked = o.data_unchecked};
     bool whole = stream_filter(&in, &t.out, o.max_line, on_line, &t);
     if (whole && capture_final(&t.capture, t.last_epoch, &err) != 0)

@@ -21,8 +21,7 @@
 
 static const char help[] =
     "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
-    "Read the destination rows of the owed keys, twice, over one read-only connection.\n"
-    HTTP_LOGIN_HELP
+    "Read the destination rows of the owed keys, twice, over one read-only connection.\n" HTTP_LOGIN_HELP
     "  --max-rows-per-query=N    (1000000)\n"
     "  --keys-per-query=N        (10000)\n"
     "  --settle-ms=N             between the two reads (1000)\n"
@@ -76,7 +75,8 @@ static int parse_option(int c, void *ctx, struct err *err)
     case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
     case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
     case OPT_FORMAT: return parse_format(optarg, &r->format, err);
-    case OPT_MAX_TABLE_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_table_rows, "--max-table-rows", err);
+    case OPT_MAX_TABLE_ROWS:
+        return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_table_rows, "--max-table-rows", err);
     default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
     }
 }
@@ -119,8 +119,8 @@ struct run {
     struct chread ch;
     struct chread_table first, last;
     struct chread_reads reads;
-    struct chread_parts parts[2];  /* before and after, where the table is read whole */
-    struct chread_why uncovered;   /* reason "" where nothing yet says that the whole table is not known */
+    struct chread_parts parts[2]; /* before and after, where the table is read whole */
+    struct chread_why uncovered;  /* reason "" where nothing yet says that the whole table is not known */
 };
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
@@ -143,7 +143,8 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
     bool key = false;
     if (r->keys != NULL)
         return err_set(err, ERR_REFUSED, "stdin: a second columns line");
-    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 || columns_parse(arr, false, &r->cols, err) != 0)
+    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
+        columns_parse(arr, false, &r->cols, err) != 0)
         return -1;
     const char *cells = NULL;
     if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
@@ -154,11 +155,11 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
         if (!type_supported(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, a type without cells", c->name,
-                       c->type.name);
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+                       "column '%s' is %s, a type without cells", c->name, c->type.name);
         else if (c->key && !type_is_key(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s, which cannot be a key", c->name,
-                       c->type.name);
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s, which cannot be a key",
+                       c->name, c->type.name);
     }
     if (!key)
         return err_set(err, ERR_REFUSED, "columns: no column is a key");
@@ -175,7 +176,8 @@ static void on_check(struct run *r, const struct json *line)
         r->scope_passed = passed && (!r->scope_made || r->scope_passed);
         r->scope_made = true;
     } else if (name != NULL && name->len > 7 && memcmp(name->str, "bundle.", 7) == 0 && json_is(status, "failed")) {
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_DO_NOT_TRUST_BUNDLE, "not read: %.*s failed", (int)name->len, name->str);
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_DO_NOT_TRUST_BUNDLE, "not read: %.*s failed", (int)name->len,
+                   name->str);
     }
 }
 
@@ -192,9 +194,11 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     if (stream_row(line, &row, err) != 0)
         return -1;
     if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here", (unsigned long long)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
+                       (unsigned long long)line->line_no);
     if (r->keys == NULL)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns", (unsigned long long)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns",
+                       (unsigned long long)line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
                        why != NULL ? why : "more than the row");
@@ -213,12 +217,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
-    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK && line->type != LINE_OBSERVATION)
+    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK &&
+        line->type != LINE_OBSERVATION)
         return 0;
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
     if (line->type == LINE_OBSERVATION)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already",
+                       (unsigned long long)line->line_no);
     arena_reset(&r->line);
     struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
     if (v == NULL)
@@ -242,14 +248,15 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
 {
     uint64_t rows, queries = r->ch.queries, bytes = r->ch.bytes;
     r->reads.n = which;
-    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->reads.table_whole ? NULL : r->keys, put_row, r, &rows, why);
+    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->reads.table_whole ? NULL : r->keys, put_row, r,
+                             &rows, why);
     r->reads.queries[which - 1] = r->ch.queries - queries;
     r->reads.bytes[which - 1] = r->ch.bytes - bytes;
     return status;
 }
 
-/* May the table be read whole, and is it to be? What speaks against it is kept, and the keys are read all the same. -1 with *why
- * where nothing may be read. */
+/* May the table be read whole, and is it to be? What speaks against it is kept, and the keys are read all the same. -1
+ * with *why where nothing may be read. */
 static int begin_whole(struct run *r, struct chread_why *why)
 {
     uint64_t rows = 0, seen = 0, most = r->o->read.max_table_rows;
@@ -259,18 +266,22 @@ static int begin_whole(struct run *r, struct chread_why *why)
     if (status < 0)
         *why = r->uncovered;
     else if (most == 0)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_WHOLE, "the table was not read whole: nobody said how many rows it may hold");
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_WHOLE,
+                   "the table was not read whole: nobody said how many rows it may hold");
     else if (status == 0 && rows > most)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND, "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+                   "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
                    (unsigned long long)rows, (unsigned long long)most);
     else if (status == 0 && seen > r->parts[0].rows)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS, "system.parts shows this user %llu of the table's %llu rows",
-                   (unsigned long long)r->parts[0].rows, (unsigned long long)seen);
-    else if (status == 0 && seen < r->parts[0].rows)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
-                   "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
-                   (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS,
+                   "system.parts shows this user %llu of the table's %llu rows", (unsigned long long)r->parts[0].rows,
                    (unsigned long long)seen);
+    else if (status == 0 && seen < r->parts[0].rows)
+        chread_say(
+            &r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
+            "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
+            (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
+            (unsigned long long)seen);
     else
         r->reads.table_whole = status == 0;
     return status < 0 ? -1 : 0;
@@ -292,7 +303,8 @@ static int end_whole(struct run *r, struct chread_why *why)
     return status < 0 ? -1 : 0;
 }
 
-/* Both reads, with a look before, between on every new connection, and after. -1 with *why where they cannot be judged by. */
+/* Both reads, with a look before, between on every new connection, and after. -1 with *why where they cannot be judged
+ * by. */
 static int read_all(struct run *r, struct chread_why *why)
 {
     struct chread_expect after = r->expect;
@@ -337,8 +349,8 @@ static void say_declared(const struct run *r, struct buf *out)
         buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
 }
 
-/* The whole table is known only where it was read whole and nothing in it moved; that it then holds what it should, and no more, is
- * not for this program to say. */
+/* The whole table is known only where it was read whole and nothing in it moved; that it then holds what it should, and
+ * no more, is not for this program to say. */
 static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
@@ -368,22 +380,24 @@ static void put_check(struct run *r, const struct chread_why *why)
         evidence[1] = buf_str(&reads);
     }
     buf_printf(&counts, "{\"keys\":%llu,\"unfit_keys\":%llu,\"rows\":%llu}",
-               (unsigned long long)(r->keys != NULL ? chread_keys_count(r->keys) : 0), (unsigned long long)r->reads.unfit,
-               (unsigned long long)r->reads.rows[0]);
+               (unsigned long long)(r->keys != NULL ? chread_keys_count(r->keys) : 0),
+               (unsigned long long)r->reads.unfit, (unsigned long long)r->reads.rows[0]);
     if (why != NULL)
         msg_error("%s", why->reason);
     else
         say_declared(r, &declared);
     stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
-                     why != NULL ? why->reason : buf_str(&declared), evidence, why != NULL ? why->next : NEXT_NONE, buf_str(&counts));
+                     why != NULL ? why->reason : buf_str(&declared), evidence, why != NULL ? why->next : NEXT_NONE,
+                     buf_str(&counts));
     buf_free(&declared);
     buf_free(&table);
     buf_free(&reads);
     buf_free(&counts);
 }
 
-/* Close both sides and make the check; why NULL where the destination may be judged by what was read. Two whole reads of a
- * table that did not stand still are whole all the same: what was seen is shown, and the check keeps it from deciding. */
+/* Close both sides and make the check; why NULL where the destination may be judged by what was read. Two whole reads
+ * of a table that did not stand still are whole all the same: what was seen is shown, and the check keeps it from
+ * deciding. */
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
@@ -425,8 +439,10 @@ static void read_destination(struct run *r)
 static void after_input(struct run *r)
 {
     if (r->expect.table == NULL || r->keys == NULL) {
-        stop(r, r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
-                                : "stdin: no scope line: run this stage after one that writes the scope", NEXT_RERUN_UPSTREAM);
+        stop(r,
+             r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
+                             : "stdin: no scope line: run this stage after one that writes the scope",
+             NEXT_RERUN_UPSTREAM);
         return;
     }
     if (!scope_fits(&r->scope, &r->cols)) {
@@ -434,12 +450,16 @@ static void after_input(struct run *r)
         return;
     }
     if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
-        stop(r, "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does", NEXT_FIX_USAGE);
+        stop(
+            r,
+            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does",
+            NEXT_FIX_USAGE);
         return;
     }
     if (!r->owed && r->blocked.reason[0] == '\0')
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_RERUN_UPSTREAM,
-                   "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
+        chread_say(
+            &r->blocked, STATUS_UNAVAILABLE, NEXT_RERUN_UPSTREAM,
+            "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
     if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
         chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
                    r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
@@ -452,9 +472,10 @@ static void after_input(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.read = {.format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
-                        .login = HTTP_LOGIN_INIT,
-                        .max_line = STREAM_MAX_LINE};
+    struct options o = {
+        .read = {.format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+        .login = HTTP_LOGIN_INIT,
+        .max_line = STREAM_MAX_LINE};
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
     int status = 0, rc = parse_options(argc, argv, &o, &status, &err);

@@ -44,8 +44,25 @@ static const char help[] =
     "  --help, --version\n";
 
 enum {
-    OPT_URL = 256, OPT_USER, OPT_PASSWORD_ENV, OPT_PASSWORD_FILE, OPT_CACERT, OPT_DATABASE, OPT_TABLE, OPT_FROM, OPT_COLUMN, OPT_JOB,
-    OPT_OPERATOR, OPT_SUBTASK, OPT_ATTEMPT, OPT_CAPTURE_DIR, OPT_BATCH_ROWS, OPT_BATCH_MS, OPT_TIMEOUT, OPT_CONNECT, OPT_RETRY,
+    OPT_URL = 256,
+    OPT_USER,
+    OPT_PASSWORD_ENV,
+    OPT_PASSWORD_FILE,
+    OPT_CACERT,
+    OPT_DATABASE,
+    OPT_TABLE,
+    OPT_FROM,
+    OPT_COLUMN,
+    OPT_JOB,
+    OPT_OPERATOR,
+    OPT_SUBTASK,
+    OPT_ATTEMPT,
+    OPT_CAPTURE_DIR,
+    OPT_BATCH_ROWS,
+    OPT_BATCH_MS,
+    OPT_TIMEOUT,
+    OPT_CONNECT,
+    OPT_RETRY,
     OPT_MAX_LINE
 };
 
@@ -105,21 +122,13 @@ static int add_from(struct options *o, char *arg, struct err *err)
 static int set_number(int c, const char *arg, struct options *o, struct err *err)
 {
     switch (c) {
-    case OPT_SUBTASK:
-        o->has_subtask = true;
-        return parse_u64(arg, 0, UINT32_MAX, &o->w.subtask, "--subtask", err);
-    case OPT_BATCH_ROWS:
-        return parse_u64(arg, 1, CHWRITE_MAX_ROWS, &o->batch_rows, "--batch-rows", err);
-    case OPT_BATCH_MS:
-        return parse_u64(arg, 0, 3600000, &o->batch_ms, "--batch-ms", err);
-    case OPT_TIMEOUT:
-        return parse_u64(arg, 1, 86400000, &o->w.http.timeout_ms, "--timeout-ms", err);
-    case OPT_CONNECT:
-        return parse_u64(arg, 1, 86400000, &o->w.http.connect_timeout_ms, "--connect-timeout-ms", err);
-    case OPT_RETRY:
-        return parse_u64(arg, 1, 86400000, &o->w.retry_ms, "--retry-ms", err);
-    default:
-        return parse_size(arg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
+    case OPT_SUBTASK: o->has_subtask = true; return parse_u64(arg, 0, UINT32_MAX, &o->w.subtask, "--subtask", err);
+    case OPT_BATCH_ROWS: return parse_u64(arg, 1, CHWRITE_MAX_ROWS, &o->batch_rows, "--batch-rows", err);
+    case OPT_BATCH_MS: return parse_u64(arg, 0, 3600000, &o->batch_ms, "--batch-ms", err);
+    case OPT_TIMEOUT: return parse_u64(arg, 1, 86400000, &o->w.http.timeout_ms, "--timeout-ms", err);
+    case OPT_CONNECT: return parse_u64(arg, 1, 86400000, &o->w.http.connect_timeout_ms, "--connect-timeout-ms", err);
+    case OPT_RETRY: return parse_u64(arg, 1, 86400000, &o->w.retry_ms, "--retry-ms", err);
+    default: return parse_size(arg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
     }
 }
 
@@ -129,7 +138,8 @@ static int check_options(const struct options *o, struct err *err)
 
     if (w->http.url == NULL || w->database == NULL || w->table == NULL || w->job == NULL || w->operator_id == NULL ||
         w->attempt == NULL || !o->has_subtask) {
-        return err_set(err, ERR_REFUSED, "--url, --database, --table, --job, --operator, --subtask and --attempt are needed");
+        return err_set(err, ERR_REFUSED,
+                       "--url, --database, --table, --job, --operator, --subtask and --attempt are needed");
     }
     if (*w->database == '\0' || *w->table == '\0' || *w->attempt == '\0') {
         return err_set(err, ERR_REFUSED, "--database, --table or --attempt is empty");
@@ -193,13 +203,13 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
 
 struct sink {
     const struct options *o;
-    struct chwrite *w;           /* NULL before the first line that needs it */
+    struct chwrite *w; /* NULL before the first line that needs it */
     struct stream_out out;
     struct arena line, interval; /* reset for each line, and for each interval */
     struct ledger_entry *ledger;
     size_t n_ledger, cap_ledger;
-    uint64_t seen;               /* events of this interval, those of the batch included */
-    uint64_t after;              /* the barrier before it */
+    uint64_t seen;  /* events of this interval, those of the batch included */
+    uint64_t after; /* the barrier before it */
     bool has_watermark, said;
     int64_t watermark, batch_since;
 };
@@ -240,7 +250,8 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
     snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
     doc = json_parse_named(line->p, line->n, &s->line, where, err);
     if (doc == NULL || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
-        json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 || chwrite_add(s->w, values, at, where, err) != 0) {
+        json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 ||
+        chwrite_add(s->w, values, at, where, err) != 0) {
         return -1;
     }
     if (chwrite_rows(s->w) == 1) {
@@ -272,9 +283,16 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
 static void leave_evidence(struct sink *s, struct barrier *b)
 {
     const struct options *o = s->o;
-    struct interval iv = {.job = o->w.job, .operator_id = o->w.operator_id, .attempt = o->w.attempt, .subtask = o->w.subtask,
-                          .epoch = b->checkpoint, .previous = b->previous, .has_watermark = s->has_watermark,
-                          .watermark = s->watermark, .destination = *chwrite_destination(s->w), .ledger = s->ledger,
+    struct interval iv = {.job = o->w.job,
+                          .operator_id = o->w.operator_id,
+                          .attempt = o->w.attempt,
+                          .subtask = o->w.subtask,
+                          .epoch = b->checkpoint,
+                          .previous = b->previous,
+                          .has_watermark = s->has_watermark,
+                          .watermark = s->watermark,
+                          .destination = *chwrite_destination(s->w),
+                          .ledger = s->ledger,
                           .n_ledger = s->n_ledger};
     struct left entry;
     struct err err = ERR_INIT;
@@ -294,11 +312,12 @@ static void leave_evidence(struct sink *s, struct barrier *b)
 static int check_barrier(const struct sink *s, const struct barrier *b, struct err *err)
 {
     if (strcmp(b->job, s->o->w.job) != 0 || strcmp(b->attempt, s->o->w.attempt) != 0) {
-        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s", b->checkpoint,
-                       b->job, b->attempt, s->o->w.job, s->o->w.attempt);
+        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s",
+                       b->checkpoint, b->job, b->attempt, s->o->w.job, s->o->w.attempt);
     }
     if (b->previous != s->after || b->checkpoint <= s->after) {
-        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
+        return err_set(err, ERR_REFUSED,
+                       "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
                        b->checkpoint, b->previous, s->after);
     }
     return 0;
@@ -328,17 +347,14 @@ static int on_line(struct sink *s, const struct stream_line *line, struct err *e
 {
     arena_reset(&s->line);
     switch (line->type) {
-    case LINE_EVENT:
-        return need_table(s, err) != 0 ? -1 : on_event(s, line, err);
-    case LINE_BARRIER:
-        return need_table(s, err) != 0 ? -1 : on_barrier(s, line, err);
+    case LINE_EVENT: return need_table(s, err) != 0 ? -1 : on_event(s, line, err);
+    case LINE_BARRIER: return need_table(s, err) != 0 ? -1 : on_barrier(s, line, err);
     case LINE_WATERMARK:
         if (on_watermark(s, line, err) != 0) {
             return -1;
         }
         break;
-    default:
-        break;
+    default: break;
     }
     stream_pass(&s->out, line);
     return 0;

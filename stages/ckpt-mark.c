@@ -25,10 +25,14 @@ static const char help[] =
 enum { OPT_DIR = 256, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION, OPT_RETAIN };
 
 static const struct option longopts[] = {
-    {"checkpoint-dir", required_argument, NULL, OPT_DIR}, {"job", required_argument, NULL, OPT_JOB},
-    {"parallelism", required_argument, NULL, OPT_PARALLELISM}, {"generation", required_argument, NULL, OPT_GENERATION},
-    {"retain", required_argument, NULL, OPT_RETAIN}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+    {"checkpoint-dir", required_argument, NULL, OPT_DIR},
+    {"job", required_argument, NULL, OPT_JOB},
+    {"parallelism", required_argument, NULL, OPT_PARALLELISM},
+    {"generation", required_argument, NULL, OPT_GENERATION},
+    {"retain", required_argument, NULL, OPT_RETAIN},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct mark {
@@ -63,15 +67,16 @@ static int parse_options(int argc, char **argv, struct mark *m, int *status, str
     return evidence_job_ok(m->job) ? 0 : err_set(err, ERR_REFUSED, "--job: '%s' is no job id", m->job);
 }
 
-/* A checkpoint that lacks a participant's snapshot does not complete; its interval goes to the next that does. Said once,
- * and once more when it is over: a full disk can last for many. */
+/* A checkpoint that lacks a participant's snapshot does not complete; its interval goes to the next that does. Said
+ * once, and once more when it is over: a full disk can last for many. */
 static bool complete(struct mark *m, const struct barrier *b, const uint64_t *subtasks, size_t n)
 {
     for (uint64_t s = 0; s < m->parallelism; s++) {
         if (s < n && subtasks[s] == s)
             continue;
         if (!m->said)
-            msg_error("checkpoint %" PRIu64 " does not complete: participant %" PRIu64 " left no snapshot", b->checkpoint, s);
+            msg_error("checkpoint %" PRIu64 " does not complete: participant %" PRIu64 " left no snapshot",
+                      b->checkpoint, s);
         m->said = true;
         return false;
     }

@@ -28,11 +28,15 @@ static const char help[] =
 enum { OPT_DIR = 256, OPT_CAPTURE, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION, OPT_CONFIRM };
 
 static const struct option longopts[] = {
-    {"checkpoint-dir", required_argument, NULL, OPT_DIR}, {"capture-dir", required_argument, NULL, OPT_CAPTURE},
-    {"job", required_argument, NULL, OPT_JOB}, {"parallelism", required_argument, NULL, OPT_PARALLELISM},
+    {"checkpoint-dir", required_argument, NULL, OPT_DIR},
+    {"capture-dir", required_argument, NULL, OPT_CAPTURE},
+    {"job", required_argument, NULL, OPT_JOB},
+    {"parallelism", required_argument, NULL, OPT_PARALLELISM},
     {"generation", required_argument, NULL, OPT_GENERATION},
-    {"commit-confirmation", required_argument, NULL, OPT_CONFIRM}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+    {"commit-confirmation", required_argument, NULL, OPT_CONFIRM},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct plan {
@@ -40,13 +44,14 @@ struct plan {
     uint64_t parallelism, generation;
     uint64_t restore, first_epoch;
     bool confirmed; /* only a confirmed checkpoint is restored */
-    bool fresh; /* nothing on disk names this job: its very first run */
+    bool fresh;     /* nothing on disk names this job: its very first run */
 };
 
 static int parse_confirm(const char *s, bool *out, struct err *err)
 {
     *out = strcmp(s, "yes") == 0;
-    return *out || strcmp(s, "no") == 0 ? 0 : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
+    return *out || strcmp(s, "no") == 0 ? 0
+                                        : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
 }
 
 static int parse_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
@@ -88,19 +93,22 @@ static int check_point(const struct plan *p, int fd, struct arena *a, struct err
         rc = marker_parse(text.p, text.len, rel, a, &m, err);
     if (rc == 0 && (m.generation != p->generation || m.n_subtasks != p->parallelism))
         rc = err_set(err, ERR_REFUSED,
-                     "checkpoint %" PRIu64 " is of generation %" PRIu64 " with %zu participants, the attempt of generation %" PRIu64
-                     " with %" PRIu64 ": a change of parallelism is not supported",
+                     "checkpoint %" PRIu64 " is of generation %" PRIu64
+                     " with %zu participants, the attempt of generation %" PRIu64 " with %" PRIu64
+                     ": a change of parallelism is not supported",
                      p->restore, m.generation, m.n_subtasks, p->generation, p->parallelism);
     struct state_root root;
     if (rc == 0)
         rc = state_root_parse(m.state_root, a, &root, rel, err);
     /* The attempt would look for its state in the wrong place. */
     if (rc == 0 && root.kind != ROOT_OWN)
-        rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " keeps its state in the root that its marker names, not in %s/_state", p->restore,
-                     p->dir);
+        rc = err_set(err, ERR_REFUSED,
+                     "checkpoint %" PRIu64 " keeps its state in the root that its marker names, not in %s/_state",
+                     p->restore, p->dir);
     for (size_t i = 0; rc == 0 && i < m.n_subtasks; i++) {
         struct snapshot s;
-        rc = snapshot_read(fd, evidence_path_snapshot(&path, p->job, m.generation, m.subtasks[i], p->restore), a, &s, err);
+        rc = snapshot_read(fd, evidence_path_snapshot(&path, p->job, m.generation, m.subtasks[i], p->restore), a, &s,
+                           err);
     }
     buf_free(&path);
     buf_free(&text);
@@ -137,7 +145,9 @@ static int print_plan(const struct plan *p, struct err *err)
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
         return err_sys(err, "cannot draw an attempt's id");
     struct buf text = BUF_INIT;
-    buf_printf(&text, "attempt=%" PRIu64 "-%016" PRIx64 "\ngeneration=%" PRIu64 "\nrestore=%" PRIu64 "\nfirst_epoch=%" PRIu64 "\n",
+    buf_printf(&text,
+               "attempt=%" PRIu64 "-%016" PRIx64 "\ngeneration=%" PRIu64 "\nrestore=%" PRIu64 "\nfirst_epoch=%" PRIu64
+               "\n",
                p->first_epoch, random, p->generation, p->restore, p->first_epoch);
     int rc = fd_write_all(STDOUT_FILENO, text.p, text.len, "standard output", err);
     if (rc == 0 && close(STDOUT_FILENO) != 0)

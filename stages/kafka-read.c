@@ -77,19 +77,18 @@ struct reader {
 
 enum { OPT_SCOPE = 256, OPT_ACCOUNT, OPT_START, OPT_STABLE, OPT_DEADLINE, OPT_RECORDS, OPT_BYTES, OPT_TIMEOUT };
 
-static const struct option OPTIONS[] = {
-    {"scope", required_argument, NULL, OPT_SCOPE},
-    {"bootstrap", required_argument, NULL, 'b'},
-    {"account", no_argument, NULL, OPT_ACCOUNT},
-    {"run-start-offset", required_argument, NULL, OPT_START},
-    {"stable-wait-s", required_argument, NULL, OPT_STABLE},
-    {"deadline-s", required_argument, NULL, OPT_DEADLINE},
-    {"max-records", required_argument, NULL, OPT_RECORDS},
-    {"max-bytes", required_argument, NULL, OPT_BYTES},
-    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0}};
+static const struct option OPTIONS[] = {{"scope", required_argument, NULL, OPT_SCOPE},
+                                        {"bootstrap", required_argument, NULL, 'b'},
+                                        {"account", no_argument, NULL, OPT_ACCOUNT},
+                                        {"run-start-offset", required_argument, NULL, OPT_START},
+                                        {"stable-wait-s", required_argument, NULL, OPT_STABLE},
+                                        {"deadline-s", required_argument, NULL, OPT_DEADLINE},
+                                        {"max-records", required_argument, NULL, OPT_RECORDS},
+                                        {"max-bytes", required_argument, NULL, OPT_BYTES},
+                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'V'},
+                                        {NULL, 0, NULL, 0}};
 
 /* P=O, TOPIC/P=O or ALL=O. */
 static int take_start(struct options *o, const char *given, struct err *err)
@@ -136,8 +135,12 @@ static int take_option(int c, void *ctx, struct err *err)
 /* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    *o = (struct options){.conf = kafka_conf_new(), .stable_wait_s = 90, .deadline_s = 3600, .max_records = UINT64_MAX,
-                          .max_bytes = UINT64_MAX, .timeout_ms = 30000};
+    *o = (struct options){.conf = kafka_conf_new(),
+                          .stable_wait_s = 90,
+                          .deadline_s = 3600,
+                          .max_records = UINT64_MAX,
+                          .max_bytes = UINT64_MAX,
+                          .timeout_ms = 30000};
     /* An answer that has nothing is awaited at every range whose end is a marker. */
     if (kafka_conf_set(o->conf, "fetch.wait.max.ms", "100", err) != 0)
         return -1;
@@ -155,32 +158,37 @@ static struct start *start_of(struct options *o, const char *topic, uint64_t par
     struct start *found = NULL;
     for (size_t i = 0; i < o->n_starts; i++) {
         struct start *s = &o->starts[i];
-        bool here = s->topic ? s->topic_len == strlen(topic) && memcmp(s->topic, topic, s->topic_len) == 0 : n_sources == 1 || s->all;
+        bool here = s->topic ? s->topic_len == strlen(topic) && memcmp(s->topic, topic, s->topic_len) == 0
+                             : n_sources == 1 || s->all;
         if (here && (s->all ? !found || found->all : s->partition == partition))
             found = s;
     }
     return found;
 }
 
-static int take_range(struct reader *r, const struct scope_source *from, const struct scope_range *given, struct kafka_range *range,
-                      struct err *err)
+static int take_range(struct reader *r, const struct scope_source *from, const struct scope_range *given,
+                      struct kafka_range *range, struct err *err)
 {
     struct start *start = start_of(&r->o, from->topic, given->partition, r->scope.n_sources);
     int64_t first = given->from;
     if (given->partition > INT32_MAX || given->to < 0)
-        return err_set(err, ERR_REFUSED, "%s: scope: %s/%" PRIu64 ": no range of a partition", r->o.scope, from->topic, given->partition);
+        return err_set(err, ERR_REFUSED, "%s: scope: %s/%" PRIu64 ": no range of a partition", r->o.scope, from->topic,
+                       given->partition);
     if (given->has_from && start && !start->all)
-        return err_set(err, ERR_REFUSED, "--run-start-offset=%s: the scope has the first position of %s/%" PRIu64 ": %" PRId64, start->given,
-                       from->topic, given->partition, given->from);
+        return err_set(err, ERR_REFUSED,
+                       "--run-start-offset=%s: the scope has the first position of %s/%" PRIu64 ": %" PRId64,
+                       start->given, from->topic, given->partition, given->from);
     if (!given->has_from) {
         if (!start)
-            return err_set(err, ERR_REFUSED, "the scope has no first position of %s/%" PRIu64 ": give it with --run-start-offset=%" PRIu64
-                           "=OFFSET", from->topic, given->partition, given->partition);
+            return err_set(err, ERR_REFUSED,
+                           "the scope has no first position of %s/%" PRIu64 ": give it with --run-start-offset=%" PRIu64
+                           "=OFFSET",
+                           from->topic, given->partition, given->partition);
         first = start->offset;
         start->used = true;
         if (first > given->to)
-            return err_set(err, ERR_REFUSED, "--run-start-offset=%s: past the range's end %" PRId64 " of %s/%" PRIu64, start->given, given->to,
-                           from->topic, given->partition);
+            return err_set(err, ERR_REFUSED, "--run-start-offset=%s: past the range's end %" PRId64 " of %s/%" PRIu64,
+                           start->given, given->to, from->topic, given->partition);
         buf_printf(&r->given, "%s\"%s/%" PRIu64 "\":", r->given.len ? "," : "", from->topic, given->partition);
         json_put_i64(&r->given, first);
     }
@@ -196,7 +204,8 @@ static int take_source(struct reader *r, size_t at, struct err *err)
     if (!kafka_topic_ok(from->topic))
         return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].topic: not a topic's name", r->o.scope, at);
     if (!kafka_isolation_of(from->isolation, &s->isolation))
-        return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].isolation: '%.40s' is not known here", r->o.scope, at, from->isolation);
+        return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].isolation: '%.40s' is not known here", r->o.scope, at,
+                       from->isolation);
     s->ranges = arena_zalloc(&r->arena, (from->n_partitions + 1) * sizeof *s->ranges);
     s->n_ranges = from->n_partitions;
     json_put_s(&r->topics[at], from->topic);
@@ -226,8 +235,9 @@ static int take_scope(struct reader *r, struct err *err)
     kafka_conf_share(r->o.conf, most);
     for (size_t i = 0; i < r->o.n_starts; i++)
         if (!r->o.starts[i].used && !r->o.starts[i].all)
-            return err_set(err, ERR_REFUSED, "--run-start-offset=%s: the scope has no such partition%s", r->o.starts[i].given,
-                           r->scope.n_sources > 1 && !r->o.starts[i].topic ? "; it has several topics: write TOPIC/P=O" : "");
+            return err_set(
+                err, ERR_REFUSED, "--run-start-offset=%s: the scope has no such partition%s", r->o.starts[i].given,
+                r->scope.n_sources > 1 && !r->o.starts[i].topic ? "; it has several topics: write TOPIC/P=O" : "");
     return 0;
 }
 
@@ -272,8 +282,8 @@ static void show_progress(struct reader *r, const struct kafka_source *s, int64_
     if (!at)
         return;
     uint64_t rows = r->records - r->last_records;
-    fprintf(stderr, "\r%s/%u offset %" PRId64 ", %" PRIu64 " rows/s, %" PRId64 " offsets left\033[K", s->topic, at->partition, at->position,
-            rows * 1000 / (uint64_t)(now - r->last_tick_ms), left);
+    fprintf(stderr, "\r%s/%u offset %" PRId64 ", %" PRIu64 " rows/s, %" PRId64 " offsets left\033[K", s->topic,
+            at->partition, at->position, rows * 1000 / (uint64_t)(now - r->last_tick_ms), left);
     r->shown = true;
 }
 
@@ -292,7 +302,8 @@ static void tick(void *ctx, const struct kafka_source *s, bool waiting)
 
 /* ---- records ---- */
 
-static int put_record(void *ctx, const struct kafka_source *s, const struct kafka_range *range, const struct kafka_event *e, struct err *err)
+static int put_record(void *ctx, const struct kafka_source *s, const struct kafka_range *range,
+                      const struct kafka_event *e, struct err *err)
 {
     struct reader *r = ctx;
     (void)range;
@@ -311,9 +322,15 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
 /* 0, or -1 with what no reading mends (ERR_REFUSED). */
 static int read_sources(struct reader *r, struct err *err)
 {
-    struct kafka_reading how = {.conf = r->o.conf, .timeout_ms = r->o.timeout_ms, .deadline_ms = INT64_MAX,
-                                .stable_wait_ms = r->o.stable_wait_s * 1000, .account = r->o.account, .ctx = r, .record = put_record,
-                                .tick = tick, .say = say};
+    struct kafka_reading how = {.conf = r->o.conf,
+                                .timeout_ms = r->o.timeout_ms,
+                                .deadline_ms = INT64_MAX,
+                                .stable_wait_ms = r->o.stable_wait_s * 1000,
+                                .account = r->o.account,
+                                .ctx = r,
+                                .record = put_record,
+                                .tick = tick,
+                                .say = say};
     int rc = 0;
     r->last_tick_ms = time_mono_ms();
     if (r->o.deadline_s)

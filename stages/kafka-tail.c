@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define LANES_MAX 1024
-#define WAIT_MS 100 /* longest block on an empty poll: what the connection suffers is heard between two */
-#define CHECK_MS 1000 /* longest wait for the topic's identity at a barrier that can be put later */
+#define WAIT_MS 100      /* longest block on an empty poll: what the connection suffers is heard between two */
+#define CHECK_MS 1000    /* longest wait for the topic's identity at a barrier that can be put later */
 #define EMPTY_BARRIERS 2 /* after the last one: they show that nothing more was owed */
 
 static const char HELP[] =
@@ -86,34 +86,47 @@ struct tail {
 /* ---- options ---- */
 
 enum {
-    OPT_LANE = 256, OPT_ISOLATION, OPT_START, OPT_STOP_AT_END, OPT_TIME_FIELD, OPT_LAG, OPT_WATERMARK, OPT_IDLE,
-    OPT_CHECKPOINT_DIR, OPT_INTERVAL, OPT_JOB, OPT_OPERATOR, OPT_GENERATION, OPT_FIRST_EPOCH, OPT_RESTORE, OPT_ATTEMPT,
+    OPT_LANE = 256,
+    OPT_ISOLATION,
+    OPT_START,
+    OPT_STOP_AT_END,
+    OPT_TIME_FIELD,
+    OPT_LAG,
+    OPT_WATERMARK,
+    OPT_IDLE,
+    OPT_CHECKPOINT_DIR,
+    OPT_INTERVAL,
+    OPT_JOB,
+    OPT_OPERATOR,
+    OPT_GENERATION,
+    OPT_FIRST_EPOCH,
+    OPT_RESTORE,
+    OPT_ATTEMPT,
     OPT_TIMEOUT
 };
 
-static const struct option OPTIONS[] = {
-    {"bootstrap", required_argument, NULL, 'b'},
-    {"topic", required_argument, NULL, 't'},
-    {"lane", required_argument, NULL, OPT_LANE},
-    {"isolation", required_argument, NULL, OPT_ISOLATION},
-    {"start", required_argument, NULL, OPT_START},
-    {"stop-at-end", no_argument, NULL, OPT_STOP_AT_END},
-    {"time-field", required_argument, NULL, OPT_TIME_FIELD},
-    {"watermark-lag-ms", required_argument, NULL, OPT_LAG},
-    {"watermark-ms", required_argument, NULL, OPT_WATERMARK},
-    {"idle-ms", required_argument, NULL, OPT_IDLE},
-    {"checkpoint-dir", required_argument, NULL, OPT_CHECKPOINT_DIR},
-    {"interval-ms", required_argument, NULL, OPT_INTERVAL},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"operator", required_argument, NULL, OPT_OPERATOR},
-    {"generation", required_argument, NULL, OPT_GENERATION},
-    {"first-epoch", required_argument, NULL, OPT_FIRST_EPOCH},
-    {"restore", required_argument, NULL, OPT_RESTORE},
-    {"attempt", required_argument, NULL, OPT_ATTEMPT},
-    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0}};
+static const struct option OPTIONS[] = {{"bootstrap", required_argument, NULL, 'b'},
+                                        {"topic", required_argument, NULL, 't'},
+                                        {"lane", required_argument, NULL, OPT_LANE},
+                                        {"isolation", required_argument, NULL, OPT_ISOLATION},
+                                        {"start", required_argument, NULL, OPT_START},
+                                        {"stop-at-end", no_argument, NULL, OPT_STOP_AT_END},
+                                        {"time-field", required_argument, NULL, OPT_TIME_FIELD},
+                                        {"watermark-lag-ms", required_argument, NULL, OPT_LAG},
+                                        {"watermark-ms", required_argument, NULL, OPT_WATERMARK},
+                                        {"idle-ms", required_argument, NULL, OPT_IDLE},
+                                        {"checkpoint-dir", required_argument, NULL, OPT_CHECKPOINT_DIR},
+                                        {"interval-ms", required_argument, NULL, OPT_INTERVAL},
+                                        {"job", required_argument, NULL, OPT_JOB},
+                                        {"operator", required_argument, NULL, OPT_OPERATOR},
+                                        {"generation", required_argument, NULL, OPT_GENERATION},
+                                        {"first-epoch", required_argument, NULL, OPT_FIRST_EPOCH},
+                                        {"restore", required_argument, NULL, OPT_RESTORE},
+                                        {"attempt", required_argument, NULL, OPT_ATTEMPT},
+                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'V'},
+                                        {NULL, 0, NULL, 0}};
 
 static int take_number(struct options *o, int c, struct err *err)
 {
@@ -125,7 +138,8 @@ static int take_number(struct options *o, int c, struct err *err)
     case OPT_IDLE: return parse_i64(optarg, 0, day, &o->idle_ms, "--idle-ms", err);
     case OPT_INTERVAL: return parse_i64(optarg, 1, day, &o->interval_ms, "--interval-ms", err);
     case OPT_GENERATION: return parse_u64(optarg, 1, UINT64_MAX, &o->generation, "--generation", err);
-    case OPT_FIRST_EPOCH: return parse_u64(optarg, 1, UINT64_MAX - EMPTY_BARRIERS - 1, &o->first_epoch, "--first-epoch", err);
+    case OPT_FIRST_EPOCH:
+        return parse_u64(optarg, 1, UINT64_MAX - EMPTY_BARRIERS - 1, &o->first_epoch, "--first-epoch", err);
     case OPT_RESTORE: return parse_u64(optarg, 0, UINT64_MAX, &o->restore, "--restore", err);
     default: break;
     }
@@ -180,9 +194,11 @@ static int check_options(const struct options *o, struct err *err)
     if (o->restore && !o->checkpoint_dir)
         return err_set(err, ERR_REFUSED, "--restore needs --checkpoint-dir");
     if (o->first_epoch <= o->restore)
-        return err_set(err, ERR_REFUSED, "--first-epoch=%" PRIu64 " is not past --restore=%" PRIu64, o->first_epoch, o->restore);
+        return err_set(err, ERR_REFUSED, "--first-epoch=%" PRIu64 " is not past --restore=%" PRIu64, o->first_epoch,
+                       o->restore);
     if (o->from_end && o->checkpoint_dir)
-        return err_set(err, ERR_REFUSED, "--start=end does not go with --checkpoint-dir: a run begun again would pass over records");
+        return err_set(err, ERR_REFUSED,
+                       "--start=end does not go with --checkpoint-dir: a run begun again would pass over records");
     if (o->job && !evidence_job_ok(o->job))
         return err_set(err, ERR_REFUSED, "--job: not a job id: %s", o->job);
     if (!evidence_operator_ok(o->operator_id))
@@ -195,8 +211,14 @@ static int check_options(const struct options *o, struct err *err)
 /* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    *o = (struct options){.conf = kafka_conf_new(), .operator_id = "1", .watermark_ms = 200, .idle_ms = 1000, .interval_ms = 1000,
-                          .generation = 1, .first_epoch = 1, .timeout_ms = 30000};
+    *o = (struct options){.conf = kafka_conf_new(),
+                          .operator_id = "1",
+                          .watermark_ms = 200,
+                          .idle_ms = 1000,
+                          .interval_ms = 1000,
+                          .generation = 1,
+                          .first_epoch = 1,
+                          .timeout_ms = 30000};
     int rc = opt_read(argc, argv, "hVb:t:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
     if (rc != 0)
         return rc;
@@ -251,7 +273,8 @@ static void tick(struct tail *t, int64_t now, bool at_barrier)
             put_watermark(lane);
             lane->last_mark_ms = now;
         }
-        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms && kafka_lane_at_end(lane->kafka)) {
+        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms &&
+            kafka_lane_at_end(lane->kafka)) {
             if (lane->mark_due)
                 put_watermark(lane);
             lane->idle = true;
@@ -294,7 +317,8 @@ static int place(struct tail *t, struct err *err)
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
         kafka_lane_init(&t->sources[i], i, t->o.n_lanes, log->partitions, t->o.lag_ms);
     if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 ||
-        (t->o.restore && kafka_lanes_restore(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
+        (t->o.restore &&
+         kafka_lanes_restore(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
         return -1;
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
         kafka_lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.from_end, t->o.stop_at_end);
@@ -315,7 +339,8 @@ static void write_starts(struct tail *t)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
-        if (kafka_lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore, &t->barrier, &err) != 0)
+        if (kafka_lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore,
+                                   &t->barrier, &err) != 0)
             evidence_failed(t, &err);
     }
     arena_reset(&t->barrier);
@@ -330,8 +355,10 @@ static int put_barriers(struct tail *t)
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
         struct left entry;
-        barriers[i] = (struct barrier){.job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
-        if (kafka_lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) == 0)
+        barriers[i] = (struct barrier){
+            .job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
+        if (kafka_lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) ==
+            0)
             barrier_add(&barriers[i], &t->barrier, &entry);
         else
             evidence_failed(t, &err);
@@ -383,7 +410,8 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
     struct kafka_lane_part *part = kafka_lane_part(lane->kafka, e->partition);
     bool hand_on, was_done = part && kafka_lane_part_done(part);
     if (!part)
-        return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic, e->partition);
+        return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic,
+                       e->partition);
     if (kafka_lane_take(part, e, &hand_on, err) != 0)
         return err_prefix(err, "topic %s", t->o.topic);
     if (!was_done && kafka_lane_part_done(part))
@@ -473,9 +501,12 @@ static int read_log(struct tail *t, struct err *err)
 static int run(struct tail *t, struct err *err)
 {
     t->epoch = t->o.first_epoch;
-    t->owner = (struct kafka_owner){.checkpoint_dir = t->o.checkpoint_dir, .job = t->o.job, .operator_id = t->o.operator_id,
+    t->owner = (struct kafka_owner){.checkpoint_dir = t->o.checkpoint_dir,
+                                    .job = t->o.job,
+                                    .operator_id = t->o.operator_id,
                                     .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
-                                    .generation = t->o.generation, .isolation = t->o.isolation};
+                                    .generation = t->o.generation,
+                                    .isolation = t->o.isolation};
     if (place(t, err) != 0)
         return -1;
     json_put_s(&t->topic_json, t->o.topic);

@@ -18,11 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: lane-join LANE... >lane\n"
-    "Join a job's lanes (FIFOs or files) into one, aligned at their barriers.\n"
-    "  --max-line=SIZE   longest line accepted (64M)\n"
-    "  --help, --version\n";
+static const char help[] = "usage: lane-join LANE... >lane\n"
+                           "Join a job's lanes (FIFOs or files) into one, aligned at their barriers.\n"
+                           "  --max-line=SIZE   longest line accepted (64M)\n"
+                           "  --help, --version\n";
 
 enum { OPT_MAX_LINE = 256 };
 
@@ -36,19 +35,19 @@ static const struct option longopts[] = {
 struct lane {
     const char *path;
     struct stream_in in;
-    bool ended, held;      /* held: at its barrier */
+    bool ended, held; /* held: at its barrier */
     bool idle, has_time;
-    int64_t time;          /* its watermark */
+    int64_t time; /* its watermark */
 };
 
 struct join {
     struct lane *lanes;
     size_t n, held, ended;
     struct stream_out out;
-    struct arena arena;    /* of the barrier being gathered */
+    struct arena arena; /* of the barrier being gathered */
     struct barrier barrier;
     bool sent_time, sent_idle;
-    int64_t time;          /* the watermark last sent */
+    int64_t time; /* the watermark last sent */
 };
 
 static int open_lanes(struct join *j, char **paths, size_t max_line, struct err *err)
@@ -150,15 +149,10 @@ static int on_barrier(struct join *j, struct lane *l, const struct stream_line *
 static int on_line(struct join *j, struct lane *l, const struct stream_line *line, struct err *err)
 {
     switch (line->type) {
-    case LINE_WATERMARK:
-        return on_watermark(j, l, line, err);
-    case LINE_BARRIER:
-        return on_barrier(j, l, line, err);
-    case LINE_STOP:
-        return err_set(err, ERR_TROUBLE, "the lane '%s' was stopped upstream", l->path);
-    default:
-        stream_pass(&j->out, line);
-        return 0;
+    case LINE_WATERMARK: return on_watermark(j, l, line, err);
+    case LINE_BARRIER: return on_barrier(j, l, line, err);
+    case LINE_STOP: return err_set(err, ERR_TROUBLE, "the lane '%s' was stopped upstream", l->path);
+    default: stream_pass(&j->out, line); return 0;
     }
 }
 
@@ -174,7 +168,8 @@ static int drain(struct join *j, struct lane *l, struct err *err)
             l->ended = true;
             j->ended++;
             if (j->held > 0)
-                return err_set(err, ERR_TROUBLE, "the lane '%s' ended before barrier %" PRIu64, l->path, j->barrier.checkpoint);
+                return err_set(err, ERR_TROUBLE, "the lane '%s' ended before barrier %" PRIu64, l->path,
+                               j->barrier.checkpoint);
             send_watermark(j);
             return 0;
         }

@@ -33,9 +33,12 @@ struct options {
 
 enum { OPT_TIMEOUT = 256 };
 
-static const struct option OPTIONS[] = {
-    {"bootstrap", required_argument, NULL, 'b'}, {"topic", required_argument, NULL, 't'}, {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"help", no_argument, NULL, 'h'},       {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+static const struct option OPTIONS[] = {{"bootstrap", required_argument, NULL, 'b'},
+                                        {"topic", required_argument, NULL, 't'},
+                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {"version", no_argument, NULL, 'V'},
+                                        {NULL, 0, NULL, 0}};
 
 static int take_topic(struct options *o, const char *topic, struct err *err)
 {
@@ -73,7 +76,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     return o->n_topics ? 0 : err_set(err, ERR_REFUSED, "no topic is named (-t)");
 }
 
-static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy, const struct kafka_bounds *bounds)
+static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy,
+                    const struct kafka_bounds *bounds)
 {
     struct buf text = BUF_INIT;
     struct json_w w;

@@ -25,9 +25,12 @@ static const char help[] =
 enum { OPT_REFERENCE = 256, OPT_EXPECTED, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"reference", required_argument, NULL, OPT_REFERENCE}, {"expected-out", required_argument, NULL, OPT_EXPECTED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},   {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},                   {NULL, 0, NULL, 0},
+    {"reference", required_argument, NULL, OPT_REFERENCE},
+    {"expected-out", required_argument, NULL, OPT_EXPECTED},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct options {
@@ -54,7 +57,8 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
     }
     if (optind < argc)
         return opt_refused(argv, optind, err);
-    return o->reference ? file_apart(o->expected, o->reference, err) : err_set(err, ERR_REFUSED, "--reference is missing");
+    return o->reference ? file_apart(o->expected, o->reference, err)
+                        : err_set(err, ERR_REFUSED, "--reference is missing");
 }
 
 struct bind {
@@ -74,7 +78,8 @@ static int on_scope(struct bind *b, const struct stream_line *line, struct err *
     struct json *document;
     if (b->document)
         return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope", err);
+    const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope",
+                                              err);
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
         scope_parse_json(document, &b->keep, &b->scope, err) != 0)
         return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
@@ -107,7 +112,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct bind *b)
 {
-    static const enum check_name names[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION, CHECK_REFERENCE_CAPTURE};
+    static const enum check_name names[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION,
+                                            CHECK_REFERENCE_CAPTURE};
     /* What a sink received is known of a bundle alone. */
     stream_put_require(&b->out, names, json_is(json_get(b->document, "origin"), "declared") ? 2 : 3);
 }
@@ -121,7 +127,8 @@ static int put_rows(struct bind *b, struct err *err)
         if (!b->r.complete)
             continue;
         stream_put_row(&b->out, SIDE_REFERENCE, 0, row->cells, row->cells_len, row->at, row->at_len, NULL);
-        if (b->o.expected && (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
+        if (b->o.expected &&
+            (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
             return -1;
         if (b->out.broken)
             return err_set(err, ERR_TROUBLE, "standard output failed");
@@ -183,8 +190,8 @@ static void conclude(struct bind *b)
     }
     buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
     stream_put_side(&b->out, SIDE_REFERENCE, 0, r->complete ? r->rows : 0, r->complete, reason.p);
-    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p, evidence,
-                     r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
+    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p,
+                     evidence, r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
     put_account(b);
     buf_free(&reason);
     buf_free(&counts);

@@ -27,9 +27,12 @@ static const char help[] =
 enum { OPT_JSON = 256, OPT_STRICT, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"json", optional_argument, NULL, OPT_JSON},         {"strict", no_argument, NULL, OPT_STRICT},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},                 {NULL, 0, NULL, 0},
+    {"json", optional_argument, NULL, OPT_JSON},
+    {"strict", no_argument, NULL, OPT_STRICT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct options {
@@ -71,10 +74,10 @@ struct run {
     struct stream_in in;
     struct stream_out out;
     struct reference_program program;
-    struct buf name;        /* the program's, as it can be shown */
+    struct buf name; /* the program's, as it can be shown */
     struct arena arena;
     struct reference_answers *answers;
-    bool unplaced;          /* a row, or a record, whose place is not known: which records have no row is not known either */
+    bool unplaced; /* a row, or a record, whose place is not known: which records have no row is not known either */
     uint64_t records, rows, skips, value_errors;
     struct buf first_value_error;
 };
@@ -112,8 +115,8 @@ static void put_event(struct run *r, const struct json *at, const struct json *v
     r->rows++;
 }
 
-/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} is none; any other object is a row's
- * values. */
+/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} is none; any other object is
+ * a row's values. */
 static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
 {
     struct run *r = ctx;
@@ -148,7 +151,8 @@ static void before_wait(void *ctx)
 /* ---- records ---- */
 
 /* The place of a record whose line begins with it, as kafka-read writes it. */
-static bool quick_place(const char *p, size_t n, const char **topic, size_t *topic_len, uint64_t *partition, uint64_t *offset)
+static bool quick_place(const char *p, size_t n, const char **topic, size_t *topic_len, uint64_t *partition,
+                        uint64_t *offset)
 {
     static const char a[] = ",\"topic\":\"", b[] = "\",\"partition\":", c[] = ",\"offset\":";
     const char *end = p + n, *q, *digits;
@@ -156,12 +160,14 @@ static bool quick_place(const char *p, size_t n, const char **topic, size_t *top
         return false;
     *topic = p + sizeof a - 1;
     q = memchr(*topic, '"', (size_t)(end - *topic));
-    if (!q || (size_t)(end - q) < sizeof b || memcmp(q, b, sizeof b - 1) != 0 || memchr(*topic, '\\', (size_t)(q - *topic)))
+    if (!q || (size_t)(end - q) < sizeof b || memcmp(q, b, sizeof b - 1) != 0 ||
+        memchr(*topic, '\\', (size_t)(q - *topic)))
         return false;
     *topic_len = (size_t)(q - *topic);
     digits = q + sizeof b - 1;
     q = memchr(digits, ',', (size_t)(end - digits));
-    if (!q || !scan_u64(digits, (size_t)(q - digits), partition) || (size_t)(end - q) < sizeof c || memcmp(q, c, sizeof c - 1) != 0)
+    if (!q || !scan_u64(digits, (size_t)(q - digits), partition) || (size_t)(end - q) < sizeof c ||
+        memcmp(q, c, sizeof c - 1) != 0)
         return false;
     digits = q + sizeof c - 1;
     q = memchr(digits, ',', (size_t)(end - digits));
@@ -169,7 +175,8 @@ static bool quick_place(const char *p, size_t n, const char **topic, size_t *top
 }
 
 /* The record, parsed where its payload is asked for or its place is not where it usually stands. */
-static int read_record(struct run *r, const struct stream_line *line, const char *rest, size_t n, const struct json **record, struct err *err)
+static int read_record(struct run *r, const struct stream_line *line, const char *rest, size_t n,
+                       const struct json **record, struct err *err)
 {
     struct json_error e;
     const char *topic;
@@ -182,10 +189,12 @@ static int read_record(struct run *r, const struct stream_line *line, const char
         *record = json_parse(line->p, line->n, &r->arena, &e);
         const struct json *name = json_get(*record, "topic");
         if (!*record)
-            return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
+            return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1,
+                           e.why);
         if (!name || name->type != JSON_STRING || json_need_u64(*record, "partition", &partition, "record", err) != 0 ||
             json_need_u64(*record, "offset", &offset, "record", err) != 0)
-            return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset", (uintmax_t)line->line_no);
+            return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset",
+                           (uintmax_t)line->line_no);
         topic = name->str;
         topic_len = name->len;
     }
@@ -202,9 +211,10 @@ static int put_value(struct run *r, const struct json *record, const struct stre
         return err_set(err, ERR_REFUSED, "stdin: line %ju: a record with a value already", (uintmax_t)line->line_no);
     if (reference_value(record, r->o.text, queue) || r->value_errors++ > 0)
         return 0;
-    const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"), *offset = json_get(record, "offset");
-    buf_printf(&r->first_value_error, "%.*s/%.*s/%.*s: ", (int)topic->len, topic->str, (int)partition->len, partition->str,
-               (int)offset->len, offset->str);
+    const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"),
+                      *offset = json_get(record, "offset");
+    buf_printf(&r->first_value_error, "%.*s/%.*s/%.*s: ", (int)topic->len, topic->str, (int)partition->len,
+               partition->str, (int)offset->len, offset->str);
     const char *why = queue->p + from + sizeof ",\"value_error\":\"" - 1;
     buf_add(&r->first_value_error, why, (size_t)(queue->p + queue->len - 1 - why));
     return 0;
@@ -218,7 +228,8 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
     const char *rest = line->p + sizeof head - 1;
     size_t n = line->n - (sizeof head - 1);
     if (n < 3 || rest[0] != ',' || rest[n - 1] != '}')
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without members, or with spaces between them", (uintmax_t)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without members, or with spaces between them",
+                       (uintmax_t)line->line_no);
     if (read_record(r, line, rest, n, &record, err) != 0)
         return -1;
     reference_program_make_room(&r->program);
@@ -289,14 +300,15 @@ static void put_account(struct run *r)
         put_text(line, r->program.reason.p, r->program.reason.len);
     buf_adds(line, "],\"program\":");
     put_text(line, r->name.p, r->name.len);
-    buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records, (uintmax_t)r->rows,
-               (uintmax_t)r->skips);
+    buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records,
+               (uintmax_t)r->rows, (uintmax_t)r->skips);
     if (r->unplaced || !whole)
         buf_adds(line, "null");
     else
         buf_addu64(line, reference_answers_without_row(r->answers));
     if (r->o.json)
-        buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers", (uintmax_t)r->value_errors);
+        buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers",
+                   (uintmax_t)r->value_errors);
     if (r->value_errors > 0) {
         buf_adds(line, ",\"first_value_error\":");
         put_text(line, r->first_value_error.p, r->first_value_error.len);
@@ -323,13 +335,14 @@ static void finish(struct run *r, bool whole)
     reference_program_end(p);
     uint64_t missing = r->o.strict ? reference_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
-        reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place), missing > 1 ? ", nor other records" : "");
+        reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
+                                    missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */
     if (r->value_errors > 0 && whole)
-        msg_error("%ju records went without a value, their payload being no JSON; the first is %s", (uintmax_t)r->value_errors,
-                  buf_str(&r->first_value_error));
+        msg_error("%ju records went without a value, their payload being no JSON; the first is %s",
+                  (uintmax_t)r->value_errors, buf_str(&r->first_value_error));
     if (reference_program_whole(p))
         return;
     stream_status(&r->out, OWED_TROUBLE);
@@ -360,8 +373,12 @@ int main(int argc, char **argv)
         return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)r.o.max_line);
     const char *slash = strrchr(r.o.command[0], '/');
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
-    r.program = (struct reference_program){.name = buf_str(&r.name), .max_line = (size_t)r.o.max_line, .on_line = on_program_line,
-                                           .before_wait = before_wait, .ctx = &r, .child = CHILD_INIT};
+    r.program = (struct reference_program){.name = buf_str(&r.name),
+                                           .max_line = (size_t)r.o.max_line,
+                                           .on_line = on_program_line,
+                                           .before_wait = before_wait,
+                                           .ctx = &r,
+                                           .child = CHILD_INIT};
     r.answers = reference_answers_new();
     r.in.data_unchecked = r.o.json; /* each is then read in full here */
     bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);

@@ -34,10 +34,14 @@ static const char help[] =
 enum { OPT_NAME = 256, OPT_CONFIG, OPT_SCOPE, OPT_COMPLETE, OPT_OUT, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"name", required_argument, NULL, OPT_NAME},   {"version", optional_argument, NULL, 'V'},
-    {"config", required_argument, NULL, OPT_CONFIG}, {"scope", required_argument, NULL, OPT_SCOPE},
-    {"complete", no_argument, NULL, OPT_COMPLETE}, {"out", required_argument, NULL, OPT_OUT},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE}, {"help", no_argument, NULL, 'h'},
+    {"name", required_argument, NULL, OPT_NAME},
+    {"version", optional_argument, NULL, 'V'},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"scope", required_argument, NULL, OPT_SCOPE},
+    {"complete", no_argument, NULL, OPT_COMPLETE},
+    {"out", required_argument, NULL, OPT_OUT},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -89,14 +93,14 @@ struct seal {
     const struct json *document; /* the scope's, from the file or the stream */
     bool in_stream;              /* the stream's own scope line has passed */
     struct scope scope;
-    const char *config;          /* the configuration's text, or NULL */
+    const char *config; /* the configuration's text, or NULL */
     struct reference_cells cells;
     struct buf row;
     struct reference_writer w;
-    bool begun, refused;         /* refused: nothing is written */
+    bool begun, refused; /* refused: nothing is written */
     struct reference_story story;
-    uint64_t failed;             /* rows that could not be sealed */
-    uint64_t unfit;              /* rows with a value that its column cannot hold */
+    uint64_t failed; /* rows that could not be sealed */
+    uint64_t unfit;  /* rows with a value that its column cannot hold */
 };
 
 /* ---- scope and configuration ---- */
@@ -141,12 +145,14 @@ static int no_secret(const struct seal *s, const struct json *doc, struct err *e
     struct buf shown = BUF_INIT;
     if (secret) {
         msg_mask(&shown, secret->name, secret->name_len);
-        err_set(err, ERR_REFUSED, "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
+        err_set(err, ERR_REFUSED,
+                "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
                 buf_str(&shown));
     } else {
         redact_put(&shown, doc);
         if (strstr(buf_str(&shown), REDACTED))
-            err_set(err, ERR_REFUSED, "'%s': a text in it holds a credential: leave it out, the artifact is handed on", s->o.config);
+            err_set(err, ERR_REFUSED, "'%s': a text in it holds a credential: leave it out, the artifact is handed on",
+                    s->o.config);
     }
     buf_free(&shown);
     return err->kind == ERR_NONE ? 0 : -1;
@@ -157,7 +163,8 @@ static int read_config(struct seal *s, struct err *err)
     struct buf text = BUF_INIT;
     const struct json *doc = NULL;
     int rc = file_read(s->o.config, MAX_CONFIG, &text, err);
-    if (rc == 0 && !(doc = json_parse_named(arena_strndup(&s->keep, text.p ? text.p : "", text.len), text.len, &s->keep, "configuration", err)))
+    if (rc == 0 && !(doc = json_parse_named(arena_strndup(&s->keep, text.p ? text.p : "", text.len), text.len, &s->keep,
+                                            "configuration", err)))
         rc = err_prefix(err, "'%s'", s->o.config);
     buf_free(&text);
     if (rc != 0)
@@ -179,7 +186,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
         return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope", err);
+    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope",
+                                              err);
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
         (!s->document && take_document(s, document, err) != 0))
         return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
@@ -187,7 +195,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
     s->refused = scope_differs(s->document, document, &where);
     if (s->refused) {
         where.len -= strlen("there");
-        err_set(err, ERR_REFUSED, "the stream is of another scope than '%s': %sin the stream", s->o.scope, buf_str(&where));
+        err_set(err, ERR_REFUSED, "the stream is of another scope than '%s': %sin the stream", s->o.scope,
+                buf_str(&where));
     }
     buf_free(&where);
     return s->refused ? -1 : 0;
@@ -210,7 +219,8 @@ static int place_of(const struct json *event, const char **at, size_t *n)
     *n = 0;
     if (!v || v->type == JSON_NULL)
         return 0;
-    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len) || !stream_place_ok(v->raw + 1, v->raw_len - 2))
+    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len) ||
+        !stream_place_ok(v->raw + 1, v->raw_len - 2))
         return -1;
     *at = v->raw + 1;
     *n = v->raw_len - 2;
@@ -234,7 +244,8 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     struct json_error e;
     if (!s->document) {
         s->refused = true;
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)",
+                       (uintmax_t)line->line_no);
     }
     if (!s->begun && begin(s, err) != 0) {
         s->refused = true;
@@ -243,7 +254,8 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     arena_reset(&s->line);
     const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values");
     if (!event)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1, e.why);
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1,
+                       e.why);
     if (!values || values->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "stdin: line %ju: an event without its values", (uintmax_t)line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
@@ -283,7 +295,9 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static void put_account(struct seal *s, const struct reference_end *end)
 {
     struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
-    buf_printf(line, ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false", end->reasons);
+    buf_printf(line,
+               ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false",
+               end->reasons);
     json_put_u64(line, s->w.rows);
     buf_printf(line, ",\"unfit_rows\":%ju,\"failed_rows\":%ju", (uintmax_t)s->unfit, (uintmax_t)s->failed);
     buf_adds(line, ",\"path\":");
@@ -298,7 +312,8 @@ static void say_unfinished(struct seal *s, const struct stream_in *in)
     if (in->stop_reason)
         reference_story_say(&s->story, "the stream was stopped by %s", in->stop_reason);
     else
-        reference_story_say(&s->story, "the stream did not come whole: %s", s->out.stop_reason ? s->out.stop_reason : "standard output failed");
+        reference_story_say(&s->story, "the stream did not come whole: %s",
+                            s->out.stop_reason ? s->out.stop_reason : "standard output failed");
 }
 
 static void finish(struct seal *s, const struct stream_in *in, bool whole)
@@ -322,7 +337,8 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (s->out.stopped)
         return; /* which was said */
     if (s->story.n_reasons > 1)
-        msg_error("'%s' is incomplete: %s (and %ju more reasons)", s->o.out, s->story.first, (uintmax_t)s->story.n_reasons - 1);
+        msg_error("'%s' is incomplete: %s (and %ju more reasons)", s->o.out, s->story.first,
+                  (uintmax_t)s->story.n_reasons - 1);
     else
         msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
 }

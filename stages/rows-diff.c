@@ -21,22 +21,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: rows-diff [options] <stream >stream\n"
-    "Compare the rows of an owed-stream: captured, reference, destination.\n"
-    "  --list=N          findings and runs listed a relation (100); totals are always true\n"
-    "  --memory=SIZE     memory for rows (1G); past it they go to scratch files\n"
-    "  --scratch=DIR     where scratch files are (/var/tmp); they have no name there\n"
-    "  --max-line=SIZE   longest line accepted (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided\n";
+static const char help[] = "usage: rows-diff [options] <stream >stream\n"
+                           "Compare the rows of an owed-stream: captured, reference, destination.\n"
+                           "  --list=N          findings and runs listed a relation (100); totals are always true\n"
+                           "  --memory=SIZE     memory for rows (1G); past it they go to scratch files\n"
+                           "  --scratch=DIR     where scratch files are (/var/tmp); they have no name there\n"
+                           "  --max-line=SIZE   longest line accepted (64M)\n"
+                           "  --help, --version\n"
+                           "exit: 0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided\n";
 
 enum { OPT_LIST = 256, OPT_MEMORY, OPT_SCRATCH, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"list", required_argument, NULL, OPT_LIST},       {"memory", required_argument, NULL, OPT_MEMORY},
-    {"scratch", required_argument, NULL, OPT_SCRATCH}, {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},                  {"version", no_argument, NULL, 'V'},
+    {"list", required_argument, NULL, OPT_LIST},
+    {"memory", required_argument, NULL, OPT_MEMORY},
+    {"scratch", required_argument, NULL, OPT_SCRATCH},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
 
@@ -53,7 +55,7 @@ struct diff {
     bool has_scope;
     size_t keys;
     uint32_t *ends;
-    struct buf head;    /* of the row before, up to its cells' bracket */
+    struct buf head; /* of the row before, up to its cells' bracket */
     unsigned head_side;
     struct multiset *rows;
     struct multiset_question ask;
@@ -70,7 +72,9 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
         int rc = 0;
         switch (c) {
         case OPT_LIST: rc = parse_u64(optarg, 0, 100000, &o->list, "--list", err); break;
-        case OPT_MEMORY: rc = parse_size(optarg, (uint64_t)16 << 20, (uint64_t)1 << 40, &o->memory, "--memory", err); break;
+        case OPT_MEMORY:
+            rc = parse_size(optarg, (uint64_t)16 << 20, (uint64_t)1 << 40, &o->memory, "--memory", err);
+            break;
         case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 30, &o->max_line, "--max-line", err); break;
         case OPT_SCRATCH: o->scratch = optarg; break;
         case 'h': *status = msg_help(help); return 1;
@@ -126,14 +130,16 @@ static void uncover(struct diff *d, const char *what, const char *why)
 /* A key that is not the scope's would leave rows out of every comparison. */
 static int fit_scope(const struct diff *d, const struct stream_line *line, struct err *err)
 {
-    return d->has_scope && !scope_fits(&d->scope, &d->columns) ? refuse(line, "the columns are not the scope's", err) : 0;
+    return d->has_scope && !scope_fits(&d->scope, &d->columns) ? refuse(line, "the columns are not the scope's", err)
+                                                               : 0;
 }
 
 static int on_scope(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->has_scope)
         return refuse(line, "a second scope", err);
-    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err), *document;
+    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err),
+                *document;
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
         scope_parse_json(document, &d->keep, &d->scope, err) != 0)
         return misfit(line, err);
@@ -147,7 +153,9 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
 static int on_columns(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->rows)
-        return buf_is(&d->columns_line, line->p, line->n) ? 0 : refuse(line, "other columns than those of the rows before", err);
+        return buf_is(&d->columns_line, line->p, line->n)
+                   ? 0
+                   : refuse(line, "other columns than those of the rows before", err);
     struct json *doc = parse(d, line, err), *list;
     if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
         return misfit(line, err);
@@ -219,7 +227,8 @@ static bool any_unfit(const struct diff *d, const struct stream_row *row)
     return false;
 }
 
-static int row_marks(const struct stream_line *line, const struct stream_row *row, unsigned side, struct multiset_row *out, struct err *err)
+static int row_marks(const struct stream_line *line, const struct stream_row *row, unsigned side,
+                     struct multiset_row *out, struct err *err)
 {
     if (side >= MULTISET_READ1 && (row->at || row->again))
         return refuse(line, "a row of the destination with at or again", err);
@@ -240,7 +249,8 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
 }
 
 /* Split a row: *side is its own. Most begin as the one before. */
-static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side, struct err *err)
+static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side,
+                     struct err *err)
 {
     if (d->head.len && line->n > d->head.len && memcmp(line->p, d->head.p, d->head.len) == 0) {
         *row = (struct stream_row){0};
@@ -292,8 +302,9 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
     const char *name, *reason = "";
     uint64_t read = 0, rows;
     bool whole;
-    if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 || json_opt_u64(doc, "read", &read, "side", err) != 0 ||
-        json_need_u64(doc, "rows", &rows, "side", err) != 0 || json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
+    if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 ||
+        json_opt_u64(doc, "read", &read, "side", err) != 0 || json_need_u64(doc, "rows", &rows, "side", err) != 0 ||
+        json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
         json_opt_str(doc, "reason", &d->arena, &reason, "side", err) != 0)
         return misfit(line, err);
     unsigned which = side_of(name, strlen(name), read);
@@ -305,7 +316,8 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
     s->seen = s->closed = true;
     s->whole = whole;
     if (d->observed && !d->ask.table_whole && which <= MULTISET_REFERENCE && rows > 0)
-        unsettle(d, "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
+        unsettle(d, "the table was read before the last of the owed rows had come, so their keys were not looked for",
+                 "");
     s->said = rows;
     s->reason = xstrdup(reason && *reason ? reason : "no reason was given");
     return 0;
@@ -356,7 +368,8 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
         json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
         return misfit(line, err);
     struct buf what = BUF_INIT;
-    buf_printf(&what, "%s is %s", check_name_text(destination ? CHECK_RECONCILE_DESTINATION : CHECK_DESTINATION_COVERAGE), status);
+    buf_printf(&what, "%s is %s",
+               check_name_text(destination ? CHECK_RECONCILE_DESTINATION : CHECK_DESTINATION_COVERAGE), status);
     (destination ? unsettle : uncover)(d, buf_str(&what), reason ? reason : "");
     buf_free(&what);
     return 0;

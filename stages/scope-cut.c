@@ -30,16 +30,35 @@ static const char help[] =
     "  --help, --version\n"
     "exit: 0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported\n";
 
-enum { OPT_CHECKPOINT = 256, OPT_KEY, OPT_START, OPT_JOB, OPT_SINK, OPT_DATABASE, OPT_TABLE, OPT_OUT, OPT_COVERAGE, OPT_EXPECTED, OPT_MAX_LINE };
+enum {
+    OPT_CHECKPOINT = 256,
+    OPT_KEY,
+    OPT_START,
+    OPT_JOB,
+    OPT_SINK,
+    OPT_DATABASE,
+    OPT_TABLE,
+    OPT_OUT,
+    OPT_COVERAGE,
+    OPT_EXPECTED,
+    OPT_MAX_LINE
+};
 
 static const struct option longopts[] = {
-    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT}, {"key", required_argument, NULL, OPT_KEY},
-    {"from-run-start", no_argument, NULL, OPT_START},        {"job", required_argument, NULL, OPT_JOB},
-    {"sink", required_argument, NULL, OPT_SINK},             {"database", required_argument, NULL, OPT_DATABASE},
-    {"table", required_argument, NULL, OPT_TABLE},           {"out", required_argument, NULL, OPT_OUT},
-    {"coverage", required_argument, NULL, OPT_COVERAGE},     {"expected-out", required_argument, NULL, OPT_EXPECTED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},     {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},                     {NULL, 0, NULL, 0},
+    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
+    {"key", required_argument, NULL, OPT_KEY},
+    {"from-run-start", no_argument, NULL, OPT_START},
+    {"job", required_argument, NULL, OPT_JOB},
+    {"sink", required_argument, NULL, OPT_SINK},
+    {"database", required_argument, NULL, OPT_DATABASE},
+    {"table", required_argument, NULL, OPT_TABLE},
+    {"out", required_argument, NULL, OPT_OUT},
+    {"coverage", required_argument, NULL, OPT_COVERAGE},
+    {"expected-out", required_argument, NULL, OPT_EXPECTED},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct options {
@@ -116,7 +135,8 @@ struct context {
 static int on_check(struct context *c, const struct stream_line *line, struct err *err)
 {
     const char *name, *status;
-    const struct json *doc = json_parse_named(arena_strndup(&c->arena, line->p, line->n), line->n, &c->arena, "check", err);
+    const struct json *doc = json_parse_named(arena_strndup(&c->arena, line->p, line->n), line->n, &c->arena, "check",
+                                              err);
     if (!doc || json_need_str(doc, "name", &c->arena, &name, "check", err) != 0 ||
         json_need_str(doc, "status", &c->arena, &status, "check", err) != 0)
         return -1;
@@ -144,9 +164,9 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct stream_out *out, bool complete_table)
 {
-    static const enum check_name names[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
-                                            CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,
-                                            CHECK_DESTINATION_COVERAGE};
+    static const enum check_name names[] = {
+        CHECK_BUNDLE_MANIFEST,       CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_SCOPE,
+        CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,   CHECK_DESTINATION_COVERAGE};
     stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
 }
 
@@ -160,18 +180,22 @@ static void put_checks(struct cut *c, struct stream_out *out)
         evidence[n++] = c->intervals[i].capture;
     }
     evidence[n] = NULL;
-    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs, (uintmax_t)c->rows);
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs,
+               (uintmax_t)c->rows);
     if (c->broken.len > 0)
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, buf_str(&c->broken), NULL, NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, buf_str(&c->broken), NULL,
+                         NEXT_DO_NOT_TRUST_BUNDLE, NULL);
     if (c->note.len > 0) {
         if (c->reason.len > 0)
             buf_adds(&c->reason, "; ");
         buf_add(&c->reason, c->note.p, c->note.len);
     }
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next, buf_str(&counts));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next,
+                     buf_str(&counts));
     /* A pass is for whoever reads the table. */
     if (c->uncovered.len > 0)
-        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, buf_str(&c->uncovered), NULL, c->uncovered_next, NULL);
+        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, buf_str(&c->uncovered), NULL,
+                         c->uncovered_next, NULL);
     buf_free(&counts);
 }
 
@@ -229,8 +253,8 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
 {
     if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
-                       said->manifest_sha256);
+        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path,
+                       b->sha256, said->manifest_sha256);
     return 0;
 }
 
@@ -263,7 +287,8 @@ static void leave_closed(struct stream_out *out, const struct options *o, struct
     struct err err = ERR_INIT;
     buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
     put_require(out, o->r.complete_table);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE,
+                     NULL);
     err_set(&err, ERR_TROUBLE, "%s", reason.p);
     stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
     buf_free(&reason);
@@ -272,7 +297,8 @@ static void leave_closed(struct stream_out *out, const struct options *o, struct
 static void from_stream(struct stream_out *out, const struct options *o, struct context *c)
 {
     if (!c->has_bundle)
-        stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"}, NEXT_FIX_USAGE);
+        stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"},
+                        NEXT_FIX_USAGE);
     else if (c->unchecked.len > 0)
         leave_closed(out, o, &c->unchecked);
     else

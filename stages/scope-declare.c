@@ -38,8 +38,23 @@ static const char help[] =
     "exit: 0 declared, 2 refused, 3 the input is unfinished\n";
 
 enum {
-    OPT_KEY = 256, OPT_RANGE, OPT_ISOLATION, OPT_FROM, OPT_COLUMNS, OPT_OUT, OPT_TOPIC, OPT_TOPIC_ID, OPT_CLUSTER_ID, OPT_DATABASE, OPT_TABLE,
-    OPT_SERVER_UUID, OPT_SERVER_VERSION, OPT_TABLE_UUID, OPT_COLUMN, OPT_FIRST, OPT_MAX_LINE
+    OPT_KEY = 256,
+    OPT_RANGE,
+    OPT_ISOLATION,
+    OPT_FROM,
+    OPT_COLUMNS,
+    OPT_OUT,
+    OPT_TOPIC,
+    OPT_TOPIC_ID,
+    OPT_CLUSTER_ID,
+    OPT_DATABASE,
+    OPT_TABLE,
+    OPT_SERVER_UUID,
+    OPT_SERVER_VERSION,
+    OPT_TABLE_UUID,
+    OPT_COLUMN,
+    OPT_FIRST,
+    OPT_MAX_LINE
 };
 
 static const struct option longopts[] = {
@@ -75,7 +90,8 @@ struct run {
 
 /* ---- options ---- */
 
-static int add_names(struct arena *a, const char *option, const char *list, const char ***names, size_t *n, struct err *err)
+static int add_names(struct arena *a, const char *option, const char *list, const char ***names, size_t *n,
+                     struct err *err)
 {
     for (const char *p = list;; p++) {
         size_t len = strcspn(p, ",");
@@ -181,12 +197,16 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     if (line->type == LINE_SCOPE || line->type == LINE_BUNDLE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a %s already", (uintmax_t)line->line_no, line_type_name(line->type));
+        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a %s already", (uintmax_t)line->line_no,
+                       line_type_name(line->type));
     if (line->type == LINE_COLUMNS)
-        return r->d.has_table ? 1 : err_set(err, ERR_REFUSED, "stdin: line %ju: columns of no table", (uintmax_t)line->line_no);
+        return r->d.has_table
+                   ? 1
+                   : err_set(err, ERR_REFUSED, "stdin: line %ju: columns of no table", (uintmax_t)line->line_no);
     if (line->type != LINE_LOG && line->type != LINE_TABLE)
         return 0;
-    const struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
+    const struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin",
+                                            err);
     if (!v)
         return -1;
     if ((line->type == LINE_LOG ? declare_log : declare_table)(&r->d, v, err) != 0)
@@ -203,7 +223,8 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
     for (size_t i = 0; i < s->n_sources; i++)
         for (size_t k = 0; k < s->sources[i].n_partitions; k++, partitions++)
             offsets += (uint64_t)(s->sources[i].partitions[k].to - s->sources[i].partitions[k].from);
-    buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%ju,\"offsets\":%ju}", s->n_sources, (uintmax_t)partitions, (uintmax_t)offsets);
+    buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%ju,\"offsets\":%ju}", s->n_sources, (uintmax_t)partitions,
+               (uintmax_t)offsets);
     stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, note, NULL, NEXT_NONE, buf_str(&counts));
     buf_free(&counts);
 }

@@ -21,8 +21,7 @@ static const char help[] =
     "Say a ClickHouse table's ids, engine and columns, over one read-only connection.\n"
     "Continues the stream on standard input; with --first begins one and reads none.\n"
     "  --table=DATABASE.TABLE    the table\n"
-    "  --database=NAME           its database; --table is then the table's name alone, dots and all\n"
-    HTTP_LOGIN_HELP
+    "  --database=NAME           its database; --table is then the table's name alone, dots and all\n" HTTP_LOGIN_HELP
     "  --first                   begin the stream\n"
     "  --max-line=SIZE           longest line accepted (64M)\n"
     "  --help, --version\n"
@@ -111,7 +110,8 @@ static int put_columns(struct stream_out *out, const struct chread_table *t, str
         to->name = xstrdup(from->name);
         to->name_len = strlen(from->name);
         if (!utf8_valid(to->name, to->name_len))
-            rc = err_set(err, ERR_TROUBLE, "column %zu of the table has a name that is not UTF-8: '%s'", i + 1, from->name);
+            rc = err_set(err, ERR_TROUBLE, "column %zu of the table has a name that is not UTF-8: '%s'", i + 1,
+                         from->name);
         else
             rc = type_parse(from->type, strlen(from->type), &to->type, err);
     }

@@ -26,10 +26,14 @@ static const char help[] =
 enum { OPT_PROFILE = 256, OPT_JSON, OPT_REPORT, OPT_LIST, OPT_MAX_LINE };
 
 static const struct option longopts[] = {
-    {"profile", required_argument, NULL, OPT_PROFILE}, {"json", no_argument, NULL, OPT_JSON},
-    {"report", required_argument, NULL, OPT_REPORT},   {"list", required_argument, NULL, OPT_LIST},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},               {NULL, 0, NULL, 0},
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"report", required_argument, NULL, OPT_REPORT},
+    {"list", required_argument, NULL, OPT_LIST},
+    {"max-line", required_argument, NULL, OPT_MAX_LINE},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 struct options {

@@ -45,7 +45,7 @@ struct err {
     enum err_kind kind;
     char text[1000];
 };
-#define ERR_INIT {ERR_NONE, ""}
+#define ERR_INIT ((struct err){ERR_NONE, ""})
 
 /* Set *err (which may be NULL) and return -1, so that `return err_set(...)` is one line. The text is
  * lower case, without a full stop, names the place, and holds no credential. */
@@ -65,23 +65,25 @@ void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows may be
- * a secret that was given where no program takes one. Returns -1. */
+/* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows
+ * may be a secret that was given where no program takes one. Returns -1. */
 int opt_refused(char *const *argv, int at, struct err *err);
 /* Takes one option, its value in optarg. */
 typedef int opt_take(int c, void *ctx, struct err *err);
 struct option;
-/* Give every option of the command line to take, in order; 'h' and 'V' (in longopts too) are --help and --version. 0: all were
- * taken, and no operand stands behind them; 1: help or version was printed, *status is the exit status; -1: refused. */
-int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help, opt_take *take, void *ctx,
-             int *status, struct err *err);
+/* Give every option of the command line to take, in order; 'h' and 'V' (in longopts too) are --help and --version. 0:
+ * all were taken, and no operand stands behind them; 1: help or version was printed, *status is the exit status; -1:
+ * refused. */
+int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help,
+             opt_take *take, void *ctx, int *status, struct err *err);
 /* True when an argument stands there that is no option: a program that was given a file reads no standard input. */
 bool opt_operand(int argc, char *const *argv);
 /* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
 int msg_version(void);
 /* Print the help text to standard output; status as msg_version. */
 int msg_help(const char *text);
-/* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked as \xNN. */
+/* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked
+ * as \xNN. */
 struct buf;
 void msg_mask(struct buf *out, const char *p, size_t len);
 
@@ -99,7 +101,7 @@ struct buf {
     char *p;
     size_t len, cap;
 };
-#define BUF_INIT {NULL, 0, 0}
+#define BUF_INIT ((struct buf){NULL, 0, 0})
 
 void buf_reserve(struct buf *b, size_t more); /* room for `more` bytes past len */
 void buf_add(struct buf *b, const void *p, size_t n);
@@ -109,8 +111,8 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void buf_addu64(struct buf *b, uint64_t v); /* decimal */
 void buf_addi64(struct buf *b, int64_t v);
-const char *buf_str(struct buf *b);         /* NUL-terminated view, valid until b changes */
-void buf_reset(struct buf *b);              /* len = 0, memory kept */
+const char *buf_str(struct buf *b); /* NUL-terminated view, valid until b changes */
+void buf_reset(struct buf *b);      /* len = 0, memory kept */
 void buf_free(struct buf *b);
 bool buf_is(const struct buf *b, const char *p, size_t n);
 
@@ -119,7 +121,7 @@ struct arena_block;
 struct arena {
     struct arena_block *first, *current;
 };
-#define ARENA_INIT {NULL, NULL}
+#define ARENA_INIT ((struct arena){NULL, NULL})
 
 void *arena_alloc(struct arena *a, size_t n); /* aligned for any type, not cleared */
 void *arena_zalloc(struct arena *a, size_t n);
@@ -154,9 +156,9 @@ int fd_write_all(int fd, const void *p, size_t n, const char *name, struct err *
 int file_publish(const char *path, const void *p, size_t n, struct err *err);
 /* As file_publish, and refuse when path exists. */
 int file_publish_new(const char *path, const void *p, size_t n, struct err *err);
-/* The same for a file too large to hold: written in blocks to a file without a name beside path (with file_publish's temporary
- * name where the file system has no such files), and published by file_commit. After any failure, and at any time, file_drop
- * leaves nothing. Anything at path that is no regular file is refused. */
+/* The same for a file too large to hold: written in blocks to a file without a name beside path (with file_publish's
+ * temporary name where the file system has no such files), and published by file_commit. After any failure, and at any
+ * time, file_drop leaves nothing. Anything at path that is no regular file is refused. */
 struct file_out {
     char *path, *dir, *tmp;
     int fd;
@@ -191,8 +193,9 @@ struct sha256 {
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *p, size_t n);
 void sha256_hex(struct sha256 *s, char out[SHA256_HEX + 1]); /* lower-case hex; ends and frees s */
-void sha256_take(struct sha256 *s, char out[SHA256_HEX + 1]); /* the same, and begin anew in s: cheaper for many small files */
-void sha256_free(struct sha256 *s);                           /* of one that sha256_hex did not end */
+void sha256_take(struct sha256 *s,
+                 char out[SHA256_HEX + 1]); /* the same, and begin anew in s: cheaper for many small files */
+void sha256_free(struct sha256 *s);         /* of one that sha256_hex did not end */
 void sha256_of(const void *p, size_t n, char out[SHA256_HEX + 1]);
 bool sha256_is_hex(const char *p, size_t n); /* 64 lower-case hex digits */
 /* Hash what is left to read of fd. *bytes (may be NULL) is how many there were. */
@@ -200,30 +203,32 @@ int sha256_fd(int fd, const char *name, char out[SHA256_HEX + 1], uint64_t *byte
 
 /* ---- time ---- */
 
-int64_t time_now_ms(void);       /* wall clock, ms since the epoch */
-int64_t time_mono_ms(void);      /* monotonic */
+int64_t time_now_ms(void);                  /* wall clock, ms since the epoch */
+int64_t time_mono_ms(void);                 /* monotonic */
 void time_iso_ms(int64_t ms, char out[32]); /* 2026-11-29T20:18:39.123Z */
 void sleep_ms(int64_t ms);
 
 /* ---- child processes ---- */
 
-/* One child with pipes at its standard input and output; its standard error is ours. It leads a process group of its own,
- * which is killed with child_end, when a signal ends this program (HUP, INT, QUIT, TERM, PIPE), and the child itself
- * whatever ends this program. One at a time. */
+/* One child with pipes at its standard input and output; its standard error is ours. It leads a process group of its
+ * own, which is killed with child_end, when a signal ends this program (HUP, INT, QUIT, TERM, PIPE), and the child
+ * itself whatever ends this program. One at a time. */
 struct child {
     pid_t pid;  /* 0: none */
     int in;     /* what it reads; not blocking; -1 once closed */
     int out;    /* what it writes; not blocking */
-    int unread; /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be counted */
+    int unread; /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be
+                   counted */
     int status; /* of wait(2), after child_end */
 };
-#define CHILD_INIT {0, -1, -1, -1, 0}
+#define CHILD_INIT ((struct child){0, -1, -1, -1, 0})
 
-/* Start argv[0], found by PATH, without a shell. ERR_REFUSED where it cannot be run, with its name and nothing of its arguments. */
+/* Start argv[0], found by PATH, without a shell. ERR_REFUSED where it cannot be run, with its name and nothing of its
+ * arguments. */
 int child_start(struct child *c, char *const *argv, struct err *err);
 void child_close_in(struct child *c);
-size_t child_unread(const struct child *c);  /* bytes that were written to in and nobody read */
-bool child_ended(const struct child *c);     /* true once it has ended; child_end then gives its own status */
+size_t child_unread(const struct child *c); /* bytes that were written to in and nobody read */
+bool child_ended(const struct child *c);    /* true once it has ended; child_end then gives its own status */
 /* Kill the group, wait for the child, close the pipes. */
 void child_end(struct child *c);
 

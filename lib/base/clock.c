@@ -28,8 +28,8 @@ void time_iso_ms(int64_t ms, char out[32])
     time_t s = (time_t)((ms - left) / 1000);
     struct tm tm;
     gmtime_r(&s, &tm);
-    snprintf(out, 32, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100, tm.tm_mday % 100,
-             tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100, (int)(left % 1000));
+    snprintf(out, 32, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100,
+             tm.tm_mday % 100, tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100, (int)(left % 1000));
 }
 
 void sleep_ms(int64_t ms)

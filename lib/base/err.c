@@ -103,12 +103,13 @@ static size_t character(const char *p, uint32_t *code)
     return n;
 }
 
-/* Past ASCII: what drives a terminal as the C0 controls do, turns the direction of what follows, breaks a line, or is not seen,
- * so that two names that differ would look alike. */
+/* Past ASCII: what drives a terminal as the C0 controls do, turns the direction of what follows, breaks a line, or is
+ * not seen, so that two names that differ would look alike. */
 static bool hidden(uint32_t code)
 {
-    static const uint32_t ranges[][2] = {{0x80, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
-                                         {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+    static const uint32_t ranges[][2] = {{0x80, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},   {0x180e, 0x180e},
+                                         {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
+                                         {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (code >= ranges[i][0] && code <= ranges[i][1])
             return true;
@@ -158,11 +159,12 @@ int opt_refused(char *const *argv, int at, struct err *err)
     int shown = (int)strcspn(arg, "=");
     if (arg[0] != '-')
         return err_set(err, ERR_REFUSED, "'%.*s': no such argument is expected (try --help)", shown, arg);
-    return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)", shown, arg);
+    return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)",
+                   shown, arg);
 }
 
-int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help, opt_take *take, void *ctx,
-             int *status, struct err *err)
+int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help,
+             opt_take *take, void *ctx, int *status, struct err *err)
 {
     for (int c; (c = getopt_long(argc, argv, letters, longopts, NULL)) != -1;) {
         if (c == 'h' || c == 'V') {

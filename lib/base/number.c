@@ -40,7 +40,8 @@ int parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, const ch
 {
     uint64_t v;
     if (!scan_u64(s, strlen(s), &v) || v < min || v > max)
-        return err_set(err, ERR_REFUSED, "%s: '%s' is not a whole number from %" PRIu64 " to %" PRIu64, what, s, min, max);
+        return err_set(err, ERR_REFUSED, "%s: '%s' is not a whole number from %" PRIu64 " to %" PRIu64, what, s, min,
+                       max);
     *out = v;
     return 0;
 }
@@ -49,7 +50,8 @@ int parse_i64(const char *s, int64_t min, int64_t max, int64_t *out, const char 
 {
     int64_t v;
     if (!scan_i64(s, strlen(s), &v) || v < min || v > max)
-        return err_set(err, ERR_REFUSED, "%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, what, s, min, max);
+        return err_set(err, ERR_REFUSED, "%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, what, s, min,
+                       max);
     *out = v;
     return 0;
 }
@@ -62,8 +64,8 @@ int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out, const c
         shift = s[n - 1] == 'K' ? 10 : s[n - 1] == 'M' ? 20 : 30;
     uint64_t v;
     if (!scan_u64(s, n - (shift != 0), &v) || v > (UINT64_MAX >> shift) || (v << shift) < min || (v << shift) > max)
-        return err_set(err, ERR_REFUSED, "%s: '%s' is not a size from %" PRIu64 " to %" PRIu64 " (suffixes K, M, G)", what, s,
-                       min, max);
+        return err_set(err, ERR_REFUSED, "%s: '%s' is not a size from %" PRIu64 " to %" PRIu64 " (suffixes K, M, G)",
+                       what, s, min, max);
     *out = v << shift;
     return 0;
 }

@@ -22,6 +22,7 @@
 
 /* ---- the manifest ---- */
 
+/* clang-format off */
 #define BUNDLE_ROLE_TABLE(X) \
     X(JOB_MANIFEST, "job_manifest") X(MARKER, "marker") X(CONFIRMED, "confirmed") X(RESTORED, "restored") X(SIDECAR, "sidecar") \
     X(SNAPSHOT, "snapshot") X(INTERVAL_STATE, "interval_state") X(RUN_START, "run_start") X(CAPTURE, "capture") \
@@ -34,6 +35,7 @@ enum bundle_role {
 #undef X
     ROLE_TYPES
 };
+/* clang-format on */
 const char *bundle_role_name(enum bundle_role r);
 enum bundle_role bundle_role_of(const char *s); /* ROLE_TYPES for any other */
 /* True for a file that holds state: a snapshot, a changelog or a file of a RocksDB checkpoint. */
@@ -76,12 +78,13 @@ struct bundle_manifest {
     uint64_t checkpoint, generation;
     enum bundle_rule rule;
     bool has_choice;
-    uint64_t choice;          /* the restore rule's own */
-    bool named;               /* the checkpoint was named, not chosen */
+    uint64_t choice; /* the restore rule's own */
+    bool named;      /* the checkpoint was named, not chosen */
     uint64_t *subtasks;
     size_t n_subtasks;
-    const char *state_root;   /* where state lies in the bundle: checkpoint/_state or checkpoint/_external/<job>; NULL: remote */
-    const char *delivery;     /* JSON text of the delivery report, or NULL */
+    const char
+        *state_root; /* where state lies in the bundle: checkpoint/_state or checkpoint/_external/<job>; NULL: remote */
+    const char *delivery;                              /* JSON text of the delivery report, or NULL */
     bool has_job, has_state, has_captures, has_traces; /* contains */
     uint64_t max_bytes, max_files, timeout_s;
     struct bundle_captured *captured;
@@ -90,7 +93,7 @@ struct bundle_manifest {
     size_t n_artifacts;
     struct bundle_note *absent;
     size_t n_absent;
-    const char **operators;   /* selection; sorted once read, as participants are */
+    const char **operators; /* selection; sorted once read, as participants are */
     size_t n_operators;
     bool has_epochs;
     uint64_t first_epoch, last_epoch;
@@ -103,8 +106,8 @@ struct bundle_manifest {
 /* Parse and check every field. Refuses (ERR_REFUSED) another format or version, any field of another type, a path that
  * is not plain, leaves the evidence directories (checkpoint, capture, traces, job) or holds a byte outside
  * [A-Za-z0-9._/=@+-], a path listed twice or that differs in case alone, a captured epoch not at its path, more than
- * BUNDLE_ARTIFACTS_MAX artifacts and more than BUNDLE_VALUES_MAX values. Artifacts come out sorted by path, whatever order they
- * were in. */
+ * BUNDLE_ARTIFACTS_MAX artifacts and more than BUNDLE_VALUES_MAX values. Artifacts come out sorted by path, whatever
+ * order they were in. */
 int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundle_manifest *out, struct err *err);
 /* The document with its final newline. Artifacts must be sorted (bundle_manifest_sort). */
 void bundle_manifest_put(struct buf *out, const struct bundle_manifest *m);
@@ -118,7 +121,7 @@ const char *bundle_state_path(struct buf *out, const struct bundle_manifest *m, 
 
 struct bundle {
     int fd;
-    const char *path; /* as given */
+    const char *path;            /* as given */
     char sha256[SHA256_HEX + 1]; /* of manifest.json */
     struct bundle_manifest m;
     char **kept; /* by artifact: its bytes, held against the manifest (bundle_verify); NULL: none */
@@ -126,17 +129,19 @@ struct bundle {
     struct arena arena;
 };
 
-/* Open the directory and read its manifest. Refused as bundle_manifest_parse, for a manifest that is missing, a link, no
- * regular file, or past BUNDLE_MANIFEST_MAX, and for a symbolic link on a listed path; no listed file is
- * opened. bundle_close is needed whatever came of it. */
+/* Open the directory and read its manifest. Refused as bundle_manifest_parse, for a manifest that is missing, a link,
+ * no regular file, or past BUNDLE_MANIFEST_MAX, and for a symbolic link on a listed path; no listed file is opened.
+ * bundle_close is needed whatever came of it. */
 int bundle_open(struct bundle *b, const char *path, struct err *err);
 void bundle_close(struct bundle *b);
 
 /* Read a listed file and hold it against the manifest while it is read: size and SHA-256. ERR_MISSING where it is not
- * listed or not there, ERR_CHANGED where it is not what the manifest says, ERR_REFUSED for a link or another kind of file. */
+ * listed or not there, ERR_CHANGED where it is not what the manifest says, ERR_REFUSED for a link or another kind of
+ * file. */
 int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err);
 /* Open one for a caller that hashes what it reads. */
-int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact, struct err *err);
+int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact,
+                     struct err *err);
 
 /* ---- faults and checks ---- */
 
@@ -148,13 +153,15 @@ struct bundle_faults {
     struct arena arena;
 };
 #define BUNDLE_FAULTS_KEPT 1000
-#define BUNDLE_FAULTS_INIT {NULL, NULL, 0, 0, ARENA_INIT}
-void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#define BUNDLE_FAULTS_INIT ((struct bundle_faults){NULL, NULL, 0, 0, ARENA_INIT})
+void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* All kept faults as one text, "; " between them, and how many more there were; appended to what out holds. */
 void bundle_faults_text(const struct bundle_faults *f, struct buf *out);
 void bundle_faults_free(struct bundle_faults *f);
 
-/* What a check found. It failed where failed is not empty, else it is unavailable, else unsupported, where those are not empty. */
+/* What a check found. It failed where failed is not empty, else it is unavailable, else unsupported, where those are
+ * not empty. */
 struct bundle_finding {
     struct bundle_faults failed, unavailable, unsupported;
     struct bundle_faults notes; /* said beside a pass */
@@ -170,15 +177,17 @@ void bundle_check_manifest(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_completeness(const struct bundle *b, struct bundle_finding *f);
 
 struct bundle_verified {
-    uint64_t files, bytes;         /* listed; hashed */
-    struct bundle_faults missing;  /* listed and not there */
-    struct bundle_faults changed;  /* another kind, truncated, longer, another digest, not readable, changed meanwhile */
-    struct bundle_faults unlisted; /* files that are not listed, what is no file, directories that cannot be listed in full */
-    struct bundle_faults ignored;  /* .DS_Store and ._* */
+    uint64_t files, bytes;        /* listed; hashed */
+    struct bundle_faults missing; /* listed and not there */
+    struct bundle_faults changed; /* another kind, truncated, longer, another digest, not readable, changed meanwhile */
+    struct bundle_faults
+        unlisted; /* files that are not listed, what is no file, directories that cannot be listed in full */
+    struct bundle_faults ignored; /* .DS_Store and ._* */
 };
-/* bundle.artifacts: read and hash every listed file once, on every core, and look for files that are not listed. With keep,
- * the bytes of small files that the checks behind read are kept in b, so that those checks see what was hashed and nothing is
- * read twice. *stop (may be NULL) ends the work early with ERR_TROUBLE; out is good to be freed either way. */
+/* bundle.artifacts: read and hash every listed file once, on every core, and look for files that are not listed. With
+ * keep, the bytes of small files that the checks behind read are kept in b, so that those checks see what was hashed
+ * and nothing is read twice. *stop (may be NULL) ends the work early with ERR_TROUBLE; out is good to be freed either
+ * way. */
 int bundle_verify(struct bundle *b, bool keep, struct bundle_verified *out, const volatile int *stop, struct err *err);
 void bundle_verified_free(struct bundle_verified *v);
 
@@ -186,10 +195,12 @@ void bundle_verified_free(struct bundle_verified *v);
 void bundle_check_marker(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f);
 void bundle_check_participants(const struct bundle *b, struct bundle_finding *f);
-/* state.decode; used says of each state what it is: "<path> (kafka-source version 1, subtask 0 at checkpoint 7, fingerprint …)".
- * A RocksDB checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is removed. *stop (may be NULL) ends
- * the work before the next state, and what was not read leaves the finding unavailable. */
-void bundle_check_state(const struct bundle *b, const char *scratch, const volatile int *stop, struct bundle_finding *f);
+/* state.decode; used says of each state what it is: "<path> (kafka-source version 1, subtask 0 at checkpoint 7,
+ * fingerprint …)". A RocksDB checkpoint is copied to a directory of its own in scratch (NULL: /var/tmp), which is
+ * removed. *stop (may be NULL) ends the work before the next state, and what was not read leaves the finding
+ * unavailable. */
+void bundle_check_state(const struct bundle *b, const char *scratch, const volatile int *stop,
+                        struct bundle_finding *f);
 
 /* ---- collection ---- */
 
@@ -198,25 +209,26 @@ struct bundle_request {
     const char *out;
     bool include_state, include_captures;
     bool named;
-    uint64_t checkpoint;       /* where named */
-    int commit_confirmation;   /* -1: from the job's manifest; 0 no; 1 yes */
-    const char **operators;    /* none: all */
+    uint64_t checkpoint;     /* where named */
+    int commit_confirmation; /* -1: from the job's manifest; 0 no; 1 yes */
+    const char **operators;  /* none: all */
     size_t n_operators;
     bool has_epochs;
     uint64_t first_epoch, last_epoch;
     uint64_t max_bytes, max_files, timeout_s;
-    const char *collector;     /* the collecting program's name */
-    const volatile int *stop;  /* a signal's number once one came, or NULL */
+    const char *collector;    /* the collecting program's name */
+    const volatile int *stop; /* a signal's number once one came, or NULL */
 };
 
 struct bundle_result {
     char sha256[SHA256_HEX + 1]; /* of the manifest */
     uint64_t checkpoint, files, bytes;
-    struct buf note; /* what a person is to know of temporary directories that lay there, one line each; the caller frees it */
+    struct buf
+        note; /* what a person is to know of temporary directories that lay there, one line each; the caller frees it */
 };
 
-/* Collect and publish by one rename. Any failure leaves nothing; out->note is set whatever came of it. err->kind says the refusal's: ERR_CHANGED, ERR_MISSING,
- * ERR_BOUND, ERR_TIMEOUT, and ERR_REFUSED or ERR_TROUBLE for other. */
+/* Collect and publish by one rename. Any failure leaves nothing; out->note is set whatever came of it. err->kind says
+ * the refusal's: ERR_CHANGED, ERR_MISSING, ERR_BOUND, ERR_TIMEOUT, and ERR_REFUSED or ERR_TROUBLE for other. */
 int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err);
 
 #endif

@@ -93,8 +93,8 @@ static void want_after(struct pack *p, uint64_t from)
         pack_id(p, &p->epochs, later.at[i]);
 }
 
-/* The default window: the selected checkpoint's epoch, the next and the barriers after it, those of a run restored from it,
- * and back over every interval that the checkpoint completed. */
+/* The default window: the selected checkpoint's epoch, the next and the barriers after it, those of a run restored from
+ * it, and back over every interval that the checkpoint completed. */
 static void window(struct pack *p)
 {
     uint64_t at = p->m.checkpoint;
@@ -110,7 +110,8 @@ static void window(struct pack *p)
         uint64_t previous;
         if (f->role != ROLE_INTERVAL || f->epoch != at)
             continue;
-        for (uint64_t e = at; previous_of(p, f, e, &previous) && previous != 0 && !markers_have(&p->markers, MARKER_COMPLETED, previous);
+        for (uint64_t e = at;
+             previous_of(p, f, e, &previous) && previous != 0 && !markers_have(&p->markers, MARKER_COMPLETED, previous);
              e = previous)
             pack_id(p, &p->epochs, previous);
     }
@@ -132,10 +133,11 @@ static void choose_found(struct pack *p)
     struct buf path = BUF_INIT;
     for (size_t i = 0; i < p->n_found; i++) {
         struct pack_found *f = &p->found[i];
-        bool operator = wants_operator(p, f->operator_id);
-        f->wanted = operator && (f->role == ROLE_OPERATOR || pack_wants_epoch(p, f->epoch));
+        bool operator= wants_operator(p, f->operator_id);
+        f->wanted = operator&&(f->role == ROLE_OPERATOR || pack_wants_epoch(p, f->epoch));
         if (!f->wanted)
-            pack_excluded(p, path_join(&path, "capture", f->rel), OUT_SELECTION, operator ? "outside the epochs" : "outside the operators");
+            pack_excluded(p, path_join(&path, "capture", f->rel),
+                          OUT_SELECTION, operator? "outside the epochs" : "outside the operators");
         else if (f->role != ROLE_OPERATOR)
             pack_id(p, &p->starts, f->epoch);
     }

@@ -51,15 +51,18 @@ static int job_manifest(struct pack *p, struct job_manifest *job, bool *has, str
 
 static int rule_of(struct pack *p, const struct job_manifest *job, bool has_job, struct err *err)
 {
-    int given = p->r->commit_confirmation, recorded = has_job && job->has_confirmation ? job->requires_commit_confirmation : -1;
+    int given = p->r->commit_confirmation,
+        recorded = has_job && job->has_confirmation ? job->requires_commit_confirmation : -1;
     if (given >= 0 && recorded >= 0 && given != recorded)
-        return err_set(err, ERR_REFUSED, "--commit-confirmation=%s, and the job's manifest says %s", given ? "yes" : "no",
-                       recorded ? "yes" : "no");
+        return err_set(err, ERR_REFUSED, "--commit-confirmation=%s, and the job's manifest says %s",
+                       given ? "yes" : "no", recorded ? "yes" : "no");
     int confirm = recorded >= 0 ? recorded : given;
     p->m.rule = confirm < 0 ? RULE_NONE : confirm ? RULE_CONFIRMED : RULE_COMPLETED;
     if (p->m.rule == RULE_NONE && !p->r->named)
-        return err_set(err, ERR_REFUSED, "nothing says by which rule job '%s' restores: give --ha-dir while the job runs, "
-                       "--commit-confirmation=yes|no, or --checkpoint", p->r->job);
+        return err_set(err, ERR_REFUSED,
+                       "nothing says by which rule job '%s' restores: give --ha-dir while the job runs, "
+                       "--commit-confirmation=yes|no, or --checkpoint",
+                       p->r->job);
     return 0;
 }
 
@@ -75,7 +78,8 @@ static int choose(struct pack *p, struct err *err)
                        confirmed ? "confirmed" : "completed");
     p->m.checkpoint = p->r->named ? p->r->checkpoint : p->m.choice;
     if (!markers_have(k, MARKER_COMPLETED, p->m.checkpoint))
-        return err_set(err, ERR_MISSING, "checkpoint %ju of job '%s' has no completion marker", (uintmax_t)p->m.checkpoint, p->r->job);
+        return err_set(err, ERR_MISSING, "checkpoint %ju of job '%s' has no completion marker",
+                       (uintmax_t)p->m.checkpoint, p->r->job);
     return 0;
 }
 
@@ -83,12 +87,12 @@ static int choose(struct pack *p, struct err *err)
 static bool is_own_root(const struct pack *p, const char *path)
 {
     struct stat own, named;
-    return fstatat(p->ckpt, "_state", &own, AT_SYMLINK_NOFOLLOW) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev &&
-           own.st_ino == named.st_ino;
+    return fstatat(p->ckpt, "_state", &own, AT_SYMLINK_NOFOLLOW) == 0 && stat(path, &named) == 0 &&
+           own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
-/* Where state is read, and where it goes: the checkpoint directory's own lies in the bundle as it does there, another root of
- * this machine is mirrored, and of one in a store there is nothing. */
+/* Where state is read, and where it goes: the checkpoint directory's own lies in the bundle as it does there, another
+ * root of this machine is mirrored, and of one in a store there is nothing. */
 static int open_state_root(struct pack *p, const char *rel, struct err *err)
 {
     if (state_root_parse(p->marker.state_root, &p->a, &p->root, rel, err) != 0)
@@ -119,8 +123,8 @@ static int chosen_marker(struct pack *p, struct err *err)
     if (rc == 0)
         rc = marker_parse(text.p ? text.p : "", text.len, rel.p, &p->a, &p->marker, err);
     if (rc == 0 && (strcmp(p->marker.job, p->r->job) != 0 || p->marker.checkpoint != p->m.checkpoint))
-        rc = err_set(err, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p, (uintmax_t)p->marker.checkpoint,
-                     p->marker.job);
+        rc = err_set(err, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p,
+                     (uintmax_t)p->marker.checkpoint, p->marker.job);
     if (rc == 0)
         rc = open_state_root(p, rel.p, err);
     char sha[SHA256_HEX + 1];

@@ -72,8 +72,8 @@ static void check_checkpoint(const struct bundle_manifest *m, struct bundle_faul
     if (!m->named && (m->rule == RULE_NONE || !m->has_choice))
         bundle_fault(f, "manifest.json", "the checkpoint was not named and no restore rule chose it");
     if (!m->named && m->has_choice && m->choice != m->checkpoint)
-        bundle_fault(f, "manifest.json", "the checkpoint is %ju and the restore rule chose %ju", (uintmax_t)m->checkpoint,
-                     (uintmax_t)m->choice);
+        bundle_fault(f, "manifest.json", "the checkpoint is %ju and the restore rule chose %ju",
+                     (uintmax_t)m->checkpoint, (uintmax_t)m->choice);
     if (m->has_choice && m->rule == RULE_NONE)
         bundle_fault(f, "manifest.json", "a restore choice without a rule");
     if (m->n_subtasks == 0)
@@ -93,11 +93,12 @@ static void check_forms(const struct bundle_manifest *m, struct bundle_faults *f
     for (size_t i = 0; i < m->n_participants; i++) {
         same = same && p[i].subtask == m->subtasks[i];
         if ((strcmp(p[i].form, FORM_REMOTE) == 0) != !m->state_root)
-            bundle_fault(f, "manifest.json", "subtask %ju's state is %s and checkpoint.state_root is %s", (uintmax_t)p[i].subtask,
-                         p[i].form, m->state_root ? m->state_root : "null");
+            bundle_fault(f, "manifest.json", "subtask %ju's state is %s and checkpoint.state_root is %s",
+                         (uintmax_t)p[i].subtask, p[i].form, m->state_root ? m->state_root : "null");
     }
     if (!same)
-        bundle_fault(f, "manifest.json", "selection.participant_state does not name each of checkpoint.subtasks once and nobody else");
+        bundle_fault(f, "manifest.json",
+                     "selection.participant_state does not name each of checkpoint.subtasks once and nobody else");
 }
 
 static void check_artifact(const struct bundle_manifest *m, const struct bundle_artifact *a, struct bundle_faults *f)
@@ -115,11 +116,11 @@ static void check_artifact(const struct bundle_manifest *m, const struct bundle_
     if (a->role != ROLE_SNAPSHOT)
         return;
     if (at.generation != m->generation || at.id != m->checkpoint || !is_participant(m, at.subtask))
-        bundle_fault(f, a->path, "'%s' is listed as the state of checkpoint %ju, generation %ju", a->path, (uintmax_t)m->checkpoint,
-                     (uintmax_t)m->generation);
+        bundle_fault(f, a->path, "'%s' is listed as the state of checkpoint %ju, generation %ju", a->path,
+                     (uintmax_t)m->checkpoint, (uintmax_t)m->generation);
     else if (strcmp(bundle_form_of(m, at.subtask), FORM_FILE) != 0)
-        bundle_fault(f, a->path, "'%s' is listed, and subtask %ju's state is said to be %s", a->path, (uintmax_t)at.subtask,
-                     bundle_form_of(m, at.subtask));
+        bundle_fault(f, a->path, "'%s' is listed, and subtask %ju's state is said to be %s", a->path,
+                     (uintmax_t)at.subtask, bundle_form_of(m, at.subtask));
 }
 
 static int by_captured(const void *a, const void *b)
@@ -134,7 +135,8 @@ static int by_text(const void *a, const void *b)
 
 static bool selects(const struct bundle_manifest *m, const struct bundle_captured *c)
 {
-    bool operator_selected = m->n_operators == 0 || bsearch(&c->operator_id, m->operators, m->n_operators, sizeof *m->operators, by_text);
+    bool operator_selected = m->n_operators == 0 ||
+                             bsearch(&c->operator_id, m->operators, m->n_operators, sizeof *m->operators, by_text);
     return operator_selected && (!m->has_epochs || (c->epoch >= m->first_epoch && c->epoch <= m->last_epoch));
 }
 
@@ -188,9 +190,11 @@ void bundle_check_manifest(const struct bundle *b, struct bundle_finding *findin
         bytes = bytes + m->artifacts[i].bytes < bytes ? UINT64_MAX : bytes + m->artifacts[i].bytes;
     }
     if (bytes > m->max_bytes)
-        bundle_fault(f, "manifest.json", "%ju bytes are listed, past bounds.max_bytes %ju", (uintmax_t)bytes, (uintmax_t)m->max_bytes);
+        bundle_fault(f, "manifest.json", "%ju bytes are listed, past bounds.max_bytes %ju", (uintmax_t)bytes,
+                     (uintmax_t)m->max_bytes);
     if (m->n_artifacts > m->max_files)
-        bundle_fault(f, "manifest.json", "%zu files are listed, past bounds.max_files %ju", m->n_artifacts, (uintmax_t)m->max_files);
+        bundle_fault(f, "manifest.json", "%zu files are listed, past bounds.max_files %ju", m->n_artifacts,
+                     (uintmax_t)m->max_files);
     check_captured(m, f);
     check_left_out(m, f);
 }
@@ -214,7 +218,8 @@ static void need_participant(const struct bundle_manifest *m, uint64_t subtask, 
         buf_adds(&path, ".meta");
         need(m, buf_str(&path), "a participant's sidecar", f);
     } else if (m->has_state && strcmp(form, FORM_CHANGELOG) == 0) {
-        need(m, bundle_state_path(&path, m, evidence_path_changelog(&rel, m->job, m->generation, subtask, m->checkpoint)),
+        need(m,
+             bundle_state_path(&path, m, evidence_path_changelog(&rel, m->job, m->generation, subtask, m->checkpoint)),
              "a participant's changelog", f);
     } else if (m->has_state && strcmp(form, FORM_ROCKSDB) == 0) {
         bundle_state_path(&path, m, evidence_path_rocksdb(&rel, m->job, m->generation, subtask, m->checkpoint));
@@ -242,11 +247,13 @@ void bundle_check_completeness(const struct bundle *b, struct bundle_finding *fi
     if (m->has_state && !any_state(m))
         bundle_fault(f, "manifest.json", "contains.state is true and no state is listed");
     if (m->has_captures && m->n_captured == 0 && !any_role(m, ROLE_INTERVAL))
-        bundle_fault(f, "manifest.json", "contains.captures is true and neither an epoch nor an interval's evidence is listed");
+        bundle_fault(f, "manifest.json",
+                     "contains.captures is true and neither an epoch nor an interval's evidence is listed");
     if (m->has_traces && !any_role(m, ROLE_TRACE))
         bundle_fault(f, "manifest.json", "contains.traces is true and no trace is listed");
     for (size_t i = 0; i < m->n_absent; i++)
-        bundle_fault(&finding->notes, "manifest.json", "recorded as absent: %s (%s)", m->absent[i].what, m->absent[i].why);
+        bundle_fault(&finding->notes, "manifest.json", "recorded as absent: %s (%s)", m->absent[i].what,
+                     m->absent[i].why);
     buf_free(&rel);
     buf_free(&path);
 }

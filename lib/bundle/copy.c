@@ -28,12 +28,12 @@ struct copier {
     struct pack *p;
     pthread_mutex_t lock;
     size_t next;
-    uint64_t bytes, files;          /* admitted */
-    size_t listing;                 /* bytes of the manifest that they take */
-    struct buf made;                /* the directory that was made last */
-    struct bundle_artifact *done;   /* by item; path NULL: left out */
-    char (*sha)[SHA256_HEX + 1];    /* by item */
-    size_t failed_at;               /* the first item that failed; n_items: none */
+    uint64_t bytes, files;        /* admitted */
+    size_t listing;               /* bytes of the manifest that they take */
+    struct buf made;              /* the directory that was made last */
+    struct bundle_artifact *done; /* by item; path NULL: left out */
+    char (*sha)[SHA256_HEX + 1];  /* by item */
+    size_t failed_at;             /* the first item that failed; n_items: none */
     struct err err;
 };
 
@@ -85,10 +85,13 @@ static size_t digits(uint64_t v)
 /* What an item's entries take of the manifest, as bundle_manifest_put writes them. */
 static size_t listing_cost(const struct pack_item *it, uint64_t size)
 {
-    static const char artifact[] = "{'path':'','role':'','bytes':'','sha256':''},", captured[] = "{'operator':'','subtask':'','epoch':'','path':''},";
-    size_t path = strlen(it->dest), n = sizeof artifact + path + strlen(bundle_role_name(it->role)) + digits(size) + SHA256_HEX;
+    static const char artifact[] = "{'path':'','role':'','bytes':'','sha256':''},",
+                      captured[] = "{'operator':'','subtask':'','epoch':'','path':''},";
+    size_t path = strlen(it->dest),
+           n = sizeof artifact + path + strlen(bundle_role_name(it->role)) + digits(size) + SHA256_HEX;
     const struct bundle_captured *c = &it->captured;
-    return c->operator_id ? n + sizeof captured + strlen(c->operator_id) + digits(c->subtask) + digits(c->epoch) + path : n;
+    return c->operator_id ? n + sizeof captured + strlen(c->operator_id) + digits(c->subtask) + digits(c->epoch) + path
+                          : n;
 }
 
 /* What an item may come to: a credential taken out can be shorter than what stands in its place. */
@@ -98,7 +101,8 @@ static uint64_t charged(const struct pack_item *it, const struct stat *st)
     return it->role == ROLE_OPERATOR && size <= OPERATOR_MAX ? 4 * size + 64 : size;
 }
 
-static const char *past_a_bound(const struct copier *c, const struct pack_item *it, uint64_t size, size_t *cost, enum pack_out *kind)
+static const char *past_a_bound(const struct copier *c, const struct pack_item *it, uint64_t size, size_t *cost,
+                                enum pack_out *kind)
 {
     const struct bundle_request *r = c->p->r;
     *cost = listing_cost(it, size);
@@ -107,7 +111,8 @@ static const char *past_a_bound(const struct copier *c, const struct pack_item *
         return "past --max-files";
     if (*kind == OUT_BYTES)
         return "past --max-bytes";
-    return c->listing + *cost > BUNDLE_MANIFEST_MAX - MANIFEST_OTHER ? "past the 16 MiB that a manifest may have" : NULL;
+    return c->listing + *cost > BUNDLE_MANIFEST_MAX - MANIFEST_OTHER ? "past the 16 MiB that a manifest may have"
+                                                                     : NULL;
 }
 
 /* The descriptor of an item that is to be copied; -1 with err->kind 0 where it is left out, else refused. */
@@ -198,7 +203,8 @@ static int unchanged(const struct pack_item *it, int fd, const struct stat *befo
 }
 
 /* Reads no further than the file was long: one that grows as fast as it is read would never end. */
-static int copy_bytes(struct copying *w, const struct pack_item *it, int from, int to, uint64_t size, uint64_t *bytes, struct err *err)
+static int copy_bytes(struct copying *w, const struct pack_item *it, int from, int to, uint64_t size, uint64_t *bytes,
+                      struct err *err)
 {
     *bytes = 0;
     for (;;) {
@@ -221,8 +227,8 @@ static int copy_bytes(struct copying *w, const struct pack_item *it, int from, i
 }
 
 /* An operator's description goes without its credentials, whoever wrote it: what is put is made here. */
-static int copy_operator(struct copying *w, const struct pack_item *it, int from, int to, const struct stat *st, uint64_t *bytes,
-                         struct err *err)
+static int copy_operator(struct copying *w, const struct pack_item *it, int from, int to, const struct stat *st,
+                         uint64_t *bytes, struct err *err)
 {
     struct arena a = ARENA_INIT;
     struct buf text = BUF_INIT, out = BUF_INIT;
@@ -335,7 +341,8 @@ static int put_job_manifest(struct copier *c, struct err *err)
         rc = err_sys(err, "cannot write '%s' of the bundle", path);
     char sha[SHA256_HEX + 1];
     sha256_of(p->job_text.p, p->job_text.len, sha);
-    p->m.artifacts[p->m.n_artifacts++] = (struct bundle_artifact){path, ROLE_JOB_MANIFEST, p->job_text.len, pack_kept(p, sha)};
+    p->m.artifacts[p->m.n_artifacts++] = (struct bundle_artifact){path, ROLE_JOB_MANIFEST, p->job_text.len,
+                                                                  pack_kept(p, sha)};
     c->bytes += p->job_text.len;
     c->files++;
     return rc;
@@ -381,7 +388,9 @@ int pack_still_there(const struct pack *p, struct err *err)
         if (fd >= 0)
             close(fd);
         if (!same && (it->required || why.kind != ERR_MISSING))
-            return err_set(err, ERR_CHANGED, "'%s' is not the file that was copied any more; collect again, or stop the job first", it->rel);
+            return err_set(err, ERR_CHANGED,
+                           "'%s' is not the file that was copied any more; collect again, or stop the job first",
+                           it->rel);
     }
     return 0;
 }

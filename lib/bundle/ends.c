@@ -40,11 +40,12 @@ static bool same_root(struct pack *p, const struct marker *m, const char *rel)
     const char *own = p->marker.state_root, *its = m->state_root;
     if ((own == NULL && its == NULL) || (own && its && strcmp(own, its) == 0))
         return true;
-    return p->root.kind == ROOT_LOCAL && state_root_parse(its, &p->a, &root, rel, NULL) == 0 && root.kind == ROOT_LOCAL &&
-           strcmp(root.path, p->root.path) == 0;
+    return p->root.kind == ROOT_LOCAL && state_root_parse(its, &p->a, &root, rel, NULL) == 0 &&
+           root.kind == ROOT_LOCAL && strcmp(root.path, p->root.path) == 0;
 }
 
-/* A marker that cannot be read leaves its state out; the file itself is collected, and what reads it says what is wrong. */
+/* A marker that cannot be read leaves its state out; the file itself is collected, and what reads it says what is
+ * wrong. */
 static int take_end(struct pack *p, uint64_t id, struct err *err)
 {
     struct buf rel = BUF_INIT, text = BUF_INIT, what = BUF_INIT;
@@ -55,9 +56,11 @@ static int take_end(struct pack *p, uint64_t id, struct err *err)
     if (rc == 0)
         rc = marker_parse(text.p ? text.p : "", text.len, rel.p, &p->a, &m, &why);
     if (rc == 0 && (strcmp(m.job, p->r->job) != 0 || m.checkpoint != id))
-        rc = err_set(&why, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p, (uintmax_t)m.checkpoint, m.job);
+        rc = err_set(&why, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p,
+                     (uintmax_t)m.checkpoint, m.job);
     if (rc == 0 && !same_root(p, &m, rel.p))
-        rc = err_set(&why, ERR_REFUSED, "its marker names another state root than that of checkpoint %ju", (uintmax_t)p->m.checkpoint);
+        rc = err_set(&why, ERR_REFUSED, "its marker names another state root than that of checkpoint %ju",
+                     (uintmax_t)p->m.checkpoint);
     if (rc != 0) {
         buf_printf(&what, "state of checkpoint %ju", (uintmax_t)id);
         pack_absent(p, buf_str(&what), why.text);
@@ -88,11 +91,14 @@ static void on_state(void *ctx, const char *path, const char *name, mode_t mode,
     path_join(&rel, b->dir.p, path);
     if (pack_met(p, "the state root", pack_state_rel(p, rel.p), name, mode, trouble) || !S_ISREG(mode))
         goto done;
-    bool start = evidence_name_id(name, "start-", ".snap", &id), start_side = evidence_name_id(name, "start-", ".snap.meta", &id);
+    bool start = evidence_name_id(name, "start-", ".snap", &id),
+         start_side = evidence_name_id(name, "start-", ".snap.meta", &id);
     if ((start || start_side) && pack_wants_epoch(p, id))
         pack_add_state(p, rel.p, start ? ROLE_RUN_START : ROLE_SIDECAR, false)->listed = true;
-    bool snap = evidence_name_id(name, "checkpoint-", ".snap", &id), side = evidence_name_id(name, "checkpoint-", ".snap.meta", &id);
-    if ((snap || side) && id < UINT64_MAX && pack_ids_have(&p->starts, id + 1) && !markers_have(&p->markers, MARKER_COMPLETED, id))
+    bool snap = evidence_name_id(name, "checkpoint-", ".snap", &id),
+         side = evidence_name_id(name, "checkpoint-", ".snap.meta", &id);
+    if ((snap || side) && id < UINT64_MAX && pack_ids_have(&p->starts, id + 1) &&
+        !markers_have(&p->markers, MARKER_COMPLETED, id))
         pack_add_state(p, rel.p, snap ? ROLE_INTERVAL_STATE : ROLE_SIDECAR, false);
 done:
     buf_free(&rel);

@@ -45,7 +45,8 @@ void bundle_faults_free(struct bundle_faults *f)
 
 void bundle_finding_init(struct bundle_finding *f)
 {
-    *f = (struct bundle_finding){BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT};
+    *f = (struct bundle_finding){BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT,
+                                 BUNDLE_FAULTS_INIT};
 }
 
 void bundle_used(struct bundle_finding *f, const char *path)

@@ -5,7 +5,9 @@
 
 #include "bundle/bundle.h"
 
-/* Read and parse it; *where is its path in the bundle (in the arena) whatever comes of it. As bundle_read and marker_parse. */
-int bundle_marker(const struct bundle *b, uint64_t checkpoint, struct arena *a, struct marker *out, const char **where, struct err *err);
+/* Read and parse it; *where is its path in the bundle (in the arena) whatever comes of it. As bundle_read and
+ * marker_parse. */
+int bundle_marker(const struct bundle *b, uint64_t checkpoint, struct arena *a, struct marker *out, const char **where,
+                  struct err *err);
 
 #endif

@@ -57,7 +57,8 @@ static int lies_there(struct pack *p, const char *rel, bool directory, struct er
         return err_sys(err, "cannot look at '%s'", rel);
     if (directory ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode))
         return 1;
-    return err_set(err, ERR_REFUSED, "'%s' is no %s but a %s", rel, directory ? "directory" : "regular file", walk_kind(st.st_mode));
+    return err_set(err, ERR_REFUSED, "'%s' is no %s but a %s", rel, directory ? "directory" : "regular file",
+                   walk_kind(st.st_mode));
 }
 
 static int look(struct pack *p, const struct place *at, int *has, struct err *err)
@@ -65,7 +66,10 @@ static int look(struct pack *p, const struct place *at, int *has, struct err *er
     const struct {
         const struct buf *path;
         int bit;
-    } each[] = {{&at->snapshot, HAS_SNAPSHOT}, {&at->sidecar, HAS_SIDECAR}, {&at->changelog, HAS_CHANGELOG}, {&at->rocksdb, HAS_ROCKSDB}};
+    } each[] = {{&at->snapshot, HAS_SNAPSHOT},
+                {&at->sidecar, HAS_SIDECAR},
+                {&at->changelog, HAS_CHANGELOG},
+                {&at->rocksdb, HAS_ROCKSDB}};
     *has = 0;
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         int there = lies_there(p, each[i].path->p, each[i].bit == HAS_ROCKSDB, err);
@@ -104,7 +108,8 @@ static void absent_handle(struct pack *p, const struct place *at, const char *lo
 {
     struct buf what = BUF_INIT, shown = BUF_INIT;
     redact_text(&shown, location, strlen(location));
-    buf_printf(&what, "materialization %s of %s/%s", buf_str(&shown), p->state_prefix, pack_state_rel(p, at->changelog.p));
+    buf_printf(&what, "materialization %s of %s/%s", buf_str(&shown), p->state_prefix,
+               pack_state_rel(p, at->changelog.p));
     pack_absent(p, buf_str(&what), why);
     buf_free(&what);
     buf_free(&shown);
@@ -130,7 +135,8 @@ static int take_handle(struct pack *p, const struct place *at, const char *locat
     buf_printf(&rel, "_state/%s", below);
     int there = lies_there(p, buf_str(&rel), false, err), rc = there < 0 ? -1 : 0;
     if (there == 0 && selected)
-        rc = err_set(err, ERR_MISSING, "materialization '%s', which '%s' names, is not on disk", below, at->changelog.p);
+        rc = err_set(err, ERR_MISSING, "materialization '%s', which '%s' names, is not on disk", below,
+                     at->changelog.p);
     else if (there == 0)
         absent_handle(p, at, location, gone);
     else if (there > 0 && !taken(p, pack_state_rel(p, rel.p)))
@@ -199,7 +205,8 @@ static int take_rocksdb(struct pack *p, const struct place *at, bool selected, s
     if (db.has_current)
         return 0;
     if (selected)
-        return err_set(err, ERR_MISSING, "'%s' holds no CURRENT: it is no RocksDB checkpoint, or half of one", at->rocksdb.p);
+        return err_set(err, ERR_MISSING, "'%s' holds no CURRENT: it is no RocksDB checkpoint, or half of one",
+                       at->rocksdb.p);
     absent_state(p, at->rocksdb.p, "it holds no CURRENT");
     return 0;
 }
@@ -210,11 +217,13 @@ static int take(struct pack *p, const struct place *at, bool selected, int has, 
 {
     bool file = has & (HAS_SNAPSHOT | HAS_SIDECAR), log = has & HAS_CHANGELOG, rocks = has & HAS_ROCKSDB;
     if (file + log + rocks > 1)
-        return err_set(err, ERR_REFUSED, "'%s' is one of two checkpoints of the same number there: which one counts cannot be told",
+        return err_set(err, ERR_REFUSED,
+                       "'%s' is one of two checkpoints of the same number there: which one counts cannot be told",
                        log ? at->changelog.p : at->rocksdb.p);
     *form = log ? FORM_CHANGELOG : rocks ? FORM_ROCKSDB : FORM_FILE;
     if (!has && selected)
-        return err_set(err, ERR_MISSING, "'%s' is not in '%s', and neither a changelog nor a RocksDB checkpoint is in its stead",
+        return err_set(err, ERR_MISSING,
+                       "'%s' is not in '%s', and neither a changelog nor a RocksDB checkpoint is in its stead",
                        pack_state_rel(p, p->r->include_state ? at->snapshot.p : at->sidecar.p),
                        p->state == p->ckpt ? p->r->checkpoint_dir : p->root.path);
     if (!log && !rocks) {
@@ -226,13 +235,15 @@ static int take(struct pack *p, const struct place *at, bool selected, int has, 
     return log ? take_changelog(p, at, selected, err) : take_rocksdb(p, at, selected, err);
 }
 
-int pack_participant(struct pack *p, const struct marker *m, uint64_t subtask, bool selected, const char **form, struct err *err)
+int pack_participant(struct pack *p, const struct marker *m, uint64_t subtask, bool selected, const char **form,
+                     struct err *err)
 {
     const char *unused;
     int has, rc;
     if (p->root.kind == ROOT_REMOTE) {
         char what[100];
-        snprintf(what, sizeof what, "state of subtask %ju at checkpoint %ju", (uintmax_t)subtask, (uintmax_t)m->checkpoint);
+        snprintf(what, sizeof what, "state of subtask %ju at checkpoint %ju", (uintmax_t)subtask,
+                 (uintmax_t)m->checkpoint);
         pack_absent(p, what, "the marker's state root is in an object store or a remote tier");
         *(form ? form : &unused) = FORM_REMOTE;
         return 0;

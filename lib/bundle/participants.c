@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checkpoint.participants: everybody that the marker names has its checkpoint in the bundle, as its backend wrote it. */
+/* checkpoint.participants: everybody that the marker names has its checkpoint in the bundle, as its backend wrote it.
+ */
 #include "bundle/marker.h"
 #include "bundle/paths.h"
 #include "bundle/state.h"
@@ -27,9 +28,11 @@ static void check_file(const struct bundle *b, const char *snap, uint64_t subtas
     if (bundle_sidecar(b, meta.p, &side, &err) != 0)
         bundle_fault(&f->failed, meta.p, "%s", err.text);
     else if (side.checkpoint != b->m.checkpoint)
-        bundle_fault(&f->failed, meta.p, "the sidecar of subtask %ju is of checkpoint %ju", (uintmax_t)subtask, (uintmax_t)side.checkpoint);
+        bundle_fault(&f->failed, meta.p, "the sidecar of subtask %ju is of checkpoint %ju", (uintmax_t)subtask,
+                     (uintmax_t)side.checkpoint);
     else if (!b->m.has_state)
-        bundle_fault(&f->notes, meta.p, "subtask %ju by its sidecar alone: the bundle holds no snapshots", (uintmax_t)subtask);
+        bundle_fault(&f->notes, meta.p, "subtask %ju by its sidecar alone: the bundle holds no snapshots",
+                     (uintmax_t)subtask);
     else if (bundle_read(b, snap, BUNDLE_STATE_MAX, &text, &err) != 0)
         bundle_fault(err.kind == ERR_BOUND ? &f->unsupported : &f->failed, snap, "%s", err.text);
     else if (sidecar_verify(&side, text.p ? text.p : "", text.len, snap, &err) != 0)
@@ -41,15 +44,19 @@ static void check_file(const struct bundle *b, const char *snap, uint64_t subtas
 }
 
 /* A backend that keeps no sidecar: its checkpoint must be there, and state.decode reads it. */
-static void check_listed(const struct bundle *b, const char *path, const char *form, uint64_t subtask, struct bundle_finding *f)
+static void check_listed(const struct bundle *b, const char *path, const char *form, uint64_t subtask,
+                         struct bundle_finding *f)
 {
     if (bundle_find(&b->m, path))
         bundle_used(f, path);
     else if (b->m.has_state)
-        bundle_fault(&f->failed, path, "subtask %ju has no %s checkpoint in the bundle: '%s' is not listed", (uintmax_t)subtask, form, path);
+        bundle_fault(&f->failed, path, "subtask %ju has no %s checkpoint in the bundle: '%s' is not listed",
+                     (uintmax_t)subtask, form, path);
     else
-        bundle_fault(&f->unavailable, path, "subtask %ju's checkpoint was written by %s, which keeps no sidecar, and the bundle holds no state",
-                     (uintmax_t)subtask, form);
+        bundle_fault(
+            &f->unavailable, path,
+            "subtask %ju's checkpoint was written by %s, which keeps no sidecar, and the bundle holds no state",
+            (uintmax_t)subtask, form);
 }
 
 static void check_participant(const struct bundle *b, uint64_t generation, uint64_t subtask, struct bundle_finding *f)
@@ -65,8 +72,8 @@ static void check_participant(const struct bundle *b, uint64_t generation, uint6
         buf_adds(&path, "/CURRENT");
         check_listed(b, buf_str(&path), form, subtask, f);
     } else if (strcmp(form, FORM_REMOTE) == 0) {
-        bundle_fault(&f->unavailable, "manifest.json", "subtask %ju's checkpoint lies in an object store and is not in the bundle",
-                     (uintmax_t)subtask);
+        bundle_fault(&f->unavailable, "manifest.json",
+                     "subtask %ju's checkpoint lies in an object store and is not in the bundle", (uintmax_t)subtask);
     } else {
         bundle_state_path(&path, m, evidence_path_snapshot(&rel, m->job, generation, subtask, m->checkpoint));
         check_file(b, path.p, subtask, f);

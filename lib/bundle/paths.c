@@ -83,8 +83,11 @@ static bool is_file(const char *name, struct bundle_place *out)
     static const struct {
         const char *prefix, *suffix;
         bool is_start;
-    } t[] = {{"checkpoint-", ".snap", false}, {"checkpoint-", ".snap.meta", false}, {"start-", ".snap", true},
-             {"start-", ".snap.meta", true}, {"changelog-", ".snap", false}};
+    } t[] = {{"checkpoint-", ".snap", false},
+             {"checkpoint-", ".snap.meta", false},
+             {"start-", ".snap", true},
+             {"start-", ".snap.meta", true},
+             {"changelog-", ".snap", false}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
         if (evidence_name_id(name, t[i].prefix, t[i].suffix, &out->id)) {
             out->is_start = t[i].is_start;

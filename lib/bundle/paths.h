@@ -10,8 +10,8 @@
 
 /* Refused where path is not plain, holds a byte outside [A-Za-z0-9._/=@+-], or lies in no evidence directory. */
 int bundle_path_check(const char *path, const char *place, struct err *err);
-/* Refused where two paths are one name, or one but for the letters' case: a file system may take them for one file, and which
- * digest counts would be open. */
+/* Refused where two paths are one name, or one but for the letters' case: a file system may take them for one file, and
+ * which digest counts would be open. */
 int bundle_paths_once(const struct bundle_manifest *m, const char *where, struct err *err);
 /* Refused where a listed path is a symbolic link or passes one; the artifacts are sorted, their paths checked. */
 int bundle_links_refused(const struct bundle_manifest *m, int root, struct err *err);

@@ -37,7 +37,8 @@ static int need_given(const struct json *obj, const char *name, const char *plac
     return json_get(obj, name) ? 0 : err_set(err, ERR_REFUSED, "%s.%s: missing", place, name);
 }
 
-static int list_of(const struct json *obj, const char *name, const char *place, size_t max, struct json **out, struct err *err)
+static int list_of(const struct json *obj, const char *name, const char *place, size_t max, struct json **out,
+                   struct err *err)
 {
     if (json_need(obj, name, JSON_ARRAY, out, place, err) != 0)
         return -1;
@@ -59,7 +60,8 @@ static int artifacts_parse(const struct json *doc, struct arena *a, struct bundl
         char place[64];
         snprintf(place, sizeof place, "%s.artifacts[%zu]", where, i);
         if (json_need_str(v, "path", a, &f->path, place, err) != 0 || bundle_path_check(f->path, place, err) != 0 ||
-            json_need_str(v, "role", a, &role, place, err) != 0 || json_need_u64(v, "bytes", &f->bytes, place, err) != 0 ||
+            json_need_str(v, "role", a, &role, place, err) != 0 ||
+            json_need_u64(v, "bytes", &f->bytes, place, err) != 0 ||
             json_need_str(v, "sha256", a, &f->sha256, place, err) != 0)
             return -1;
         f->role = bundle_role_of(role);
@@ -87,13 +89,16 @@ static int captured_parse(const struct json *doc, struct arena *a, struct bundle
         char place[64];
         snprintf(place, sizeof place, "%s.captured[%zu]", where, i);
         if (json_need_str(v, "operator", a, &c->operator_id, place, err) != 0 ||
-            json_need_u64(v, "subtask", &c->subtask, place, err) != 0 || json_need_u64(v, "epoch", &c->epoch, place, err) != 0 ||
+            json_need_u64(v, "subtask", &c->subtask, place, err) != 0 ||
+            json_need_u64(v, "epoch", &c->epoch, place, err) != 0 ||
             json_need_str(v, "path", a, &c->path, place, err) != 0)
             rc = -1;
         else if (!evidence_operator_ok(c->operator_id))
             rc = err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", place, c->operator_id);
-        else if (strcmp(path_join(&path, "capture", evidence_path_capture(&rel, c->operator_id, c->subtask, c->epoch)), c->path))
-            rc = err_set(err, ERR_REFUSED, "%s.path: '%.200s' is not where this epoch lies, '%.200s'", place, c->path, path.p);
+        else if (strcmp(path_join(&path, "capture", evidence_path_capture(&rel, c->operator_id, c->subtask, c->epoch)),
+                        c->path))
+            rc = err_set(err, ERR_REFUSED, "%s.path: '%.200s' is not where this epoch lies, '%.200s'", place, c->path,
+                         path.p);
     }
     out->n_captured = list->len;
     buf_free(&path);
@@ -119,8 +124,8 @@ static int notes_parse(const struct json *obj, const char *name, const char *wha
     return 0;
 }
 
-static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out, size_t *n,
-                     struct err *err)
+static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out,
+                     size_t *n, struct err *err)
 {
     struct json *list;
     if (list_of(obj, name, place, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
@@ -136,7 +141,8 @@ static int ids_parse(const struct json *obj, const char *name, const char *place
 /* ---- objects ---- */
 
 /* Where the bundle's state lies: one of two places. One that does not say has it in the first. */
-static int state_root_of(const struct json *c, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
+static int state_root_of(const struct json *c, const char *at, struct arena *a, struct bundle_manifest *out,
+                         struct err *err)
 {
     const struct json *v = json_get(c, "state_root");
     struct buf mirror = BUF_INIT;
@@ -145,7 +151,8 @@ static int state_root_of(const struct json *c, const char *at, struct arena *a, 
     buf_printf(&mirror, "checkpoint/_external/%s", out->job);
     if (rc == 0 && out->state_root && strcmp(out->state_root, "checkpoint/_state") != 0 &&
         strcmp(out->state_root, buf_str(&mirror)) != 0)
-        rc = err_set(err, ERR_REFUSED, "%s.state_root: '%.200s' is neither checkpoint/_state nor %s", at, out->state_root, mirror.p);
+        rc = err_set(err, ERR_REFUSED, "%s.state_root: '%.200s' is neither checkpoint/_state nor %s", at,
+                     out->state_root, mirror.p);
     buf_free(&mirror);
     return rc;
 }
@@ -155,11 +162,14 @@ static int checkpoint_parse(const struct json *doc, struct arena *a, struct bund
     static const char at[] = "manifest.json.checkpoint";
     struct json *c;
     const char *rule = NULL;
-    if (json_need(doc, "checkpoint", JSON_OBJECT, &c, where, err) != 0 || json_need_u64(c, "id", &out->checkpoint, at, err) != 0 ||
-        need_given(c, "rule", at, err) != 0 || json_opt_str(c, "rule", a, &rule, at, err) != 0 ||
-        need_given(c, "rule_choice", at, err) != 0 || json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
-        json_need_bool(c, "named", &out->named, at, err) != 0 || json_need_u64(c, "generation", &out->generation, at, err) != 0 ||
-        ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0 || state_root_of(c, at, a, out, err) != 0)
+    if (json_need(doc, "checkpoint", JSON_OBJECT, &c, where, err) != 0 ||
+        json_need_u64(c, "id", &out->checkpoint, at, err) != 0 || need_given(c, "rule", at, err) != 0 ||
+        json_opt_str(c, "rule", a, &rule, at, err) != 0 || need_given(c, "rule_choice", at, err) != 0 ||
+        json_opt_u64(c, "rule_choice", &out->choice, at, err) != 0 ||
+        json_need_bool(c, "named", &out->named, at, err) != 0 ||
+        json_need_u64(c, "generation", &out->generation, at, err) != 0 ||
+        ids_parse(c, "subtasks", at, a, &out->subtasks, &out->n_subtasks, err) != 0 ||
+        state_root_of(c, at, a, out, err) != 0)
         return -1;
     const struct json *choice = json_get(c, "rule_choice");
     out->has_choice = choice && choice->type != JSON_NULL;
@@ -178,7 +188,8 @@ static int job_parse(const struct json *doc, struct arena *a, struct bundle_mani
         json_need(doc, "job", JSON_OBJECT, &job, where, err) != 0 ||
         json_need_str(job, "id", a, &out->job, "manifest.json.job", err) != 0 ||
         need_given(job, "manifest", "manifest.json.job", err) != 0 ||
-        json_opt_str(job, "manifest", a, &out->job_manifest, "manifest.json.job", err) != 0 || need_given(doc, "delivery", where, err) != 0)
+        json_opt_str(job, "manifest", a, &out->job_manifest, "manifest.json.job", err) != 0 ||
+        need_given(doc, "delivery", where, err) != 0)
         return -1;
     if (!evidence_job_ok(out->job))
         return err_set(err, ERR_REFUSED, "manifest.json.job.id: '%.100s' is no job id", out->job);
@@ -196,7 +207,8 @@ static int contains_parse(const struct json *doc, struct bundle_manifest *out, s
 {
     static const char at[] = "manifest.json.contains", bounds_at[] = "manifest.json.bounds";
     struct json *c, *b;
-    if (json_need(doc, "contains", JSON_OBJECT, &c, where, err) != 0 || json_need_bool(c, "job", &out->has_job, at, err) != 0 ||
+    if (json_need(doc, "contains", JSON_OBJECT, &c, where, err) != 0 ||
+        json_need_bool(c, "job", &out->has_job, at, err) != 0 ||
         json_need_bool(c, "state", &out->has_state, at, err) != 0 ||
         json_need_bool(c, "captures", &out->has_captures, at, err) != 0 ||
         json_need_bool(c, "traces", &out->has_traces, at, err) != 0)
@@ -230,7 +242,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int participants_parse(const struct json *sel, const char *at, struct arena *a, struct bundle_manifest *out, struct err *err)
+static int participants_parse(const struct json *sel, const char *at, struct arena *a, struct bundle_manifest *out,
+                              struct err *err)
 {
     struct json *list;
     if (list_of(sel, "participant_state", at, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
@@ -281,7 +294,8 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
         return -1;
     for (size_t i = 0; i < out->n_excluded; i++)
         if (!path_is_plain(out->excluded[i].what, strlen(out->excluded[i].what)))
-            return err_set(err, ERR_REFUSED, "%s.excluded[%zu].path: not a plain relative path: '%.200s'", at, i, out->excluded[i].what);
+            return err_set(err, ERR_REFUSED, "%s.excluded[%zu].path: not a plain relative path: '%.200s'", at, i,
+                           out->excluded[i].what);
     return 0;
 }
 
@@ -327,8 +341,9 @@ int bundle_manifest_parse(const char *p, size_t n, struct arena *a, struct bundl
     if (values > BUNDLE_VALUES_MAX)
         return err_set(err, ERR_REFUSED, "%s: %zu values, the bound is %d", where, values, BUNDLE_VALUES_MAX);
     struct json *doc = json_parse_named(p, n, a, where, err);
-    if (!doc || format_parse(doc, a, err) != 0 || job_parse(doc, a, out, err) != 0 || checkpoint_parse(doc, a, out, err) != 0 ||
-        contains_parse(doc, out, err) != 0 || artifacts_parse(doc, a, out, err) != 0 || captured_parse(doc, a, out, err) != 0 ||
+    if (!doc || format_parse(doc, a, err) != 0 || job_parse(doc, a, out, err) != 0 ||
+        checkpoint_parse(doc, a, out, err) != 0 || contains_parse(doc, out, err) != 0 ||
+        artifacts_parse(doc, a, out, err) != 0 || captured_parse(doc, a, out, err) != 0 ||
         notes_parse(doc, "absent", "what", where, a, &out->absent, &out->n_absent, err) != 0)
         return -1;
     return selection_parse(doc, a, out, err);

@@ -94,7 +94,8 @@ static int current_is_plain(const struct bundle *b, const char *dir, struct err 
     int rc = bundle_read(b, path.p, 4096, &text, err);
     if (rc == 0) {
         size_t head = sizeof manifest - 1, digits = text.len > head ? strspn(buf_str(&text) + head, "0123456789") : 0;
-        if (digits == 0 || text.len != head + digits + 1 || memcmp(text.p, manifest, head) != 0 || text.p[text.len - 1] != '\n')
+        if (digits == 0 || text.len != head + digits + 1 || memcmp(text.p, manifest, head) != 0 ||
+            text.p[text.len - 1] != '\n')
             rc = err_set(err, ERR_REFUSED, "'%s' names no manifest beside it", path.p);
     } else if (err->kind == ERR_MISSING) {
         err->kind = ERR_REFUSED;
@@ -126,12 +127,13 @@ static int copy_all(const struct bundle *b, const char *dir, const char *to, str
 
 /* ---- the child ---- */
 
-static bool put_pair(struct buf *doc, const char *key, size_t key_len, const char *value, size_t value_len, const char **why)
+static bool put_pair(struct buf *doc, const char *key, size_t key_len, const char *value, size_t value_len,
+                     const char **why)
 {
-    *why = !utf8_valid(key, key_len)               ? "a key is not text"
-           : !json_valid(value, value_len, NULL)   ? "a value is not JSON"
+    *why = !utf8_valid(key, key_len)                 ? "a key is not text"
+           : !json_valid(value, value_len, NULL)     ? "a value is not JSON"
            : doc->len + value_len > BUNDLE_STATE_MAX ? "it is larger than the bound"
-                                                   : NULL;
+                                                     : NULL;
     if (*why)
         return false;
     buf_addc(doc, doc->len > 1 ? ',' : '{');

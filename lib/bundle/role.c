@@ -94,39 +94,27 @@ bool bundle_role_fits(enum bundle_role r, const char *path, const char *job)
 {
     uint64_t id;
     const char *jobs = after_job(path, "checkpoint/_jobs/", job), *root = after_root(path, job);
-    const char *state = root ? after_job(root, "", job) : NULL, *snap = after_two(state, "v", ""), *cap = after_two(after(path, "capture/"), "op-", "subtask-");
+    const char *state = root ? after_job(root, "", job) : NULL, *snap = after_two(state, "v", ""),
+               *cap = after_two(after(path, "capture/"), "op-", "subtask-");
     switch (r) {
-    case ROLE_JOB_MANIFEST:
-        return strcmp(path, "job/manifest.json") == 0;
-    case ROLE_MARKER:
-        return jobs && evidence_name_id(jobs, "COMPLETED-", "", &id);
-    case ROLE_CONFIRMED:
-        return jobs && evidence_name_id(jobs, "CONFIRMED-", "", &id);
-    case ROLE_RESTORED:
-        return jobs && strcmp(jobs, "RESTORED") == 0;
+    case ROLE_JOB_MANIFEST: return strcmp(path, "job/manifest.json") == 0;
+    case ROLE_MARKER: return jobs && evidence_name_id(jobs, "COMPLETED-", "", &id);
+    case ROLE_CONFIRMED: return jobs && evidence_name_id(jobs, "CONFIRMED-", "", &id);
+    case ROLE_RESTORED: return jobs && strcmp(jobs, "RESTORED") == 0;
     case ROLE_SIDECAR:
-        return snap && (evidence_name_id(snap, "checkpoint-", ".snap.meta", &id) || evidence_name_id(snap, "start-", ".snap.meta", &id));
+        return snap && (evidence_name_id(snap, "checkpoint-", ".snap.meta", &id) ||
+                        evidence_name_id(snap, "start-", ".snap.meta", &id));
     case ROLE_SNAPSHOT:
-    case ROLE_INTERVAL_STATE:
-        return snap && evidence_name_id(snap, "checkpoint-", ".snap", &id);
-    case ROLE_RUN_START:
-        return snap && evidence_name_id(snap, "start-", ".snap", &id);
-    case ROLE_CAPTURE:
-        return cap && evidence_name_id(cap, "epoch-", ".cap", &id);
-    case ROLE_OPERATOR:
-        return cap && strcmp(cap, "op.json") == 0;
-    case ROLE_INTERVAL:
-        return cap && evidence_name_id(cap, "epoch-", ".sink.json", &id);
-    case ROLE_TRACE:
-        return is_trace(after(path, "traces/"));
-    case ROLE_CHANGELOG:
-        return snap && evidence_name_id(snap, "changelog-", ".snap", &id);
-    case ROLE_MATERIALIZATION:
-        return root && changelog_rel(root, &(struct state_root){ROOT_OWN, NULL});
-    case ROLE_ROCKSDB:
-        return is_rocksdb(state);
-    case ROLE_TYPES:
-        break;
+    case ROLE_INTERVAL_STATE: return snap && evidence_name_id(snap, "checkpoint-", ".snap", &id);
+    case ROLE_RUN_START: return snap && evidence_name_id(snap, "start-", ".snap", &id);
+    case ROLE_CAPTURE: return cap && evidence_name_id(cap, "epoch-", ".cap", &id);
+    case ROLE_OPERATOR: return cap && strcmp(cap, "op.json") == 0;
+    case ROLE_INTERVAL: return cap && evidence_name_id(cap, "epoch-", ".sink.json", &id);
+    case ROLE_TRACE: return is_trace(after(path, "traces/"));
+    case ROLE_CHANGELOG: return snap && evidence_name_id(snap, "changelog-", ".snap", &id);
+    case ROLE_MATERIALIZATION: return root && changelog_rel(root, &(struct state_root){ROOT_OWN, NULL});
+    case ROLE_ROCKSDB: return is_rocksdb(state);
+    case ROLE_TYPES: break;
     }
     return false;
 }

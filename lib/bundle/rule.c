@@ -7,7 +7,8 @@
 
 #define MARKER_MAX ((size_t)1 << 20)
 
-int bundle_marker(const struct bundle *b, uint64_t checkpoint, struct arena *a, struct marker *out, const char **where, struct err *err)
+int bundle_marker(const struct bundle *b, uint64_t checkpoint, struct arena *a, struct marker *out, const char **where,
+                  struct err *err)
 {
     struct buf rel = BUF_INIT, path = BUF_INIT, text = BUF_INIT;
     path_join(&path, "checkpoint", evidence_path_marker(&rel, b->m.job, MARKER_COMPLETED, checkpoint));
@@ -56,11 +57,11 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)
         if (strcmp(marker.job, m->job) != 0)
             bundle_fault(&f->failed, path, "the marker is of job '%s', the manifest of '%s'", marker.job, m->job);
         if (marker.checkpoint != m->checkpoint)
-            bundle_fault(&f->failed, path, "the marker is of checkpoint %ju, the manifest of %ju", (uintmax_t)marker.checkpoint,
-                         (uintmax_t)m->checkpoint);
+            bundle_fault(&f->failed, path, "the marker is of checkpoint %ju, the manifest of %ju",
+                         (uintmax_t)marker.checkpoint, (uintmax_t)m->checkpoint);
         if (marker.generation != m->generation)
-            bundle_fault(&f->failed, path, "the marker is of generation %ju, the manifest of %ju", (uintmax_t)marker.generation,
-                         (uintmax_t)m->generation);
+            bundle_fault(&f->failed, path, "the marker is of generation %ju, the manifest of %ju",
+                         (uintmax_t)marker.generation, (uintmax_t)m->generation);
         if (marker.n_subtasks != m->n_subtasks ||
             (m->n_subtasks && memcmp(marker.subtasks, m->subtasks, m->n_subtasks * sizeof *m->subtasks) != 0))
             bundle_fault(&f->failed, path, "the marker's participants are not the manifest's");
@@ -133,10 +134,12 @@ static void check_choice(const struct bundle_manifest *m, const struct markers *
         bundle_fault(&f->failed, "manifest.json", "the rule %s over the bundle's markers, the manifest records %s",
                      found ? "chooses a checkpoint" : "chooses none", m->has_choice ? "a choice" : "none");
     else if (found && choice != m->choice)
-        bundle_fault(&f->failed, "manifest.json", "the rule chooses %ju over the bundle's markers, the manifest records %ju",
-                     (uintmax_t)choice, (uintmax_t)m->choice);
+        bundle_fault(&f->failed, "manifest.json",
+                     "the rule chooses %ju over the bundle's markers, the manifest records %ju", (uintmax_t)choice,
+                     (uintmax_t)m->choice);
     if (confirmed)
-        bundle_fault(&f->notes, "manifest.json", "a takeover asks the sinks' systems about transactions in doubt and may move this "
+        bundle_fault(&f->notes, "manifest.json",
+                     "a takeover asks the sinks' systems about transactions in doubt and may move this "
                      "point; offline nothing says how far");
 }
 
@@ -146,7 +149,8 @@ void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f)
     struct markers k = {0};
     bundle_used(f, "manifest.json");
     if (b->m.rule == RULE_NONE) {
-        bundle_fault(&f->unavailable, "manifest.json", "the bundle does not say whether the job's sinks need commit confirmation");
+        bundle_fault(&f->unavailable, "manifest.json",
+                     "the bundle does not say whether the job's sinks need commit confirmation");
     } else {
         markers_of(&b->m, &a, &k);
         if (restored_of(b, &a, &k, f) >= 0)

@@ -95,13 +95,14 @@ void pack_excluded_rest(struct pack *p)
     }
 }
 
-struct pack_item *pack_add(struct pack *p, int root, const char *prefix, const char *rel, enum bundle_role role, bool required)
+struct pack_item *pack_add(struct pack *p, int root, const char *prefix, const char *rel, enum bundle_role role,
+                           bool required)
 {
     struct buf dest = BUF_INIT;
     path_join(&dest, prefix, rel);
     p->items = pack_grow(&p->a, p->items, p->n_items, &p->cap_items, sizeof *p->items);
-    p->items[p->n_items] = (struct pack_item){.root = root, .rel = pack_kept(p, rel), .dest = pack_kept(p, dest.p), .role = role,
-                                              .required = required};
+    p->items[p->n_items] = (struct pack_item){
+        .root = root, .rel = pack_kept(p, rel), .dest = pack_kept(p, dest.p), .role = role, .required = required};
     buf_free(&dest);
     return &p->items[p->n_items++];
 }
@@ -122,9 +123,10 @@ int pack_read(int root, const char *rel, size_t max, struct buf *out, struct err
     if (fd < 0)
         return -1;
     struct stat st;
-    int rc = fstat(fd, &st) != 0         ? err_sys(err, "cannot look at '%s'", rel)
-             : !S_ISREG(st.st_mode)      ? err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", rel, walk_kind(st.st_mode))
-                                         : file_read_fd(fd, rel, max, out, err);
+    int rc = fstat(fd, &st) != 0 ? err_sys(err, "cannot look at '%s'", rel)
+             : !S_ISREG(st.st_mode)
+                 ? err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", rel, walk_kind(st.st_mode))
+                 : file_read_fd(fd, rel, max, out, err);
     close(fd);
     return rc;
 }

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of a later version, or of a kind that this build has no operator for, is not damaged: this build cannot read it. */
+/* State of a later version, or of a kind that this build has no operator for, is not damaged: this build cannot read
+ * it. */
 static bool is_foreign(const char *p, size_t n)
 {
     struct arena a = ARENA_INIT;
@@ -18,7 +19,8 @@ static bool is_foreign(const char *p, size_t n)
     uint64_t version = 0;
     const char *kind = NULL;
     bool foreign = json_is(json_get(doc, "format"), "owed-state") && json_u64(json_get(doc, "version"), &version) &&
-                   (version > 1 || (json_need_str(doc, "kind", &a, &kind, "", NULL) == 0 && !snapshot_kind_known(kind)));
+                   (version > 1 ||
+                    (json_need_str(doc, "kind", &a, &kind, "", NULL) == 0 && !snapshot_kind_known(kind)));
     arena_free(&a);
     return foreign;
 }
@@ -34,13 +36,13 @@ static int spend(struct spent *s, const struct buf *text, const char *path, stru
     s->values += bundle_values(text->p ? text->p : "", text->len);
     if (s->bytes <= BUNDLE_STATE_MAX && s->values <= BUNDLE_VALUES_MAX)
         return 0;
-    return err_set(err, ERR_BOUND, "'%s', with what it names, is larger than the bound, %zu bytes and %d values", path, BUNDLE_STATE_MAX,
-                   BUNDLE_VALUES_MAX);
+    return err_set(err, ERR_BOUND, "'%s', with what it names, is larger than the bound, %zu bytes and %d values", path,
+                   BUNDLE_STATE_MAX, BUNDLE_VALUES_MAX);
 }
 
 /* side: the sidecar that vouches for the document; NULL for a backend that keeps none. */
-static void read_document(const struct bundle *b, const char *path, const struct bundle_place *at, const struct buf *text,
-                          const struct sidecar *side, struct bundle_finding *f)
+static void read_document(const struct bundle *b, const char *path, const struct bundle_place *at,
+                          const struct buf *text, const struct sidecar *side, struct bundle_finding *f)
 {
     struct arena arena = ARENA_INIT;
     struct err err = ERR_INIT;
@@ -65,8 +67,8 @@ static void read_document(const struct bundle *b, const char *path, const struct
                      (uintmax_t)side->checkpoint);
     else {
         sha256_of(p, text->len, sha);
-        bundle_fault(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind, (uintmax_t)s.subtask,
-                     s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
+        bundle_fault(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind,
+                     (uintmax_t)s.subtask, s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
     }
     arena_free(&arena);
 }
@@ -85,10 +87,12 @@ static void decode_file(const struct bundle *b, const char *path, struct bundle_
     if (!bundle_place(&b->m, path, &at))
         bundle_fault(&f->failed, path, "'%s' does not lie where state does", path);
     else if (!bundle_find(&b->m, meta.p))
-        bundle_fault(&f->unavailable, path, "'%s' has no sidecar in the bundle, and a restart reads none without", path);
+        bundle_fault(&f->unavailable, path, "'%s' has no sidecar in the bundle, and a restart reads none without",
+                     path);
     else if (bundle_read(b, path, BUNDLE_STATE_MAX, &text, &err) != 0)
         bundle_fault(err.kind == ERR_BOUND ? &f->unsupported : &f->failed, path, "%s", err.text);
-    else if (bundle_sidecar(b, meta.p, &side, &err) != 0 || sidecar_verify(&side, text.p ? text.p : "", text.len, path, &err) != 0)
+    else if (bundle_sidecar(b, meta.p, &side, &err) != 0 ||
+             sidecar_verify(&side, text.p ? text.p : "", text.len, path, &err) != 0)
         bundle_fault(&f->failed, path, "%s", err.text);
     else
         read_document(b, path, &at, &text, &side, f);
@@ -98,8 +102,9 @@ static void decode_file(const struct bundle *b, const char *path, struct bundle_
 
 /* ---- changelogs over files ---- */
 
-static int read_materializations(const struct bundle *b, const char *where, const struct changelog *c, const struct state_root *root,
-                                 struct spent *so_far, struct buf *texts, struct err *err)
+static int read_materializations(const struct bundle *b, const char *where, const struct changelog *c,
+                                 const struct state_root *root, struct spent *so_far, struct buf *texts,
+                                 struct err *err)
 {
     struct buf path = BUF_INIT, shown = BUF_INIT;
     int rc = 0;
@@ -155,8 +160,11 @@ static void decode_changelog(const struct bundle *b, const char *path, struct bu
     if (rc == 0)
         read_document(b, path, &at, &state, NULL, f);
     else
-        bundle_fault(err.kind == ERR_MISSING ? &f->unavailable : err.kind == ERR_BOUND ? &f->unsupported : &f->failed, path, "%s%s%s",
-                     err.kind == ERR_MISSING ? path : "", err.kind == ERR_MISSING ? ": " : "", err.text);
+        bundle_fault(err.kind == ERR_MISSING ? &f->unavailable
+                     : err.kind == ERR_BOUND ? &f->unsupported
+                                             : &f->failed,
+                     path, "%s%s%s", err.kind == ERR_MISSING ? path : "", err.kind == ERR_MISSING ? ": " : "",
+                     err.text);
     for (size_t i = 0; texts && i < c.n_handles; i++)
         buf_free(&texts[i]);
     free(texts);
@@ -181,14 +189,18 @@ static size_t decode_rocksdb(const struct bundle *b, size_t i, const char *scrat
     buf_add(&dir, path, at.dir_len);
     buf_str(&dir);
     size_t end = i;
-    while (end < b->m.n_artifacts && strncmp(b->m.artifacts[end].path, dir.p, dir.len) == 0 && b->m.artifacts[end].path[dir.len] == '/')
+    while (end < b->m.n_artifacts && strncmp(b->m.artifacts[end].path, dir.p, dir.len) == 0 &&
+           b->m.artifacts[end].path[dir.len] == '/')
         end++;
     if (!bundle_has_rocksdb())
         bundle_fault(&f->unsupported, dir.p, "'%s' was written by RocksDB, and this build has none", dir.p);
     else if (bundle_rocksdb_read(b, dir.p, scratch, &state, &err) == 0)
         read_document(b, dir.p, &at, &state, NULL, f);
     else
-        bundle_fault(err.kind == ERR_TROUBLE ? &f->unavailable : err.kind == ERR_BOUND ? &f->unsupported : &f->failed, dir.p, "%s", err.text);
+        bundle_fault(err.kind == ERR_TROUBLE ? &f->unavailable
+                     : err.kind == ERR_BOUND ? &f->unsupported
+                                             : &f->failed,
+                     dir.p, "%s", err.text);
     buf_free(&dir);
     buf_free(&state);
     return end;

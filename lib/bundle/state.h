@@ -14,9 +14,9 @@ size_t bundle_values(const char *p, size_t n);
 
 int bundle_sidecar(const struct bundle *b, const char *meta, struct sidecar *out, struct err *err);
 
-/* The owed-state document that a RocksDB checkpoint, the files below the directory dir ("checkpoint/…/0.cp-7"), holds; appended
- * to out. Made of a copy in scratch. ERR_REFUSED where the database is damaged; where owed was built without RocksDB
- * bundle_has_rocksdb() is false and this is not called. */
+/* The owed-state document that a RocksDB checkpoint, the files below the directory dir ("checkpoint/…/0.cp-7"), holds;
+ * appended to out. Made of a copy in scratch. ERR_REFUSED where the database is damaged; where owed was built without
+ * RocksDB bundle_has_rocksdb() is false and this is not called. */
 bool bundle_has_rocksdb(void);
 int bundle_rocksdb_read(const struct bundle *b, const char *dir, const char *scratch, struct buf *out, struct err *err);
 

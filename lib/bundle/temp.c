@@ -29,7 +29,8 @@ static int empty(int fd, unsigned depth)
     int rc = 0;
     struct dirent *e;
     while (errno = 0, (e = readdir(d)))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && remove_in(dirfd(d), e->d_name, depth + 1) != 0)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            remove_in(dirfd(d), e->d_name, depth + 1) != 0)
             rc = -1;
     closedir(d);
     return rc;
@@ -76,17 +77,20 @@ static bool holds_a_bundle(int fd)
 static bool is_still(int parent, const char *name, const struct stat *st)
 {
     struct stat now;
-    return fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino;
+    return fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == st->st_dev &&
+           now.st_ino == st->st_ino;
 }
 
-/* One directory of that name: removed where it is this user's, nobody holds it, and it looks like a bundle's beginnings. */
+/* One directory of that name: removed where it is this user's, nobody holds it, and it looks like a bundle's
+ * beginnings. */
 static void clear_one(int parent, const char *name, struct buf *note)
 {
     struct stat st;
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         buf_printf(note, "'%s' is being filled by another collection of the same --out\n", name);
-    else if (fd < 0 || fstat(fd, &st) != 0 || st.st_uid != geteuid() || !is_still(parent, name, &st) || !holds_a_bundle(fd))
+    else if (fd < 0 || fstat(fd, &st) != 0 || st.st_uid != geteuid() || !is_still(parent, name, &st) ||
+             !holds_a_bundle(fd))
         buf_printf(note, "'%s' has the name of what a killed collection leaves, and was left alone\n", name);
     else if (remove_in(parent, name, 0) == 0)
         buf_printf(note, "'%s', left by a collection that was killed, was removed\n", name);
@@ -102,7 +106,8 @@ static void clear_left(const char *parent, const char *prefix, struct buf *note)
     struct dirent *e;
     size_t n = strlen(prefix);
     while (d && (e = readdir(d)))
-        if (strncmp(e->d_name, prefix, n) == 0 && e->d_name[n] && e->d_name[n + strspn(e->d_name + n, "0123456789-")] == '\0')
+        if (strncmp(e->d_name, prefix, n) == 0 && e->d_name[n] &&
+            e->d_name[n + strspn(e->d_name + n, "0123456789-")] == '\0')
             clear_one(dirfd(d), e->d_name, note);
     if (d)
         closedir(d);

@@ -28,10 +28,10 @@ struct work {
     struct bundle *b;
     const volatile int *stop;
     bool keep;
-    size_t *order;         /* artifacts as they are taken */
+    size_t *order; /* artifacts as they are taken */
     atomic_size_t next;
-    char **fault;          /* by artifact; NULL: none. malloc'd */
-    bool *missing;         /* by artifact: what the fault is */
+    char **fault;  /* by artifact; NULL: none. malloc'd */
+    bool *missing; /* by artifact: what the fault is */
     _Atomic uint64_t bytes, kept;
 };
 
@@ -51,14 +51,15 @@ static bool stopped(const struct work *w)
 
 static bool is_read_behind(enum bundle_role r)
 {
-    return r == ROLE_MARKER || r == ROLE_RESTORED || r == ROLE_SIDECAR || r == ROLE_SNAPSHOT || r == ROLE_INTERVAL_STATE ||
-           r == ROLE_RUN_START || r == ROLE_CHANGELOG || r == ROLE_MATERIALIZATION;
+    return r == ROLE_MARKER || r == ROLE_RESTORED || r == ROLE_SIDECAR || r == ROLE_SNAPSHOT ||
+           r == ROLE_INTERVAL_STATE || r == ROLE_RUN_START || r == ROLE_CHANGELOG || r == ROLE_MATERIALIZATION;
 }
 
 /* Memory to keep the file in, with room for one byte more than listed, or NULL. */
 static char *room_for(struct work *w, const struct bundle_artifact *a)
 {
-    if (!w->keep || !is_read_behind(a->role) || a->bytes > KEEP_FILE || atomic_fetch_add(&w->kept, a->bytes) + a->bytes > KEEP_ALL)
+    if (!w->keep || !is_read_behind(a->role) || a->bytes > KEEP_FILE ||
+        atomic_fetch_add(&w->kept, a->bytes) + a->bytes > KEEP_ALL)
         return NULL;
     return xmalloc((size_t)a->bytes + 1);
 }
@@ -66,7 +67,8 @@ static char *room_for(struct work *w, const struct bundle_artifact *a)
 /* A file that was unlinked or replaced while it was read is no longer the bundle's. */
 static bool same_moment(const struct stat *x, const struct stat *y)
 {
-    return y->st_nlink > 0 && x->st_size == y->st_size && x->st_mtim.tv_sec == y->st_mtim.tv_sec && x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
+    return y->st_nlink > 0 && x->st_size == y->st_size && x->st_mtim.tv_sec == y->st_mtim.tv_sec &&
+           x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
 }
 
 static void hash_content(struct hasher *h, int fd, size_t i, const struct stat *before, struct buf *text)
@@ -120,8 +122,9 @@ static void hash_one(struct hasher *h, size_t i)
     else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         buf_printf(&text, "no regular file: '%s' (%s)", a->path, walk_kind(st.st_mode));
     else if ((uint64_t)st.st_size != a->bytes)
-        buf_printf(&text, "%s: '%s': expected %ju bytes, got %ju", (uint64_t)st.st_size < a->bytes ? "truncated" : "longer", a->path,
-                   (uintmax_t)a->bytes, (uintmax_t)st.st_size);
+        buf_printf(&text, "%s: '%s': expected %ju bytes, got %ju",
+                   (uint64_t)st.st_size < a->bytes ? "truncated" : "longer", a->path, (uintmax_t)a->bytes,
+                   (uintmax_t)st.st_size);
     else
         hash_content(h, fd, i, &st, &text);
     if (fd >= 0)
@@ -219,9 +222,15 @@ static void run(struct work *w, struct bundle_verified *out)
 int bundle_verify(struct bundle *b, bool keep, struct bundle_verified *out, const volatile int *stop, struct err *err)
 {
     size_t n = b->m.n_artifacts;
-    *out = (struct bundle_verified){.missing = BUNDLE_FAULTS_INIT, .changed = BUNDLE_FAULTS_INIT, .unlisted = BUNDLE_FAULTS_INIT,
+    *out = (struct bundle_verified){.missing = BUNDLE_FAULTS_INIT,
+                                    .changed = BUNDLE_FAULTS_INIT,
+                                    .unlisted = BUNDLE_FAULTS_INIT,
                                     .ignored = BUNDLE_FAULTS_INIT};
-    struct work w = {.b = b, .stop = stop, .keep = keep, .order = order_of(&b->m), .fault = xcalloc(n + 1, sizeof *w.fault),
+    struct work w = {.b = b,
+                     .stop = stop,
+                     .keep = keep,
+                     .order = order_of(&b->m),
+                     .fault = xcalloc(n + 1, sizeof *w.fault),
                      .missing = xcalloc(n + 1, sizeof *w.missing)};
     if (keep && !b->kept)
         b->kept = xcalloc(n + 1, sizeof *b->kept);

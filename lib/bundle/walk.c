@@ -16,21 +16,14 @@
 const char *walk_kind(mode_t mode)
 {
     switch (mode & S_IFMT) {
-    case S_IFDIR:
-        return "directory";
-    case S_IFLNK:
-        return "symbolic link";
-    case S_IFIFO:
-        return "fifo";
-    case S_IFSOCK:
-        return "socket";
+    case S_IFDIR: return "directory";
+    case S_IFLNK: return "symbolic link";
+    case S_IFIFO: return "fifo";
+    case S_IFSOCK: return "socket";
     case S_IFCHR:
-    case S_IFBLK:
-        return "device";
-    case S_IFREG:
-        return "regular file";
-    default:
-        return "of an unknown kind";
+    case S_IFBLK: return "device";
+    case S_IFREG: return "regular file";
+    default: return "of an unknown kind";
     }
 }
 
@@ -67,7 +60,8 @@ static char **names_of(DIR *d, size_t *n)
 static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry, void *ctx);
 
 /* kind: what readdir said, which saves a look at every file; some file systems do not say. */
-static void visit(int dir, const char *path, const char *name, unsigned char kind, unsigned depth, walk_fn *on_entry, void *ctx)
+static void visit(int dir, const char *path, const char *name, unsigned char kind, unsigned depth, walk_fn *on_entry,
+                  void *ctx)
 {
     struct buf below = BUF_INIT;
     struct stat st = {.st_mode = (mode_t)DTTOIF(kind)};

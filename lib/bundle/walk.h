@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 
-/* path: relative to the root; name: its last component. trouble not NULL: what lies there could not be looked at or listed. */
+/* path: relative to the root; name: its last component. trouble not NULL: what lies there could not be looked at or
+ * listed. */
 typedef void walk_fn(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble);
 
 /* Every entry beneath <root>/<rel>, in name order, directories before what they hold. Nothing where rel is not there.

@@ -52,7 +52,8 @@ static inline const char *bytes_plain(const char *p, const char *end)
     while (end - p >= 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         /* Signed: a byte past ASCII is below the space too. */
-        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space), _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
+        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space),
+                                   _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
         int mask = _mm_movemask_epi8(hit);
         if (mask != 0) {
             return p + __builtin_ctz((unsigned)mask);
@@ -62,7 +63,8 @@ static inline const char *bytes_plain(const char *p, const char *end)
     /* The end of a row is short of sixteen bytes once a row. */
     if (end - p >= 8) {
         __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)p);
-        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space), _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
+        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space),
+                                   _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
         int mask = _mm_movemask_epi8(hit) & 0xff;
         if (mask != 0) {
             return p + __builtin_ctz((unsigned)mask);
@@ -90,8 +92,9 @@ static inline uint64_t bytes_marks16(const char *p)
 {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
     /* Signed: a byte past ASCII is below the space too. */
-    __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(0x20)),
-                               _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+    __m128i hit = _mm_or_si128(
+        _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)),
+        _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
     return (unsigned)_mm_movemask_epi8(hit);
 }
 

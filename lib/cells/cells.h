@@ -15,15 +15,15 @@
 #define CELLS_VERSION "clink-canonical-cells-v1"
 
 enum cells_result {
-    CELL_FIT = 0,  /* the value's own cell was appended */
-    CELL_UNFIT,    /* {"unfit":…} was appended; why says the reason */
-    CELL_WRONG     /* wrong kind of value (a word for a number): {"unfit":…} appended too; ref-seal makes it an error */
+    CELL_FIT = 0, /* the value's own cell was appended */
+    CELL_UNFIT,   /* {"unfit":…} was appended; why says the reason */
+    CELL_WRONG /* wrong kind of value (a word for a number): {"unfit":…} appended too; ref-seal makes it an error */
 };
 
 /* Append the cell of an owed value (a JSON value as the job or the reference gave it; NULL: the value is absent,
  * which is as null) for column c. *why is a static text when not CELL_FIT.
- * Numeric columns and times in a unit take a JSON number or a string [+-]digits[.digits][e[+-]digits], by value (leading
- * zeros are no matter); String columns take a JSON string alone, Bool true and false alone. ISO text is
+ * Numeric columns and times in a unit take a JSON number or a string [+-]digits[.digits][e[+-]digits], by value
+ * (leading zeros are no matter); String columns take a JSON string alone, Bool true and false alone. ISO text is
  * YYYY-MM-DDThh:mm[:ss[.fraction]] (T or a space) with Z or +hh:mm; a date alone only for Date and Date32. A time in a
  * unit is the exact instant: any unit on any time column, ticks being the column's own (days for Date and Date32).
  * Unfit text: the plain decimal; past 80 digits, a zero before the point included, the digits as an integer and its
@@ -49,9 +49,11 @@ void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char 
 /* ---- reading cells ---- */
 
 /* The extent of the row of cells that starts at p with '[': *cell_len bytes. Checks the form of every cell (spelling,
- * escapes, UTF-8, base64, no space), at most n bytes; columns must be `want`. Returns false with *why set. Fast: this is
- * on the path of every row. ends, when not NULL, receives the offset just past each of the first `max_ends` cells. */
-bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends, const char **why);
+ * escapes, UTF-8, base64, no space), at most n bytes; columns must be `want`. Returns false with *why set. Fast: this
+ * is on the path of every row. ends, when not NULL, receives the offset just past each of the first `max_ends` cells.
+ */
+bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends,
+                    const char **why);
 
 /* True where the cell p[0..n) is a canonical cell of the type (form and range of the value): what ref-bind holds an
  * artifact to. unfit is allowed only where allow_unfit is set. */

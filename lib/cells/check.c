@@ -84,27 +84,22 @@ static bool check_string(const struct type *t, const char *p, size_t n, const ch
     const char *digits;
 
     switch (t->kind) {
-    case TYPE_INT:
-        return check_integer(p, n, range_limit(t->bits, true, false), range_limit(t->bits, true, true), why);
+    case TYPE_INT: return check_integer(p, n, range_limit(t->bits, true, false), range_limit(t->bits, true, true), why);
     case TYPE_UINT:
         return check_integer(p, n, range_limit(t->bits, false, false), range_limit(t->bits, false, true), why);
     case TYPE_DECIMAL:
         digits = nines + sizeof nines - 1 - t->precision;
         return check_integer(p, n, digits, digits, why);
-    case TYPE_FLOAT:
-        return check_float(t->bits, p, n, why);
+    case TYPE_FLOAT: return check_float(t->bits, p, n, why);
     case TYPE_DATE:
     case TYPE_DATE32:
     case TYPE_DATETIME:
-    case TYPE_DATETIME64:
-        return check_ticks(t, p, n, why);
+    case TYPE_DATETIME64: return check_ticks(t, p, n, why);
     case TYPE_BOOL:
         *why = "neither true nor false";
         return (n == 4 && memcmp(p, "true", 4) == 0) || (n == 5 && memcmp(p, "false", 5) == 0);
-    case TYPE_STRING:
-        return true;
-    case TYPE_OTHER:
-        break;
+    case TYPE_STRING: return true;
+    case TYPE_OTHER: break;
     }
     *why = "the column's type has no cells";
     return false;
@@ -128,14 +123,9 @@ bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allo
     case CELL_FORM_NULL:
         *why = t->kind == TYPE_OTHER ? "the column's type has no cells" : "NULL in a column that is not Nullable";
         return t->nullable && t->kind != TYPE_OTHER;
-    case CELL_FORM_UNFIT:
-        *why = "an unfit cell where none may be";
-        return allow_unfit;
-    case CELL_FORM_B64:
-        *why = "b64 in a column that is not a String";
-        return t->kind == TYPE_STRING;
-    case CELL_FORM_STRING:
-        break;
+    case CELL_FORM_UNFIT: *why = "an unfit cell where none may be"; return allow_unfit;
+    case CELL_FORM_B64: *why = "b64 in a column that is not a String"; return t->kind == TYPE_STRING;
+    case CELL_FORM_STRING: break;
     }
     return check_string(t, in, in_len, why);
 }

@@ -8,7 +8,7 @@
 #include "cells/internal.h"
 
 #define DAY 86400
-#define NUMBER_DIGITS 30  /* past it no number of any unit fits a column (2^63 days of ticks have 24) */
+#define NUMBER_DIGITS 30   /* past it no number of any unit fits a column (2^63 days of ticks have 24) */
 #define NUMBER_FRACTION 37 /* 10^37 is in int128 */
 
 typedef __int128 wide;
@@ -226,16 +226,11 @@ static wide power_of_ten(int n)
 static int unit_digits(enum type_from from, const struct type *type)
 {
     switch (from) {
-    case FROM_MS:
-        return 3;
-    case FROM_US:
-        return 6;
-    case FROM_NS:
-        return 9;
-    case FROM_TICKS:
-        return type->kind == TYPE_DATETIME64 ? (int)type->scale : 0;
-    default:
-        return 0;
+    case FROM_MS: return 3;
+    case FROM_US: return 6;
+    case FROM_NS: return 9;
+    case FROM_TICKS: return type->kind == TYPE_DATETIME64 ? (int)type->scale : 0;
+    default: return 0;
     }
 }
 

@@ -14,13 +14,13 @@
  * leading nor trailing zeros, as an integer, times 10^exp. Zero has no digits. */
 struct decimal {
     bool neg;
-    const char *p;    /* the first digit */
-    uint64_t n;       /* how many digits */
-    uint64_t point;   /* how many of them stand before the point, which is skipped; past n where none is */
-    int64_t exp;      /* held within +-DECIMAL_FAR */
-    const char *far;  /* an exponent that int64 does not hold: its digits, */
-    size_t far_len;   /* for the text alone; */
-    int64_t far_add;  /* exp is then far (with its sign) plus far_add */
+    const char *p;   /* the first digit */
+    uint64_t n;      /* how many digits */
+    uint64_t point;  /* how many of them stand before the point, which is skipped; past n where none is */
+    int64_t exp;     /* held within +-DECIMAL_FAR */
+    const char *far; /* an exponent that int64 does not hold: its digits, */
+    size_t far_len;  /* for the text alone; */
+    int64_t far_add; /* exp is then far (with its sign) plus far_add */
     bool far_neg;
 };
 #define DECIMAL_FAR ((int64_t)1 << 60)
@@ -84,6 +84,7 @@ enum cell_form { CELL_FORM_STRING, CELL_FORM_NULL, CELL_FORM_B64, CELL_FORM_UNFI
 
 /* The cell that starts at p: its form, and just past it. NULL with *why set where it is not canonical. The content
  * (between the inner quotes, still escaped) is *in, *in_len. */
-const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len, const char **why);
+const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
+                      const char **why);
 
 #endif

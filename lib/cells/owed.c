@@ -306,17 +306,13 @@ enum cells_result cells_owed(const struct column *c, const struct json *v, struc
     }
     switch (t->kind) {
     case TYPE_INT:
-    case TYPE_UINT:
-        return owed_integer(t, v, out, why);
-    case TYPE_FLOAT:
-        return owed_float(t, v, out, why);
-    case TYPE_DECIMAL:
-        return owed_decimal(t, v, out, why);
+    case TYPE_UINT: return owed_integer(t, v, out, why);
+    case TYPE_FLOAT: return owed_float(t, v, out, why);
+    case TYPE_DECIMAL: return owed_decimal(t, v, out, why);
     case TYPE_DATE:
     case TYPE_DATE32:
     case TYPE_DATETIME:
-    case TYPE_DATETIME64:
-        return owed_time(c, v, out, why);
+    case TYPE_DATETIME64: return owed_time(c, v, out, why);
     case TYPE_BOOL:
         if (v->type != JSON_TRUE && v->type != JSON_FALSE) {
             return wrong(out, v, "neither true nor false", why);
@@ -329,8 +325,7 @@ enum cells_result cells_owed(const struct column *c, const struct json *v, struc
         }
         cells_put_bytes(out, v->str, v->len);
         return CELL_FIT;
-    case TYPE_OTHER:
-        break;
+    case TYPE_OTHER: break;
     }
     return wrong(out, v, "the column's type has no cells", why);
 }

@@ -332,14 +332,10 @@ void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char 
     case TYPE_INT:
     case TYPE_DECIMAL:
     case TYPE_DATE32:
-    case TYPE_DATETIME64:
-        cells_put_int(out, le, t->bits / 8, true);
-        break;
+    case TYPE_DATETIME64: cells_put_int(out, le, t->bits / 8, true); break;
     case TYPE_UINT:
     case TYPE_DATE:
-    case TYPE_DATETIME:
-        cells_put_int(out, le, t->bits / 8, false);
-        break;
+    case TYPE_DATETIME: cells_put_int(out, le, t->bits / 8, false); break;
     case TYPE_FLOAT:
         if (t->bits == 32) {
             cells_put_f32(out, (uint32_t)load(le, 4));
@@ -347,11 +343,8 @@ void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char 
             cells_put_f64(out, load_wide(le));
         }
         break;
-    case TYPE_BOOL:
-        cells_put_bool(out, le[0] != 0);
-        break;
+    case TYPE_BOOL: cells_put_bool(out, le[0] != 0); break;
     case TYPE_STRING:
-    case TYPE_OTHER:
-        break;
+    case TYPE_OTHER: break;
     }
 }

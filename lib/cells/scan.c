@@ -134,7 +134,8 @@ static const char *scan_rare(const char *p, const char *end, enum cell_form *for
     return close + 2;
 }
 
-const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len, const char **why)
+const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
+                      const char **why)
 {
     const char *close;
 
@@ -155,7 +156,8 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
     return close + 1;
 }
 
-bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends, const char **why)
+bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends,
+                    const char **why)
 {
     const char *at = p, *end, *in;
     struct bytes_marks marks;

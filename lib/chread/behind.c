@@ -10,7 +10,7 @@
 
 struct piece {
     struct buf bytes;
-    bool end; /* of an answer */
+    bool end;     /* of an answer */
     bool counted; /* by the server: so many rows */
     uint64_t rows;
 };
@@ -35,9 +35,11 @@ static int check_end(const struct behind *b, const struct piece *p, struct err *
     if (chread_decode_end(b->d, err) != 0)
         return -1;
     if (!p->counted)
-        return err_set(err, ERR_TROUBLE, "the server gave no count of the rows, so that the answer's end is not proven");
+        return err_set(err, ERR_TROUBLE,
+                       "the server gave no count of the rows, so that the answer's end is not proven");
     if (came != p->rows)
-        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows, (unsigned long long)came);
+        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows,
+                       (unsigned long long)came);
     return 0;
 }
 

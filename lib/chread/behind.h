@@ -13,8 +13,8 @@ struct behind *behind_start(struct chread_decoder *d);
 int behind_put(struct behind *b, const char *p, size_t n);
 /* The answer at hand is through, and the server counted so many rows in it; NULL: it did not say. -1 as behind_put. */
 int behind_end(struct behind *b, const uint64_t *rows);
-/* Wait until all that was put is decoded, and end the thread. 0, or -1 with *err as chread_decode, or ERR_TROUBLE for an
- * answer with other than the rows that the server counted. *rows: of all answers. */
+/* Wait until all that was put is decoded, and end the thread. 0, or -1 with *err as chread_decode, or ERR_TROUBLE for
+ * an answer with other than the rows that the server counted. *rows: of all answers. */
 int behind_finish(struct behind *b, uint64_t *rows, struct err *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* Why a destination was not read, or not to be judged by. */
 struct chread_why {
-    bool refused; /* another server or table than the evidence's: exit 2 */
+    bool refused;       /* another server or table than the evidence's: exit 2 */
     enum status status; /* STATUS_UNAVAILABLE or STATUS_UNSUPPORTED */
     enum next_action next;
     char reason[1000];
@@ -35,12 +35,12 @@ const char *chread_format_name(enum chread_format f); /* as ClickHouse's FORMAT 
 /* Gets one row as `[cell,…]`, valid until it returns. Not 0: give up. */
 typedef int chread_row_fn(void *ctx, const char *cells, size_t n);
 
-/* A result as it comes, in pieces of any size, into rows. Takes no input on trust: a row is at most max_bytes and a block
- * sixteen times that, and every length is checked before it is used. cols must outlive the decoder; its types must
- * be supported. */
+/* A result as it comes, in pieces of any size, into rows. Takes no input on trust: a row is at most max_bytes and a
+ * block sixteen times that, and every length is checked before it is used. cols must outlive the decoder; its types
+ * must be supported. */
 struct chread_decoder;
-struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes, chread_row_fn *fn,
-                                          void *ctx);
+struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes,
+                                          chread_row_fn *fn, void *ctx);
 /* Column i is selected as an expression: its name in a Native block is the server's own. */
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i);
 /* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
@@ -57,10 +57,11 @@ void chread_decoder_free(struct chread_decoder *d);
 /* Keys of rows, collected in any order and number, then sorted and unique. */
 struct chread_keys;
 struct chread_keys *chread_keys_new(const struct columns *cols);
-/* Add the key of the row of cells p with the cells' ends as cells_scan_row gives them. 1 added, 0 left out because a cell of
- * it is unfit, -1 with *err (ERR_REFUSED) where a cell is none of its column. */
+/* Add the key of the row of cells p with the cells' ends as cells_scan_row gives them. 1 added, 0 left out because a
+ * cell of it is unfit, -1 with *err (ERR_REFUSED) where a cell is none of its column. */
 int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, struct err *err);
-/* Sort in the order of the table's sorting key (its text; columns that it does not name follow) and drop repeated keys. */
+/* Sort in the order of the table's sorting key (its text; columns that it does not name follow) and drop repeated keys.
+ */
 void chread_keys_sort(struct chread_keys *k, const char *sorting_key);
 uint64_t chread_keys_count(const struct chread_keys *k);
 void chread_keys_free(struct chread_keys *k);
@@ -73,14 +74,15 @@ struct chread_limits {
 };
 /* Append the statement's condition for the keys from number `from` on, as many as the limits allow after what stands in
  * sql already: `key IN (…)`. Returns the number of the next key; equal to `from` where not one fits. */
-uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits, struct buf *sql);
+uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits,
+                               struct buf *sql);
 
 /* ---- the server ---- */
 
 struct chread_options {
     struct http_options http;
     enum chread_format format;
-    uint64_t max_rows;       /* a query */
+    uint64_t max_rows; /* a query */
     uint64_t keys_per_query;
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
     uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
@@ -97,13 +99,14 @@ struct chread {
     struct chread_setting *settings; /* sent with every statement */
     size_t n_settings;
     struct chread_limits limits;
-    uint64_t bytes, queries;         /* of answers, statements that read the table */
-    int code;                        /* ClickHouse's code of the last answer, 0 for none */
+    uint64_t bytes, queries; /* of answers, statements that read the table */
+    int code;                /* ClickHouse's code of the last answer, 0 for none */
 };
 
-/* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and the
- * neutral value of each setting that changes what a SELECT returns. A setting that the server does not know cannot change
- * its answers and is not sent. -1 with *why: server down, wrong password, a user who may not send settings, an old line. */
+/* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and
+ * the neutral value of each setting that changes what a SELECT returns. A setting that the server does not know cannot
+ * change its answers and is not sent. -1 with *why: server down, wrong password, a user who may not send settings, an
+ * old line. */
 int chread_open(struct chread *c, const struct chread_options *o, struct chread_why *why);
 void chread_close(struct chread *c);
 
@@ -127,18 +130,19 @@ struct chread_table {
     size_t n_mutations;
     int64_t client_ms, server_ms; /* both clocks when the look began */
 };
-#define CHREAD_TABLE_INIT {0}
+#define CHREAD_TABLE_INIT ((struct chread_table){0})
 
 /* What the scope names. */
 struct chread_expect {
     const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
 };
 
-/* Look at the server and the table: who they are, the definition, columns and mutations. Held against expect: another server
- * or table uuid sets why->refused. */
+/* Look at the server and the table: who they are, the definition, columns and mutations. Held against expect: another
+ * server or table uuid sets why->refused. */
 int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why);
 void chread_table_free(struct chread_table *t);
-/* 0 where the table has a supported form (a plain MergeTree without TTL, with a UUID of its own) and every column of cols is there with its type. */
+/* 0 where the table has a supported form (a plain MergeTree without TTL, with a UUID of its own) and every column of
+ * cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
@@ -148,14 +152,17 @@ bool chread_has_ttl(const char *definition);
 /* True for a line that this program reads: 24.3 and later. *tested: one that it was run against. */
 bool chread_line_supported(const char *version, bool *tested);
 
-/* Look again over the connection that the last answer came over, and hold what is found against t: -1 (unavailable) where
- * that connection is gone or anything differs. */
-int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_why *why);
+/* Look again over the connection that the last answer came over, and hold what is found against t: -1 (unavailable)
+ * where that connection is gone or anything differs. */
+int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                      struct chread_why *why);
 
-/* Read all rows of the keys, in order, to fn; keys NULL: every row of the table, at most max_table_rows. Whenever the connection is a new one, the look is taken again over that very
- * connection and held against t. *rows counts the rows. Ends: every query's end is proven. */
-int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
-                const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
+/* Read all rows of the keys, in order, to fn; keys NULL: every row of the table, at most max_table_rows. Whenever the
+ * connection is a new one, the look is taken again over that very connection and held against t. *rows counts the rows.
+ * Ends: every query's end is proven. */
+int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                const struct columns *cols, const struct chread_keys *keys, chread_row_fn *fn, void *ctx,
+                uint64_t *rows, struct chread_why *why);
 
 /* ---- the whole table ---- */
 
@@ -171,23 +178,24 @@ struct chread_parts {
     uint64_t rows; /* of all; rows that a lightweight DELETE masks are among them */
     bool masked;   /* there may be such */
 };
-#define CHREAD_PARTS_INIT {NULL, 0, 0, false}
+#define CHREAD_PARTS_INIT ((struct chread_parts){NULL, 0, 0, false})
 
-/* The next two: 0, 1 with *why where this cannot be told and the rest can still be read, -1 with *why where the server or the table is
- * not the one of the look any more. */
-int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_parts *parts,
-                      struct chread_why *why);
-/* How many rows a SELECT of the table returns now, and how many of the parts' rows this user sees: with those that a lightweight
- * DELETE hides, where a part has any. Fewer than the parts hold: something else hides the others. */
-int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct chread_parts *parts,
-                 uint64_t *rows, uint64_t *seen, struct chread_why *why);
+/* The next two: 0, 1 with *why where this cannot be told and the rest can still be read, -1 with *why where the server
+ * or the table is not the one of the look any more. */
+int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                      struct chread_parts *parts, struct chread_why *why);
+/* How many rows a SELECT of the table returns now, and how many of the parts' rows this user sees: with those that a
+ * lightweight DELETE hides, where a part has any. Fewer than the parts hold: something else hides the others. */
+int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                 const struct chread_parts *parts, uint64_t *rows, uint64_t *seen, struct chread_why *why);
 /* What differs between two looks at the parts, by name and rows, as text appended to out. True where nothing does. */
 bool chread_parts_same(const struct chread_parts *before, const struct chread_parts *after, struct buf *out);
 void chread_parts_free(struct chread_parts *parts);
 
-/* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and its columns
- * with their kind. `unfit` among them is why it cannot be judged, or null. */
-void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *t, const char *unfit);
+/* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and
+ * its columns with their kind. `unfit` among them is why it cannot be judged, or null. */
+void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+                     const struct chread_table *t, const char *unfit);
 
 /* ---- what was observed ---- */
 
@@ -206,13 +214,14 @@ struct chread_unstable {
     struct buf reason; /* the same for a person; "" where the table stood still */
     enum next_action next;
 };
-#define CHREAD_UNSTABLE_INIT {BUF_INIT, BUF_INIT, NEXT_NONE}
+#define CHREAD_UNSTABLE_INIT ((struct chread_unstable){BUF_INIT, BUF_INIT, NEXT_NONE})
 
 /* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u, whose
  * buffers are the caller's to free. */
 void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u);
 /* Append the observation as a JSON object. last NULL: the read did not come to its end. */
-void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *first,
-                    const struct chread_table *last, const struct chread_reads *reads, const struct chread_unstable *u, bool stable);
+void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+                    const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
+                    const struct chread_unstable *u, bool stable);
 
 #endif

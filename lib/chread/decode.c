@@ -37,7 +37,8 @@ int decode_row(struct chread_decoder *d, struct err *err)
 {
     buf_addc(&d->row, ']');
     if (d->row.len > d->max_bytes)
-        return err_set(err, ERR_BOUND, "row %llu is longer than %zu bytes", (unsigned long long)d->rows + 1, d->max_bytes);
+        return err_set(err, ERR_BOUND, "row %llu is longer than %zu bytes", (unsigned long long)d->rows + 1,
+                       d->max_bytes);
     d->rows++;
     if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
         if (err != NULL)
@@ -50,17 +51,14 @@ int decode_row(struct chread_decoder *d, struct err *err)
 static size_t width_of(const struct type *t)
 {
     switch (t->kind) {
-    case TYPE_STRING:
-        return 0;
-    case TYPE_BOOL:
-        return 1;
-    default:
-        return t->bits / 8;
+    case TYPE_STRING: return 0;
+    case TYPE_BOOL: return 1;
+    default: return t->bits / 8;
     }
 }
 
-struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes, chread_row_fn *fn,
-                                          void *ctx)
+struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes,
+                                          chread_row_fn *fn, void *ctx)
 {
     struct chread_decoder *d = xcalloc(1, sizeof *d);
     d->format = f;

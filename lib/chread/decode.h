@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the decoders share: bytes that came and were not used, the row being built, and how a column's value lies in them. */
+/* What the decoders share: bytes that came and were not used, the row being built, and how a column's value lies in
+ * them. */
 #ifndef OWED_CHREAD_DECODE_H
 #define OWED_CHREAD_DECODE_H
 
@@ -39,8 +40,8 @@ struct chread_decoder {
     struct native_column *native;
 };
 
-/* A length in the binary formats: seven bits a byte, least first. 1 with *used, 0 where more bytes are needed, -1 for one
- * that 64 bits do not hold. */
+/* A length in the binary formats: seven bits a byte, least first. 1 with *used, 0 where more bytes are needed, -1 for
+ * one that 64 bits do not hold. */
 int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used);
 /* Append the cell of a fixed-width or String value. */
 void decode_put(struct buf *row, const struct plan *pl, const unsigned char *p, size_t n);

@@ -64,8 +64,10 @@ static bool is_word(const struct scan *s, const char *w)
 /* After these an operand comes, so that TTL there is a column's name. The server prints keywords in capitals. */
 static bool before_operand(const struct scan *s)
 {
-    static const char *const words[] = {"BY", "DEFAULT", "MATERIALIZED", "ALIAS", "EPHEMERAL", "AND", "OR", "NOT", "IN", "LIKE", "ILIKE",
-                                        "BETWEEN", "THEN", "ELSE", "WHEN", "CASE", "CHECK", "ASSUME", "INTERVAL", "WHERE", "SELECT", "AS"};
+    static const char *const words[] = {"BY",       "DEFAULT", "MATERIALIZED", "ALIAS", "EPHEMERAL", "AND",
+                                        "OR",       "NOT",     "IN",           "LIKE",  "ILIKE",     "BETWEEN",
+                                        "THEN",     "ELSE",    "WHEN",         "CASE",  "CHECK",     "ASSUME",
+                                        "INTERVAL", "WHERE",   "SELECT",       "AS"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (is_word(s, words[i]))
             return true;
@@ -99,13 +101,17 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     const struct chread_column *found = find(t, c);
     struct type type;
     if (!type_supported(&c->type))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, a type without cells", c->name, c->type.name);
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, a type without cells",
+                          c->name, c->type.name);
     if (found == NULL)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is not in the table any more", c->name);
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is not in the table any more",
+                          c->name);
     if (type_parse(found->type, strlen(found->type), &type, NULL) != 0 || !type_equal(&type, &c->type))
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' was %s and is %s", c->name, c->type.name, found->type);
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' was %s and is %s", c->name,
+                          c->type.name, found->type);
     if (*found->kind != '\0' && strcmp(found->kind, "DEFAULT") != 0)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is computed by the table now (%s)", c->name, found->kind);
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is computed by the table now (%s)",
+                          c->name, found->kind);
     return 0;
 }
 
@@ -117,15 +123,19 @@ static bool no_uuid(const char *uuid)
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why)
 {
     if (no_uuid(t->server_uuid))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER, "the server has no UUID, so that it cannot be told from another");
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER,
+                          "the server has no UUID, so that it cannot be told from another");
     if (strcmp(t->engine, "MergeTree") != 0)
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "the table's engine is %s, and only a plain MergeTree can be judged",
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+                          "the table's engine is %s, and only a plain MergeTree can be judged",
                           *t->engine != '\0' ? t->engine : "unknown");
     if (no_uuid(t->table_uuid))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
-                          "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
+        return chread_say(
+            why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+            "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
     if (chread_has_ttl(t->create_table_query) || chread_has_ttl(t->engine_full))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "the table's definition has a TTL, by which rows or values vanish");
+        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+                          "the table's definition has a TTL, by which rows or values vanish");
     for (size_t i = 0; i < cols->n; i++)
         if (form_of_column(t, &cols->at[i], why) != 0)
             return -1;
@@ -152,7 +162,8 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
     bool same = a->n_columns == b->n_columns && strcmp(a->create_table_query, b->create_table_query) == 0 &&
                 strcmp(a->engine_full, b->engine_full) == 0;
     for (size_t i = 0; same && i < a->n_columns; i++)
-        same = strcmp(a->columns[i].name, b->columns[i].name) == 0 && strcmp(a->columns[i].type, b->columns[i].type) == 0 &&
+        same = strcmp(a->columns[i].name, b->columns[i].name) == 0 &&
+               strcmp(a->columns[i].type, b->columns[i].type) == 0 &&
                strcmp(a->columns[i].kind, b->columns[i].kind) == 0;
     if (!same && x.len == 0)
         buf_adds(&x, "the table's definition changed");

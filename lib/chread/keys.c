@@ -104,7 +104,8 @@ int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, 
 
 /* ---- order ---- */
 
-/* The place of a column in the text of a sorting key, an expression a comma; past every place where it is none of them. */
+/* The place of a column in the text of a sorting key, an expression a comma; past every place where it is none of them.
+ */
 static size_t place(const struct column *c, const char *sorting_key)
 {
     struct buf quoted = BUF_INIT;
@@ -132,7 +133,8 @@ static void reorder(struct chread_keys *k, const char *sorting_key)
     memcpy(old, k->columns, n * sizeof *old);
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
-        for (; at > 0 && place(&k->cols->at[old[from[at - 1]]], sorting_key) > place(&k->cols->at[old[i]], sorting_key); at--)
+        for (; at > 0 && place(&k->cols->at[old[from[at - 1]]], sorting_key) > place(&k->cols->at[old[i]], sorting_key);
+             at--)
             from[at] = from[at - 1];
         from[at] = i;
         moved = moved || at != i;
@@ -243,7 +245,8 @@ static uint64_t elements_of(const struct chread_keys *k)
     return n;
 }
 
-uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits, struct buf *sql)
+uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits,
+                               struct buf *sql)
 {
     struct buf scratch = BUF_INIT;
     uint64_t i = from, each = elements_of(k), most = limits->elements / each;

@@ -197,14 +197,10 @@ static int block_rows(struct chread_decoder *d, struct err *err)
 static int step(struct chread_decoder *d, struct err *err)
 {
     switch (d->at) {
-    case AT_HEAD:
-        return head(d, err);
-    case AT_COLUMN:
-        return column_head(d, err);
-    case AT_NULLS:
-        return nulls(d, err);
-    default:
-        return values(d, err);
+    case AT_HEAD: return head(d, err);
+    case AT_COLUMN: return column_head(d, err);
+    case AT_NULLS: return nulls(d, err);
+    default: return values(d, err);
     }
 }
 

@@ -154,7 +154,8 @@ static void put_request(struct json_w *w, const struct chread *c)
     jw_end_obj(w);
 }
 
-static void put_identity(struct json_w *w, const struct chread *c, const struct chread_expect *e, const struct chread_table *t)
+static void put_identity(struct json_w *w, const struct chread *c, const struct chread_expect *e,
+                         const struct chread_table *t)
 {
     bool tested = false;
     put_text(w, "endpoint", http_endpoint(c->http));
@@ -169,7 +170,8 @@ static void put_identity(struct json_w *w, const struct chread *c, const struct 
     put_text(w, "table_uuid", t->table_uuid);
 }
 
-void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *t, const char *unfit)
+void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+                     const struct chread_table *t, const char *unfit)
 {
     struct buf members = BUF_INIT;
     struct json_w w;
@@ -190,8 +192,9 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     buf_free(&members);
 }
 
-void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e, const struct chread_table *first,
-                    const struct chread_table *last, const struct chread_reads *reads, const struct chread_unstable *u, bool stable)
+void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+                    const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
+                    const struct chread_unstable *u, bool stable)
 {
     struct json_w w;
     jw_init(&w, out);

@@ -7,10 +7,10 @@
 
 #define SHOWN 3 /* parts that a reason names */
 
-/* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it next,
- * whatever this answer was. */
-static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql, size_t columns,
-               struct texts *x, const char *what, struct chread_why *why)
+/* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it
+ * next, whatever this answer was. */
+static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
+               size_t columns, struct texts *x, const char *what, struct chread_why *why)
 {
     int status = session_texts(c, sql, columns, x, what, why);
     if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
@@ -24,7 +24,8 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
     for (size_t i = 0; i < x->n; i++) {
         struct chread_part *p = &parts->at[parts->n];
         if (!scan_u64(x->rows[i][1], strlen(x->rows[i][1]), &p->rows))
-            return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
+            return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+                               "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
         p->name = xstrdup(x->rows[i][0]);
         parts->n++;
         parts->masked = parts->masked || strcmp(x->rows[i][2], "0") != 0;
@@ -35,13 +36,15 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
     return 0;
 }
 
-int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_parts *parts,
-                      struct chread_why *why)
+int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                      struct chread_parts *parts, struct chread_why *why)
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
     *parts = (struct chread_parts)CHREAD_PARTS_INIT;
-    buf_adds(&sql, "SELECT name, toString(rows), toString(has_lightweight_delete) FROM system.parts WHERE active AND database = ");
+    buf_adds(
+        &sql,
+        "SELECT name, toString(rows), toString(has_lightweight_delete) FROM system.parts WHERE active AND database = ");
     http_quote_string(&sql, expect->database, strlen(expect->database));
     buf_adds(&sql, " AND table = ");
     http_quote_string(&sql, expect->table, strlen(expect->table));
@@ -57,8 +60,8 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
 }
 
 /* One count; deleted: with the rows that a lightweight DELETE hides from every user. */
-static int count_once(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, bool deleted, uint64_t *rows,
-                      struct chread_why *why)
+static int count_once(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, bool deleted,
+                      uint64_t *rows, struct chread_why *why)
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
@@ -70,14 +73,15 @@ static int count_once(struct chread *c, const struct chread_expect *expect, cons
         buf_adds(&sql, " SETTINGS apply_deleted_mask = 0");
     int status = ask(c, expect, t, buf_str(&sql), 1, &x, "counting the rows", why);
     if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
-        status = -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "counting the rows: the server gave no number");
+        status = -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+                             "counting the rows: the server gave no number");
     texts_free(&x);
     buf_free(&sql);
     return status;
 }
 
-int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct chread_parts *parts,
-                 uint64_t *rows, uint64_t *seen, struct chread_why *why)
+int chread_count(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                 const struct chread_parts *parts, uint64_t *rows, uint64_t *seen, struct chread_why *why)
 {
     int status = count_once(c, expect, t, false, rows, why);
     *seen = *rows;
@@ -94,7 +98,8 @@ static size_t only_in(const struct chread_parts *a, const struct chread_parts *b
         if (k < b->n && strcmp(b->at[k].name, a->at[i].name) == 0 && b->at[k].rows == a->at[i].rows)
             continue;
         if (found++ < SHOWN)
-            buf_printf(out, "%s%s %s (%llu rows)", out->len > 0 ? ", " : "", what, a->at[i].name, (unsigned long long)a->at[i].rows);
+            buf_printf(out, "%s%s %s (%llu rows)", out->len > 0 ? ", " : "", what, a->at[i].name,
+                       (unsigned long long)a->at[i].rows);
     }
     if (found > SHOWN)
         buf_printf(out, ", and %zu more", found - SHOWN);

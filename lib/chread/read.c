@@ -28,8 +28,8 @@ static int on_body(void *ctx, const char *p, size_t n)
     return behind_put(r->b, p, n);
 }
 
-/* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings say, so
- * that it is selected as a plain column. */
+/* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings
+ * say, so that it is selected as a plain column. */
 static bool has_dictionary(const struct chread_table *t, const struct column *c)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
@@ -75,8 +75,8 @@ static int not_decoded(const struct err *err, struct chread_why *why)
 {
     if (err->kind == ERR_NONE)
         return chread_say(why, STATUS_UNAVAILABLE, NEXT_NONE, "the rows had nowhere to go");
-    return chread_say(why, STATUS_UNAVAILABLE, err->kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "reading the rows: %s",
-                      err->text);
+    return chread_say(why, STATUS_UNAVAILABLE, err->kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION,
+                      "reading the rows: %s", err->text);
 }
 
 static int ended(struct reading *r, const struct http_answer *a, struct chread_why *why)
@@ -128,8 +128,9 @@ static int read_table(struct reading *r, struct buf *sql, struct chread_why *why
     return one_query(r, sql, why);
 }
 
-int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const struct columns *cols,
-                const struct chread_keys *keys, chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
+int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                const struct columns *cols, const struct chread_keys *keys, chread_row_fn *fn, void *ctx,
+                uint64_t *rows, struct chread_why *why)
 {
     struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols, .max_rows = c->o->max_rows};
     struct buf sql = BUF_INIT;

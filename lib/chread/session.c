@@ -9,7 +9,7 @@
 #include "chread/decode.h"
 #include "chread/session.h"
 
-#define SYSTEM_ROWS 100000             /* rows of a system table that are still taken for an answer */
+#define SYSTEM_ROWS 100000 /* rows of a system table that are still taken for an answer */
 #define SYSTEM_BYTES ((size_t)64 << 20)
 
 /* Known to every line that is read, so that even the first statement is not cut or widened by a profile. */
@@ -80,9 +80,9 @@ static enum next_action next_of(int code)
         int code;
         enum next_action next;
     } known[] = {
-        {497, NEXT_GRANT_SELECT},   {60, NEXT_RIGHT_SERVER}, {81, NEXT_RIGHT_SERVER}, {164, NEXT_ALLOW_SETTINGS},
-        {452, NEXT_ALLOW_SETTINGS}, {396, NEXT_RAISE_BOUND}, {159, NEXT_RAISE_BOUND}, {160, NEXT_RAISE_BOUND},
-        {241, NEXT_RAISE_BOUND},    {158, NEXT_RAISE_BOUND}, {307, NEXT_RAISE_BOUND}, {62, NEXT_RAISE_BOUND},
+        {497, NEXT_GRANT_SELECT},   {60, NEXT_RIGHT_SERVER}, {81, NEXT_RIGHT_SERVER},        {164, NEXT_ALLOW_SETTINGS},
+        {452, NEXT_ALLOW_SETTINGS}, {396, NEXT_RAISE_BOUND}, {159, NEXT_RAISE_BOUND},        {160, NEXT_RAISE_BOUND},
+        {241, NEXT_RAISE_BOUND},    {158, NEXT_RAISE_BOUND}, {307, NEXT_RAISE_BOUND},        {62, NEXT_RAISE_BOUND},
         {168, NEXT_RAISE_BOUND},    {191, NEXT_RAISE_BOUND}, {115, NEXT_UNSUPPORTED_SERVER},
     };
     for (size_t i = 0; i < COUNT(known); i++)
@@ -95,13 +95,16 @@ int session_why(const struct http_answer *a, const char *what, struct chread_why
 {
     if (a->outcome != HTTP_ANSWERED)
         return chread_say(why, STATUS_UNAVAILABLE,
-                          a->timed_out && a->outcome != HTTP_NOT_SENT ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION, "%s: %s", what, a->text);
+                          a->timed_out && a->outcome != HTTP_NOT_SENT ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION,
+                          "%s: %s", what, a->text);
     if (a->code == 164 || a->code == 452)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_ALLOW_SETTINGS, "%s: the user may not send settings: %s", what, a->text);
+        return chread_say(why, STATUS_UNAVAILABLE, NEXT_ALLOW_SETTINGS, "%s: the user may not send settings: %s", what,
+                          a->text);
     return chread_say(why, STATUS_UNAVAILABLE, next_of(a->code), "%s: %s", what, a->text);
 }
 
-const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep, char number[24])
+const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,
+                                            char number[24])
 {
     struct http_setting *s = xcalloc(c->n_settings + 2, sizeof *s);
     for (size_t i = 0; i < c->n_settings; i++)
@@ -144,7 +147,8 @@ void texts_free(struct texts *t)
     *t = (struct texts)TEXTS_INIT;
 }
 
-int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what, struct chread_why *why)
+int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what,
+                  struct chread_why *why)
 {
     struct buf b = BUF_INIT, text = BUF_INIT;
     struct http_answer a;
@@ -157,7 +161,8 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct text
     c->code = a.code;
     int status = 0;
     if (got == HTTP_ABORTED)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "%s: the answer is larger than %zu bytes", what, SYSTEM_BYTES);
+        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "%s: the answer is larger than %zu bytes",
+                            what, SYSTEM_BYTES);
     else if (got != HTTP_DONE)
         status = session_why(&a, what, why);
     else if (split(&b, columns, t) != 0 || !a.has_summary || a.result_rows != t->n)
@@ -261,8 +266,8 @@ static int name_old_line(struct chread *c, struct chread_why *why)
     struct texts t = TEXTS_INIT;
     bool tested;
     int status = -1;
-    if (http_text(c->http, "SELECT version() FORMAT RowBinary", bare, 4096, &b, &a) == HTTP_DONE && split(&b, 1, &t) == 0 && t.n == 1 &&
-        !chread_line_supported(t.rows[0][0], &tested)) {
+    if (http_text(c->http, "SELECT version() FORMAT RowBinary", bare, 4096, &b, &a) == HTTP_DONE &&
+        split(&b, 1, &t) == 0 && t.n == 1 && !chread_line_supported(t.rows[0][0], &tested)) {
         struct buf shown = BUF_INIT;
         msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
         status = old_line(why, buf_str(&shown));

@@ -39,8 +39,10 @@ static int read_server(struct look *l, struct chread_table *t)
 {
     struct texts x = TEXTS_INIT;
     t->client_ms = time_now_ms();
-    int status = ask(l, "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))", 5,
-                     &x, "reading the server's identity");
+    int status = ask(
+        l,
+        "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))",
+        5, &x, "reading the server's identity");
     if (status == 0 && x.n != 1)
         status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "the server gave no identity");
     if (status == 0) {
@@ -67,7 +69,9 @@ static int read_table(struct look *l, struct chread_table *t)
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
-    buf_adds(&sql, "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
+    buf_adds(
+        &sql,
+        "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
     where_table(&sql, l->expect, "name");
     int status = ask(l, buf_str(&sql), 6, &x, "reading system.tables");
     if (status == 0 && x.n != 1) {
@@ -76,11 +80,13 @@ static int read_table(struct look *l, struct chread_table *t)
         buf_addc(&name, '.');
         http_quote_ident(&name, l->expect->table, strlen(l->expect->table));
         status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER,
-                            "the server shows this user no table %s: it is not there, or may not be seen", buf_str(&name));
+                            "the server shows this user no table %s: it is not there, or may not be seen",
+                            buf_str(&name));
         buf_free(&name);
     }
     if (status == 0) {
-        char **const to[] = {&t->table_uuid, &t->engine, &t->engine_full, &t->create_table_query, &t->partition_key, &t->sorting_key};
+        char **const to[] = {&t->table_uuid,         &t->engine,        &t->engine_full,
+                             &t->create_table_query, &t->partition_key, &t->sorting_key};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++)
             *to[i] = xstrdup(x.rows[0][i]);
     }
@@ -112,7 +118,9 @@ static int read_mutations(struct look *l, struct chread_table *t)
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
-    buf_adds(&sql, "SELECT mutation_id, command, toString(toUnixTimestamp(create_time)), toString(is_done) FROM system.mutations");
+    buf_adds(
+        &sql,
+        "SELECT mutation_id, command, toString(toUnixTimestamp(create_time)), toString(is_done) FROM system.mutations");
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY create_time, mutation_id");
     int status = ask(l, buf_str(&sql), 4, &x, "reading system.mutations");
@@ -120,8 +128,8 @@ static int read_mutations(struct look *l, struct chread_table *t)
         t->mutations = xcalloc(x.n, sizeof *t->mutations);
         t->n_mutations = x.n;
         for (size_t i = 0; i < x.n; i++)
-            t->mutations[i] = (struct chread_mutation){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]), 1000 * number(x.rows[i][2]),
-                                                       strcmp(x.rows[i][3], "0") != 0};
+            t->mutations[i] = (struct chread_mutation){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]),
+                                                       1000 * number(x.rows[i][2]), strcmp(x.rows[i][3], "0") != 0};
     }
     texts_free(&x);
     buf_free(&sql);
@@ -153,8 +161,9 @@ static void read_window(struct look *l, struct chread_table *t)
 
 static void fill_texts(struct chread_table *t)
 {
-    char **const all[] = {&t->server_uuid, &t->server_version, &t->server_host, &t->timezone, &t->table_uuid, &t->engine,
-                          &t->engine_full, &t->create_table_query, &t->partition_key, &t->sorting_key, &t->dedup_window};
+    char **const all[] = {&t->server_uuid,   &t->server_version, &t->server_host, &t->timezone,
+                          &t->table_uuid,    &t->engine,         &t->engine_full, &t->create_table_query,
+                          &t->partition_key, &t->sorting_key,    &t->dedup_window};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (*all[i] == NULL)
             *all[i] = xstrdup("");
@@ -162,7 +171,8 @@ static void fill_texts(struct chread_table *t)
 
 static int refuse(struct chread_why *why, const char *what, const char *found, const char *expected)
 {
-    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the scope's is %s", what, found, expected);
+    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the scope's is %s", what, found,
+               expected);
     why->refused = true;
     return -1;
 }
@@ -189,8 +199,9 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
 
 static int not_kept(struct chread_why *why)
 {
-    return chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
-                      "the server, or a proxy before it, keeps no connection, so that it cannot be told whose answers they are");
+    return chread_say(
+        why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        "the server, or a proxy before it, keeps no connection, so that it cannot be told whose answers they are");
 }
 
 int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why)
@@ -210,7 +221,8 @@ int chread_look(struct chread *c, const struct chread_expect *expect, struct chr
     return not_kept(why);
 }
 
-int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, struct chread_why *why)
+int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                      struct chread_why *why)
 {
     struct look l = {.c = c, .expect = expect, .why = why};
     struct chread_table now = CHREAD_TABLE_INIT;
@@ -228,8 +240,9 @@ int chread_look_again(struct chread *c, const struct chread_expect *expect, cons
 
 void chread_table_free(struct chread_table *t)
 {
-    char *const all[] = {t->server_uuid, t->server_version, t->server_host, t->timezone, t->table_uuid, t->engine,
-                         t->engine_full, t->create_table_query, t->partition_key, t->sorting_key, t->dedup_window};
+    char *const all[] = {t->server_uuid,   t->server_version, t->server_host, t->timezone,
+                         t->table_uuid,    t->engine,         t->engine_full, t->create_table_query,
+                         t->partition_key, t->sorting_key,    t->dedup_window};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     for (size_t i = 0; i < t->n_columns; i++) {

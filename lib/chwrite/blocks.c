@@ -13,9 +13,9 @@ static const struct {
     const char *name;
     int64_t seconds;
 } spans[] = {
-    {"toYYYYMM", 28 * DAY - 3600},      {"toStartOfMonth", 28 * DAY - 3600}, {"toYYYYMMDD", DAY - 3600},
-    {"toDate", DAY - 3600},             {"toStartOfDay", DAY - 3600},        {"toMonday", 7 * DAY - 3600},
-    {"toStartOfHour", 1800},            {"toYear", 365 * DAY - 3600},        {"toStartOfYear", 365 * DAY - 3600},
+    {"toYYYYMM", 28 * DAY - 3600}, {"toStartOfMonth", 28 * DAY - 3600}, {"toYYYYMMDD", DAY - 3600},
+    {"toDate", DAY - 3600},        {"toStartOfDay", DAY - 3600},        {"toMonday", 7 * DAY - 3600},
+    {"toStartOfHour", 1800},       {"toYear", 365 * DAY - 3600},        {"toStartOfYear", 365 * DAY - 3600},
 };
 
 static int64_t ticks_per_second(const struct type *t)
@@ -44,13 +44,15 @@ static bool read_span(struct blocks *b, const char *key, const struct columns *c
             continue;
         }
         c = columns_find(cols, open + 1, n - name - 2, &index);
-        /* A Nullable time's NULL is a partition of its own, and a DateTime64's span can pass int64: both count by rows. */
+        /* A Nullable time's NULL is a partition of its own, and a DateTime64's span can pass int64: both count by rows.
+         */
         if (c == NULL || !type_is_time(&c->type) || c->type.nullable || c->type.scale > 6) {
             return false;
         }
         b->column = index;
-        b->shortest = c->type.kind == TYPE_DATE || c->type.kind == TYPE_DATE32 ? (spans[i].seconds + 3600) / DAY
-                                                                              : spans[i].seconds * ticks_per_second(&c->type);
+        b->shortest = c->type.kind == TYPE_DATE || c->type.kind == TYPE_DATE32
+                          ? (spans[i].seconds + 3600) / DAY
+                          : spans[i].seconds * ticks_per_second(&c->type);
         return b->shortest > 0;
     }
     return false;
@@ -153,7 +155,8 @@ uint64_t blocks_count(const struct blocks *b)
         return b->used;
     }
     if (b->rule == BLOCKS_SPAN) {
-        /* As unsigned: the difference of two int64 fits there. n partitions in a row cover at least n - 2 whole ones. */
+        /* As unsigned: the difference of two int64 fits there. n partitions in a row cover at least n - 2 whole ones.
+         */
         uint64_t bound = ((uint64_t)b->high - (uint64_t)b->low) / (uint64_t)b->shortest + 2;
         bound = b->low == b->high ? 1 : bound;
         return bound < n ? bound : n;

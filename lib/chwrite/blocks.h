@@ -15,16 +15,16 @@ enum blocks_rule { BLOCKS_ONE, BLOCKS_COLUMN, BLOCKS_SPAN, BLOCKS_ROWS };
 
 struct blocks {
     enum blocks_rule rule;
-    size_t column;       /* index in the plan */
-    int64_t shortest;    /* BLOCKS_SPAN: the shortest partition, in ticks of the column */
-    int64_t low, high;   /* of this batch */
+    size_t column;     /* index in the plan */
+    int64_t shortest;  /* BLOCKS_SPAN: the shortest partition, in ticks of the column */
+    int64_t low, high; /* of this batch */
     uint64_t rows;
-    struct block_cell {  /* open addressing; a cell is a stretch of the batch's own bytes */
+    struct block_cell { /* open addressing; a cell is a stretch of the batch's own bytes */
         size_t at, len;
-    } *cells;
-    size_t size, used;   /* slots (a power of two), and how many are taken */
+    } * cells;
+    size_t size, used; /* slots (a power of two), and how many are taken */
 };
-#define BLOCKS_INIT {BLOCKS_ROWS, 0, 0, 0, 0, 0, NULL, 0, 0}
+#define BLOCKS_INIT ((struct blocks){BLOCKS_ROWS, 0, 0, 0, 0, 0, NULL, 0, 0})
 
 /* From system.tables.partition_key. */
 void blocks_init(struct blocks *b, const char *partition_key, const struct columns *cols);

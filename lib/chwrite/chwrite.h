@@ -26,7 +26,8 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
 
 /* Append a row: the columns in their order, from `values` by name. An absent member is NULL. ERR_REFUSED naming
  * at, column and value, with nothing appended; also for a name that is no column of the plan. */
-int chwrite_row(const struct columns *cols, const struct json *values, const char *at, struct buf *out, struct err *err);
+int chwrite_row(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
+                struct err *err);
 
 /* ---- the plan: which columns are written, and the unit of each owed time ---- */
 
@@ -56,19 +57,19 @@ struct chwrite_window {
     bool tested;                /* plain MergeTree on a line on which resends under a token were tested */
 };
 
-/* What a resend can have done: deduplicated only where every condition of the window holds. first_sent is window->sent as
- * it was before the first attempt; blocks are the INSERT's own (never too few); same_server: the resend met the server,
- * version and endpoint of the first attempt. */
+/* What a resend can have done: deduplicated only where every condition of the window holds. first_sent is window->sent
+ * as it was before the first attempt; blocks are the INSERT's own (never too few); same_server: the resend met the
+ * server, version and endpoint of the first attempt. */
 enum resend chwrite_resend(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks, bool same_server);
 
 /* True for a server version on whose line resends under a token were tested. */
 bool chwrite_line_tested(const char *version);
 
 struct chwrite_batch {
-    uint64_t after, first;  /* the barrier before the interval (0: the run's start), and the first row's index in it */
+    uint64_t after, first; /* the barrier before the interval (0: the run's start), and the first row's index in it */
     uint64_t rows;
     const struct buf *body;
-    const char *range;      /* what it was made of, such as "orders/0/4711../4720" */
+    const char *range; /* what it was made of, such as "orders/0/4711../4720" */
 };
 
 /* The token of an INSERT: a function of who sends it, its place and its bytes, never the same for other rows. out is
@@ -83,20 +84,20 @@ struct chwrite_options {
     const char *database, *table;
     const struct chwrite_from *from;
     size_t n_from;
-    const char *const *with;  /* DEFAULT columns that are written all the same, or NULL */
+    const char *const *with; /* DEFAULT columns that are written all the same, or NULL */
     const char *job, *operator_id, *attempt;
     uint64_t subtask;
-    uint64_t retry_ms;        /* give up on an INSERT after this long; 0: CHWRITE_RETRY_MS */
-    uint64_t max_rows;        /* of one INSERT: it is one block of the server, never cut */
+    uint64_t retry_ms; /* give up on an INSERT after this long; 0: CHWRITE_RETRY_MS */
+    uint64_t max_rows; /* of one INSERT: it is one block of the server, never cut */
 };
 #define CHWRITE_RETRY_MS 120000
 #define CHWRITE_MAX_ROWS 1000000
 
 struct chwrite;
 
-/* Connect and look at the table: identity, form, columns, window, and that an INSERT of ours is synchronous whatever the
- * user's profile says. ERR_REFUSED for a table or a profile that cannot be written so, by name; else ERR_TROUBLE. The
- * options' strings must outlive the sink. */
+/* Connect and look at the table: identity, form, columns, window, and that an INSERT of ours is synchronous whatever
+ * the user's profile says. ERR_REFUSED for a table or a profile that cannot be written so, by name; else ERR_TROUBLE.
+ * The options' strings must outlive the sink. */
 struct chwrite *chwrite_open(const struct chwrite_options *o, struct err *err);
 void chwrite_close(struct chwrite *w); /* drops a batch that was not sent; NULL is fine */
 const struct columns *chwrite_columns(const struct chwrite *w);
@@ -106,13 +107,14 @@ const struct destination *chwrite_destination(const struct chwrite *w);
 /* Add one row to the batch. at is where the row comes from, topic/partition/offset (NULL: nowhere, errors then name
  * `where`). -1 as chwrite_row. */
 int chwrite_add(struct chwrite *w, const struct json *values, const char *at, const char *where, struct err *err);
-uint64_t chwrite_rows(const struct chwrite *w);  /* of the batch */
+uint64_t chwrite_rows(const struct chwrite *w); /* of the batch */
 size_t chwrite_bytes(const struct chwrite *w);
 
 /* Send the batch as one INSERT and wait until it is acknowledged, resending under its token what is in doubt. Fills e,
- * its token in arena a; the batch is then empty. -1: not acknowledged, and it may or may not have been executed; the job
- * must stop. Must not be called without a row. */
-int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena *a, struct ledger_entry *e, struct err *err);
+ * its token in arena a; the batch is then empty. -1: not acknowledged, and it may or may not have been executed; the
+ * job must stop. Must not be called without a row. */
+int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena *a, struct ledger_entry *e,
+                 struct err *err);
 
 /* Read the destination again, as a barrier passes. -1 where it is another server or table, or its columns are not those
  * of the plan (ERR_REFUSED), or it cannot be read. */

@@ -11,9 +11,9 @@
 
 /* What an exception of the server means for an INSERT that it answered. */
 enum verdict_of_code {
-    CODE_FATAL,     /* trying again would not help */
-    CODE_REFUSED,   /* raised before anything is written, and passes */
-    CODE_IN_DOUBT   /* passes, and may have come after a part of the INSERT was written */
+    CODE_FATAL,   /* trying again would not help */
+    CODE_REFUSED, /* raised before anything is written, and passes */
+    CODE_IN_DOUBT /* passes, and may have come after a part of the INSERT was written */
 };
 
 static enum verdict_of_code judge(int code)
@@ -22,8 +22,7 @@ static enum verdict_of_code judge(int code)
     case 202: /* too many simultaneous queries */
     case 203: /* no free connection */
     case 242: /* the table is read-only just now */
-    case 252: /* too many parts */
-        return CODE_REFUSED;
+    case 252: /* too many parts */ return CODE_REFUSED;
     case 159: /* time limit */
     case 173: /* no memory from the system */
     case 209: /* socket timeout */
@@ -32,10 +31,8 @@ static enum verdict_of_code judge(int code)
     case 241: /* memory limit: the parts of some partitions can be written by then */
     case 319: /* unknown status of the insert */
     case 439: /* no thread */
-    case 999: /* keeper */
-        return CODE_IN_DOUBT;
-    default:
-        return CODE_FATAL;
+    case 999: /* keeper */ return CODE_IN_DOUBT;
+    default: return CODE_FATAL;
     }
 }
 
@@ -44,9 +41,9 @@ struct sending {
     uint64_t blocks, first_sent;
     uint64_t attempts;
     bool in_doubt;
-    bool same_server;          /* nothing says that an attempt met another server than the first */
-    bool left_behind;          /* an attempt was given up while the server may have had it still before it */
-    char version[128];         /* of the server at the first attempt, and how it keeps blocks in mind */
+    bool same_server;  /* nothing says that an attempt met another server than the first */
+    bool left_behind;  /* an attempt was given up while the server may have had it still before it */
+    char version[128]; /* of the server at the first attempt, and how it keeps blocks in mind */
     int64_t deadline, backoff;
 };
 
@@ -89,8 +86,8 @@ static int failed(const struct chwrite *w, const struct sending *s, const struct
 {
     char what[200];
 
-    snprintf(what, sizeof what, "INSERT of %" PRIu64 " rows into %.60s.%.60s, attempt %" PRIu64, w->rows, w->o.database, w->o.table,
-             s->attempts);
+    snprintf(what, sizeof what, "INSERT of %" PRIu64 " rows into %.60s.%.60s, attempt %" PRIu64, w->rows, w->o.database,
+             w->o.table, s->attempts);
     http_err(a, what, err);
     if (a->outcome == HTTP_ANSWERED && strstr(a->text, "Code: ") == NULL) {
         char text[sizeof a->text];
@@ -103,14 +100,17 @@ static int failed(const struct chwrite *w, const struct sending *s, const struct
 /* 0 to send once more, -1 to give up. */
 static int after_failure(struct chwrite *w, struct sending *s, const struct http_answer *a, struct err *err)
 {
-    enum verdict_of_code v = a->outcome == HTTP_ANSWERED ? judge(a->code) : a->outcome == HTTP_NOT_SENT ? CODE_REFUSED : CODE_IN_DOUBT;
+    enum verdict_of_code v = a->outcome == HTTP_ANSWERED   ? judge(a->code)
+                             : a->outcome == HTTP_NOT_SENT ? CODE_REFUSED
+                                                           : CODE_IN_DOUBT;
 
     if (v == CODE_IN_DOUBT) {
         s->in_doubt = true;
         w->window.sent += s->blocks;
         /* Over a connection that nothing was asked on before, it is not known which server took it. */
         s->same_server = s->same_server && !a->new_connection;
-        /* Where no answer came in time, or only a proxy's, the server can execute it later, when the window has moved on. */
+        /* Where no answer came in time, or only a proxy's, the server can execute it later, when the window has moved
+         * on. */
         s->left_behind = s->left_behind || a->timed_out || (a->outcome == HTTP_IN_DOUBT && a->status != 0);
     }
     if (v == CODE_FATAL || !wait_more(s)) {
@@ -124,7 +124,8 @@ static int acknowledged(struct chwrite *w, struct sending *s, const struct http_
 {
     w->window.sent += s->blocks;
     if (a->has_summary && a->written_rows != w->rows && !(s->in_doubt && a->written_rows == 0)) {
-        return err_set(err, ERR_TROUBLE, "INSERT of %" PRIu64 " rows into %s.%s: the server says that it wrote %" PRIu64, w->rows,
+        return err_set(err, ERR_TROUBLE,
+                       "INSERT of %" PRIu64 " rows into %s.%s: the server says that it wrote %" PRIu64, w->rows,
                        w->o.database, w->o.table, a->written_rows);
     }
     if (!a->new_connection && !s->in_doubt) {
@@ -149,7 +150,8 @@ static int send_until_done(struct chwrite *w, struct sending *s, struct err *err
     }
 }
 
-/* What other writers have put between counts as well: the table's own part numbers say how much that can be, at most. */
+/* What other writers have put between counts as well: the table's own part numbers say how much that can be, at most.
+ */
 static enum resend judge_resend(const struct chwrite *w, const struct sending *s)
 {
     uint64_t each = w->window.entries_per_block;
@@ -172,7 +174,8 @@ static void empty_batch(struct chwrite *w)
     range_reset(&w->range);
 }
 
-int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena *a, struct ledger_entry *e, struct err *err)
+int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena *a, struct ledger_entry *e,
+                 struct err *err)
 {
     struct buf range = BUF_INIT;
     struct chwrite_batch b = {after, first, w->rows, &w->body, NULL};
@@ -188,8 +191,9 @@ int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena
     s.deadline = time_mono_ms() + (int64_t)w->o.retry_ms;
     s.backoff = SINK_BACKOFF_FIRST_MS;
     rc = send_until_done(w, &s, err);
-    *e = (struct ledger_entry){arena_strndup(a, w->token, strlen(w->token)), first, w->rows, s.blocks, s.attempts, s.in_doubt,
-                               rc == 0 ? judge_resend(w, &s) : RESEND_MAY_DUPLICATE};
+    *e = (struct ledger_entry){
+        arena_strndup(a, w->token, strlen(w->token)),        first, w->rows, s.blocks, s.attempts, s.in_doubt,
+        rc == 0 ? judge_resend(w, &s) : RESEND_MAY_DUPLICATE};
     empty_batch(w);
     return rc;
 }

@@ -87,8 +87,8 @@ static const char *read_time(const char *p, size_t n, struct instant *out)
     size_t at = 6;
     int64_t east;
     int h, m, s = 0;
-    bool well = n >= 6 && (p[0] == 'T' || p[0] == 't' || p[0] == ' ') && p[3] == ':' && (h = digits(p + 1, 2)) >= 0 && h < 24 &&
-                (m = digits(p + 4, 2)) >= 0 && m < 60;
+    bool well = n >= 6 && (p[0] == 'T' || p[0] == 't' || p[0] == ' ') && p[3] == ':' && (h = digits(p + 1, 2)) >= 0 &&
+                h < 24 && (m = digits(p + 4, 2)) >= 0 && m < 60;
 
     if (well && n >= 9 && p[6] == ':') {
         s = digits(p + 7, 2);

@@ -11,8 +11,8 @@
 #define ANSWER_MAX ((size_t)16 << 20)
 
 /* Run a query in JSONEachRow and give each line of the answer as a tree. */
-static int rows_of(struct http *http, const char *sql, const struct http_setting *settings, struct arena *a, struct json ***rows,
-                   size_t *n, const char *what, struct err *err)
+static int rows_of(struct http *http, const char *sql, const struct http_setting *settings, struct arena *a,
+                   struct json ***rows, size_t *n, const char *what, struct err *err)
 {
     struct buf text = BUF_INIT;
     struct http_answer answer;
@@ -67,12 +67,18 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     int rc;
     const struct {
         const char *name, **to;
-    } f[] = {{"server_uuid", &d->server_uuid}, {"server_version", &d->server_version}, {"server_host", &d->server_host},
-             {"table_uuid", &d->table_uuid}, {"engine", &d->engine}, {"engine_full", &d->engine_full},
-             {"create_table_query", &d->create_table_query}, {"partition_key", &d->partition_key}};
+    } f[] = {{"server_uuid", &d->server_uuid},
+             {"server_version", &d->server_version},
+             {"server_host", &d->server_host},
+             {"table_uuid", &d->table_uuid},
+             {"engine", &d->engine},
+             {"engine_full", &d->engine_full},
+             {"create_table_query", &d->create_table_query},
+             {"partition_key", &d->partition_key}};
 
-    buf_adds(&sql, "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
-                   "toString(uuid) AS table_uuid, engine, engine_full, create_table_query, partition_key FROM system.tables");
+    buf_adds(&sql,
+             "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
+             "toString(uuid) AS table_uuid, engine, engine_full, create_table_query, partition_key FROM system.tables");
     where_table(&sql, o, "name");
     buf_adds(&sql, " FORMAT JSONEachRow");
     rc = rows_of(http, buf_str(&sql), NULL, &l->arena, &rows, &n, "the table's identity", err);
@@ -115,7 +121,8 @@ static int read_columns(struct http *http, const struct chwrite_options *o, stru
     return 0;
 }
 
-/* One text from a query of at most one row and the one column `v`; *out stays where there is no row or no right to ask. */
+/* One text from a query of at most one row and the one column `v`; *out stays where there is no row or no right to ask.
+ */
 static int read_text(struct http *http, const char *sql, struct look *l, const char **out, struct err *err)
 {
     struct json **rows;
@@ -144,8 +151,9 @@ static int read_window(struct http *http, struct look *l, struct err *err)
 {
     static const char by_default[] = "SELECT value AS v FROM system.merge_tree_settings WHERE name = "
                                      "'non_replicated_deduplication_window' FORMAT JSONEachRow";
-    static const char hashes[] = "SELECT value AS v FROM system.server_settings WHERE name = 'insert_deduplication_version' "
-                                 "FORMAT JSONEachRow";
+    static const char hashes[] =
+        "SELECT value AS v FROM system.server_settings WHERE name = 'insert_deduplication_version' "
+        "FORMAT JSONEachRow";
     const char *window = window_in(l->destination.engine_full, &l->arena), *kept = "";
 
     if (window == NULL && read_text(http, by_default, l, &window, err) != 0) {
@@ -163,7 +171,8 @@ static int read_window(struct http *http, struct look *l, struct err *err)
     return 0;
 }
 
-/* Parts are numbered as they are written, whoever writes them: the difference of two readings is how many there were. */
+/* Parts are numbered as they are written, whoever writes them: the difference of two readings is how many there were.
+ */
 static int read_block_number(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
 {
     struct buf sql = BUF_INIT;
@@ -185,8 +194,8 @@ static int read_block_number(struct http *http, const struct chwrite_options *o,
 int look_read(struct http *http, const struct chwrite_options *o, struct look *out, struct err *err)
 {
     *out = (struct look){.arena = ARENA_INIT};
-    if (read_identity(http, o, out, err) == 0 && read_columns(http, o, out, err) == 0 && read_window(http, out, err) == 0 &&
-        read_block_number(http, o, out, err) == 0) {
+    if (read_identity(http, o, out, err) == 0 && read_columns(http, o, out, err) == 0 &&
+        read_window(http, out, err) == 0 && read_block_number(http, o, out, err) == 0) {
         return 0;
     }
     look_free(out);
@@ -222,8 +231,8 @@ static const struct json *row_named(struct json **rows, size_t n, const char *na
     return NULL;
 }
 
-static int read_settings(struct http *http, const struct http_setting *names, const struct http_setting *sent, struct arena *a,
-                         struct json ***rows, size_t *n, struct err *err)
+static int read_settings(struct http *http, const struct http_setting *names, const struct http_setting *sent,
+                         struct arena *a, struct json ***rows, size_t *n, struct err *err)
 {
     struct buf sql = BUF_INIT;
     int rc;
@@ -261,7 +270,8 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
     for (size_t i = 0; rc == 0 && i < kept; i++) {
         const struct json *v = row_named(rows, found, settings[i].name);
         if (!json_is(v, settings[i].value)) {
-            rc = err_set(err, ERR_REFUSED, "the server does not take %s=%s from this user", settings[i].name, settings[i].value);
+            rc = err_set(err, ERR_REFUSED, "the server does not take %s=%s from this user", settings[i].name,
+                         settings[i].value);
         }
     }
     arena_free(&a);

@@ -7,13 +7,15 @@
 #include "chwrite/parts.h"
 #include "chwrite/sink.h"
 
-/* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to say. */
+/* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to
+ * say. */
 static int check_engine(const struct destination *d, struct err *err)
 {
     size_t n = strlen(d->engine), tail = strlen("MergeTree");
 
     if (n < tail || strcmp(d->engine + n - tail, "MergeTree") != 0) {
-        return err_set(err, ERR_REFUSED, "table %s.%s has the engine %s, which is no MergeTree", d->database, d->table, d->engine);
+        return err_set(err, ERR_REFUSED, "table %s.%s has the engine %s, which is no MergeTree", d->database, d->table,
+                       d->engine);
     }
     return 0;
 }
@@ -130,7 +132,8 @@ static void take_look(struct chwrite *w, struct look *l)
     w->look.destination.columns = columns_text(&w->columns, &w->look.arena);
     w->window.size = l->window;
     w->window.entries_per_block = l->entries_per_block;
-    w->window.tested = strcmp(l->destination.engine, "MergeTree") == 0 && chwrite_line_tested(l->destination.server_version);
+    w->window.tested = strcmp(l->destination.engine, "MergeTree") == 0 &&
+                       chwrite_line_tested(l->destination.server_version);
 }
 
 static int open_table(struct chwrite *w, struct err *err)
@@ -243,8 +246,8 @@ int sink_look(struct chwrite *w, struct err *err)
     if (!same_columns(&w->columns, &cols)) {
         columns_free(&cols);
         look_free(&l);
-        return err_set(err, ERR_REFUSED, "%s.%s was altered: its columns are not those that this job began with", w->o.database,
-                       w->o.table);
+        return err_set(err, ERR_REFUSED, "%s.%s was altered: its columns are not those that this job began with",
+                       w->o.database, w->o.table);
     }
     columns_free(&cols);
     /* A window that was widened meanwhile has forgotten what the narrower one dropped. */

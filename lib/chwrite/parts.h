@@ -48,11 +48,12 @@ struct instant {
     bool has_time; /* false where only a date was written */
 };
 
-/* YYYY-MM-DDThh:mm[:ss[.fraction]] with `Z` or an offset, or a date alone. NULL, or a static text saying what is wrong. */
+/* YYYY-MM-DDThh:mm[:ss[.fraction]] with `Z` or an offset, or a date alone. NULL, or a static text saying what is wrong.
+ */
 const char *instant_read(const char *p, size_t n, struct instant *out);
 
 /* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */
-int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out, size_t *ends,
-                      struct err *err);
+int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
+                      size_t *ends, struct err *err);
 
 #endif

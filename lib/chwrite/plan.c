@@ -50,7 +50,8 @@ static int set_unit(struct column *c, const struct chwrite_from *from, size_t n,
             continue;
         }
         if (!type_is_time(&c->type)) {
-            return err_set(err, ERR_REFUSED, "column %s (%s): a unit of time for a column that is no time", c->name, c->type.name);
+            return err_set(err, ERR_REFUSED, "column %s (%s): a unit of time for a column that is no time", c->name,
+                           c->type.name);
         }
         if (c->from != FROM_NONE) {
             return err_set(err, ERR_REFUSED, "column %s: a unit of time is given twice", c->name);
@@ -64,8 +65,8 @@ static int set_unit(struct column *c, const struct chwrite_from *from, size_t n,
     return 0;
 }
 
-static int add_column(const struct chwrite_found *f, const struct chwrite_from *from, size_t n_from, struct columns *out,
-                      struct err *err)
+static int add_column(const struct chwrite_found *f, const struct chwrite_from *from, size_t n_from,
+                      struct columns *out, struct err *err)
 {
     struct column *c = &out->at[out->n];
 
@@ -86,7 +87,8 @@ static int check_units(const struct columns *cols, const struct chwrite_from *fr
 {
     for (size_t i = 0; i < n; i++) {
         if (columns_find(cols, from[i].column, strlen(from[i].column), NULL) == NULL) {
-            return err_set(err, ERR_REFUSED, "column %s: a unit of time for a column that is not written", from[i].column);
+            return err_set(err, ERR_REFUSED, "column %s: a unit of time for a column that is not written",
+                           from[i].column);
         }
     }
     return 0;

@@ -27,7 +27,7 @@ struct look {
 struct range {
     struct stretch {
         struct buf place, first, last;
-    } *at;
+    } * at;
     size_t n, cap; /* those past n are kept for reuse */
 };
 void range_add(struct range *r, const char *at);
@@ -38,15 +38,15 @@ void range_free(struct range *r);
 struct chwrite {
     struct chwrite_options o;
     struct http *http;
-    struct look look;           /* the last one */
+    struct look look; /* the last one */
     struct columns columns;
     struct chwrite_window window;
-    uint64_t mark;              /* block_number as of the last look that a barrier or the open made */
+    uint64_t mark; /* block_number as of the last look that a barrier or the open made */
     bool has_mark;
     struct blocks blocks;
     struct range range;
     struct buf body, statement, scratch;
-    size_t header;              /* bytes of body before the first row */
+    size_t header; /* bytes of body before the first row */
     size_t *ends;
     uint64_t rows, sequence;
     char max_rows[24], token[256];
@@ -61,8 +61,8 @@ int look_read(struct http *http, const struct chwrite_options *o, struct look *o
 void look_free(struct look *l);
 /* NULL where b is the same server and table as a, else what is another. */
 const char *look_differs(const struct look *a, const struct look *b);
-/* Prove on this connection that the settings (ending in a NULL name) take effect whatever the profile says, and keep only
- * those that the server knows; the first `needed` it must know. ERR_REFUSED naming the setting that does not. */
+/* Prove on this connection that the settings (ending in a NULL name) take effect whatever the profile says, and keep
+ * only those that the server knows; the first `needed` it must know. ERR_REFUSED naming the setting that does not. */
 int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err);
 
 #endif

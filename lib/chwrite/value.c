@@ -33,12 +33,9 @@ static const char *exact(const struct json *v, uint64_t times, int shift, struct
         return not_number;
     }
     switch (decimal_scale(&d, times, shift, w)) {
-    case DECIMAL_FIT:
-        return NULL;
-    case DECIMAL_INEXACT:
-        return fraction_lost;
-    default:
-        return out_of_range;
+    case DECIMAL_FIT: return NULL;
+    case DECIMAL_INEXACT: return fraction_lost;
+    default: return out_of_range;
     }
 }
 
@@ -174,22 +171,14 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
 static const char *ticks_of(const struct column *c, const struct json *v, unsigned scale, struct wide *w)
 {
     switch (c->from) {
-    case FROM_S:
-        return exact(v, 1, (int)scale, w);
-    case FROM_MS:
-        return exact(v, 1, (int)scale - 3, w);
-    case FROM_US:
-        return exact(v, 1, (int)scale - 6, w);
-    case FROM_NS:
-        return exact(v, 1, (int)scale - 9, w);
-    case FROM_TICKS:
-        return exact(v, 1, 0, w);
-    case FROM_DAYS:
-        return exact(v, 86400, (int)scale, w);
-    case FROM_ISO:
-        return ticks_of_text(v, scale, w);
-    default:
-        return "a time without a unit";
+    case FROM_S: return exact(v, 1, (int)scale, w);
+    case FROM_MS: return exact(v, 1, (int)scale - 3, w);
+    case FROM_US: return exact(v, 1, (int)scale - 6, w);
+    case FROM_NS: return exact(v, 1, (int)scale - 9, w);
+    case FROM_TICKS: return exact(v, 1, 0, w);
+    case FROM_DAYS: return exact(v, 86400, (int)scale, w);
+    case FROM_ISO: return ticks_of_text(v, scale, w);
+    default: return "a time without a unit";
     }
 }
 
@@ -287,24 +276,16 @@ static const char *put_plain(const struct column *c, const struct json *v, struc
 {
     switch (c->type.kind) {
     case TYPE_INT:
-    case TYPE_UINT:
-        return put_int(&c->type, v, out);
-    case TYPE_FLOAT:
-        return put_float(&c->type, v, out);
-    case TYPE_DECIMAL:
-        return put_decimal(&c->type, v, out);
+    case TYPE_UINT: return put_int(&c->type, v, out);
+    case TYPE_FLOAT: return put_float(&c->type, v, out);
+    case TYPE_DECIMAL: return put_decimal(&c->type, v, out);
     case TYPE_DATE:
-    case TYPE_DATE32:
-        return put_date(c, v, out);
+    case TYPE_DATE32: return put_date(c, v, out);
     case TYPE_DATETIME:
-    case TYPE_DATETIME64:
-        return put_datetime(c, v, out);
-    case TYPE_BOOL:
-        return put_bool(v, out);
-    case TYPE_STRING:
-        return put_string(v, out);
-    default:
-        return "no conversion to the column's type";
+    case TYPE_DATETIME64: return put_datetime(c, v, out);
+    case TYPE_BOOL: return put_bool(v, out);
+    case TYPE_STRING: return put_string(v, out);
+    default: return "no conversion to the column's type";
     }
 }
 
@@ -354,7 +335,8 @@ static int refuse_value(const struct column *c, const struct json *v, const char
         msg_mask(&shown, v->raw, v->raw_len < 120 ? v->raw_len : 120);
         buf_adds(&shown, v->raw_len > 120 ? "..." : "");
     }
-    err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name, buf_str(&shown), why);
+    err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name,
+            buf_str(&shown), why);
     buf_free(&name);
     buf_free(&shown);
     return -1;
@@ -375,8 +357,8 @@ static int refuse_unknown(const struct columns *cols, const struct json *values,
     return err_set(err, ERR_REFUSED, "%s: a value that no column takes", at);
 }
 
-int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out, size_t *ends,
-                      struct err *err)
+int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
+                      size_t *ends, struct err *err)
 {
     size_t before = out->len, matched = 0;
 

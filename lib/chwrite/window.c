@@ -43,8 +43,8 @@ void chwrite_token(const char *job, const char *operator_id, uint64_t subtask, c
 
     sha256_of(b->body->p, b->body->len, content);
     /* Lines, since none of the parts but the range can hold a line break, and the range stands last. */
-    buf_printf(&text, "%s\n%s\n%llu\n%s\n%llu\n%llu\n%llu\n%llu\n%s\n%s", job, operator_id, (unsigned long long)subtask, attempt,
-               (unsigned long long)b->after, (unsigned long long)sequence, (unsigned long long)b->first,
+    buf_printf(&text, "%s\n%s\n%llu\n%s\n%llu\n%llu\n%llu\n%llu\n%s\n%s", job, operator_id, (unsigned long long)subtask,
+               attempt, (unsigned long long)b->after, (unsigned long long)sequence, (unsigned long long)b->first,
                (unsigned long long)b->rows, content, b->range);
     sha256_of(text.p, text.len, all);
     buf_reset(out);

@@ -40,19 +40,23 @@ static void start(struct cut *c)
     } else {
         for (size_t i = 0; i < c->n_ends; i++)
             if (!c->ends[i].has_from || !c->ends[i].from.is_start)
-                say(c, NEXT_COLLECT_STATE, "the bundle does not hold what source subtask %ju started with", (uintmax_t)c->ends[i].subtask);
+                say(c, NEXT_COLLECT_STATE, "the bundle does not hold what source subtask %ju started with",
+                    (uintmax_t)c->ends[i].subtask);
     }
     if (c->markers.has_restored && c->markers.restored.next > s->checkpoint)
-        say(c, NEXT_CHOOSE_CHECKPOINT, "the job was restored from checkpoint %ju after checkpoint %ju: the table is not of one run",
+        say(c, NEXT_CHOOSE_CHECKPOINT,
+            "the job was restored from checkpoint %ju after checkpoint %ju: the table is not of one run",
             (uintmax_t)c->markers.restored.checkpoint, (uintmax_t)s->checkpoint);
 }
 
 /* The sink's interval that an artifact is evidence of, where it is one after the checkpoint. */
-static bool after(const struct cut *c, const struct bundle_artifact *f, const char *head, uint64_t *subtask, uint64_t *epoch)
+static bool after(const struct cut *c, const struct bundle_artifact *f, const char *head, uint64_t *subtask,
+                  uint64_t *epoch)
 {
     const char *name = strrchr(f->path, '/'), *rest = f->path + strlen(head);
-    return f->role == ROLE_INTERVAL && name && strncmp(f->path, head, strlen(head)) == 0 && scan_u64(rest, strcspn(rest, "/"), subtask) &&
-           evidence_name_id(name + 1, "epoch-", ".sink.json", epoch) && *epoch > c->scope.checkpoint;
+    return f->role == ROLE_INTERVAL && name && strncmp(f->path, head, strlen(head)) == 0 &&
+           scan_u64(rest, strcspn(rest, "/"), subtask) && evidence_name_id(name + 1, "epoch-", ".sink.json", epoch) &&
+           *epoch > c->scope.checkpoint;
 }
 
 static bool is_quiet(const struct interval *iv)
@@ -79,14 +83,16 @@ static struct interval *read_after(struct cut *c, size_t *n)
         iv = &quiet[*n];
         if (interval_parse(p, len, m->artifacts[i].path, &c->a, iv, &err) != 0)
             say(c, NEXT_RECORD_AGAIN, "%s", err.text);
-        else if (strcmp(iv->job, m->job) != 0 || strcmp(iv->operator_id, c->sink) != 0 || iv->subtask != subtask || iv->epoch != epoch)
-            say(c, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", m->artifacts[i].path, iv->job, iv->operator_id,
-                (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
+        else if (strcmp(iv->job, m->job) != 0 || strcmp(iv->operator_id, c->sink) != 0 || iv->subtask != subtask ||
+                 iv->epoch != epoch)
+            say(c, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", m->artifacts[i].path,
+                iv->job, iv->operator_id, (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
         else if (is_quiet(iv))
             ++*n;
         else
-            say(c, NEXT_CHOOSE_CHECKPOINT, "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path, (uintmax_t)iv->seen,
-                (uintmax_t)c->scope.checkpoint, iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
+            say(c, NEXT_CHOOSE_CHECKPOINT, "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path,
+                (uintmax_t)iv->seen, (uintmax_t)c->scope.checkpoint,
+                iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
     }
     buf_free(&head);
     return quiet;
@@ -100,7 +106,8 @@ static unsigned barriers_after(struct cut *c, const struct interval *quiet, size
     for (bool more = true; more && found < QUIET;) {
         more = false;
         for (size_t i = 0; i < n && !more; i++) {
-            more = quiet[i].subtask == subtask && quiet[i].previous == at && strcmp(quiet[i].attempt, c->intervals[0].iv.attempt) == 0 &&
+            more = quiet[i].subtask == subtask && quiet[i].previous == at &&
+                   strcmp(quiet[i].attempt, c->intervals[0].iv.attempt) == 0 &&
                    !destination_differs(&quiet[i].destination, &c->intervals[0].iv.destination);
             if (more) {
                 at = quiet[i].epoch;
@@ -125,7 +132,8 @@ void cut_cover(struct cut *c)
         unsigned found = barriers_after(c, quiet, n, c->scope.subtasks[i]);
         bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;
         if (found < QUIET)
-            say(c, cut_short ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_AGAIN, "the bundle shows sink subtask %ju quiet for %u of %d barriers after checkpoint %ju",
+            say(c, cut_short ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_AGAIN,
+                "the bundle shows sink subtask %ju quiet for %u of %d barriers after checkpoint %ju",
                 (uintmax_t)c->scope.subtasks[i], found, QUIET, (uintmax_t)c->scope.checkpoint);
     }
     if (c->uncovered_reasons > REASONS_MAX)

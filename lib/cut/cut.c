@@ -107,8 +107,8 @@ static void read_marker(struct cut *c, uint64_t id, struct marker *out)
         if (marker_parse(p, n, where, &c->a, out, &err) != 0)
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
         else if (out->checkpoint != id || strcmp(out->job, c->b->m.job) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is the marker of checkpoint %ju of job '%s'", where,
-                    (uintmax_t)out->checkpoint, out->job);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is the marker of checkpoint %ju of job '%s'",
+                    where, (uintmax_t)out->checkpoint, out->job);
     }
     buf_free(&rel);
     buf_free(&path);
@@ -125,8 +125,9 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
         return -1;
     const struct restored *passed = c->markers.has_restored ? &c->markers.restored : NULL;
     if (restored_passes_over(passed, c->scope.checkpoint))
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "checkpoint %ju is of a run that the restore from %ju discarded",
-                (uintmax_t)c->scope.checkpoint, (uintmax_t)passed->checkpoint);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT,
+                "checkpoint %ju is of a run that the restore from %ju discarded", (uintmax_t)c->scope.checkpoint,
+                (uintmax_t)passed->checkpoint);
     read_marker(c, c->scope.checkpoint, &c->marker);
     cut_check_operators(c);
     if (!c->sink)

@@ -19,18 +19,18 @@
 
 struct cut_request {
     bool has_checkpoint;
-    uint64_t checkpoint;       /* else the bundle's own */
+    uint64_t checkpoint; /* else the bundle's own */
     const char **keys;
     size_t n_keys;
     bool from_run_start;
-    bool complete_table;       /* the operator's word that the table is dedicated to this run; implies from_run_start */
+    bool complete_table; /* the operator's word that the table is dedicated to this run; implies from_run_start */
     const char *job, *sink, *database, *table; /* NULL: as the bundle has it */
 };
 
 /* One interval of the scope: one sink subtask's. */
 struct cut_interval {
-    const char *path;          /* of its evidence in the bundle */
-    const char *capture;       /* of its capture */
+    const char *path;    /* of its evidence in the bundle */
+    const char *capture; /* of its capture */
     struct interval iv;
 };
 
@@ -45,36 +45,37 @@ struct cut {
     const struct bundle *b;
     const struct cut_request *r;
     struct arena a;
-    enum status status;        /* of reconcile.scope so far; the worst counts */
-    struct buf reason;         /* every reason, "; " between them */
-    enum next_action next;     /* of the worst */
+    enum status status;    /* of reconcile.scope so far; the worst counts */
+    struct buf reason;     /* every reason, "; " between them */
+    enum next_action next; /* of the worst */
     unsigned reasons;
-    struct buf note;           /* what is said and changes no verdict */
-    struct buf uncovered;      /* with complete_table: what the bundle does not show of it; "" where it shows all */
+    struct buf note;      /* what is said and changes no verdict */
+    struct buf uncovered; /* with complete_table: what the bundle does not show of it; "" where it shows all */
     enum next_action uncovered_next;
     unsigned uncovered_reasons;
-    struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
-    struct markers markers;    /* those that the bundle lists */
-    struct marker marker;      /* of the checkpoint */
-    struct scope scope;        /* whole once has_scope */
+    struct buf broken;      /* files that are not what the manifest lists: bundle.artifacts fails */
+    struct markers markers; /* those that the bundle lists */
+    struct marker marker;   /* of the checkpoint */
+    struct scope scope;     /* whole once has_scope */
     bool has_columns, has_scope;
-    bool no_scope;             /* the job is of an unsupported shape: no document is written for it */
+    bool no_scope; /* the job is of an unsupported shape: no document is written for it */
     const char *sink;
     uint64_t sink_parallelism, source_parallelism; /* by the job's graph; 0: not known */
-    struct cut_interval *intervals; /* by epoch, then subtask */
+    struct cut_interval *intervals;                /* by epoch, then subtask */
     size_t n_intervals, cap_intervals;
-    const struct interval **quiet; /* with complete_table: those after the checkpoint that show the sink quiet, by subtask and epoch */
+    const struct interval *
+        *quiet; /* with complete_table: those after the checkpoint that show the sink quiet, by subtask and epoch */
     size_t n_quiet;
     struct cut_end *ends;
     size_t n_ends;
-    uint64_t rows, owed_rows;  /* captured lines read; rows that the ledgers acknowledge */
+    uint64_t rows, owed_rows; /* captured lines read; rows that the ledgers acknowledge */
 };
 
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */
 int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err);
-/* Read the captures, an interval after another: every row goes to out as it is read. Sets the status where one is not whole,
- * holds an event that does not fit the columns, or a key names two different rows. Each row goes to expected too, where that is not
- * NULL, as one JSON object a line; -1 with *err where it cannot be written. */
+/* Read the captures, an interval after another: every row goes to out as it is read. Sets the status where one is not
+ * whole, holds an event that does not fit the columns, or a key names two different rows. Each row goes to expected
+ * too, where that is not NULL, as one JSON object a line; -1 with *err where it cannot be written. */
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err);
 /* The lines before the rows: scope, columns and interval. */
 void cut_put_head(struct cut *c, struct stream_out *out);

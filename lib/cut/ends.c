@@ -18,23 +18,25 @@ static const struct position *position_of(const struct snapshot *s, uint64_t par
 }
 
 /* What the file says it is must be what its name says, and every partition that it declares must have a position. */
-static bool is_state_of(struct cut *c, const struct snapshot *s, const char *where, uint64_t subtask, uint64_t checkpoint)
+static bool is_state_of(struct cut *c, const struct snapshot *s, const char *where, uint64_t subtask,
+                        uint64_t checkpoint)
 {
     if (strcmp(s->job, c->b->m.job) != 0 || s->subtask != subtask || s->checkpoint != checkpoint) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', subtask %ju, checkpoint %ju", where, s->job, (uintmax_t)s->subtask,
-                (uintmax_t)s->checkpoint);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', subtask %ju, checkpoint %ju", where,
+                s->job, (uintmax_t)s->subtask, (uintmax_t)s->checkpoint);
         return false;
     }
     for (size_t i = 0; i < s->n_declared; i++)
         if (!position_of(s, s->declared[i])) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "'%s' declares partition %ju and has no position of it", where,
-                    (uintmax_t)s->declared[i]);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "'%s' declares partition %ju and has no position of it",
+                    where, (uintmax_t)s->declared[i]);
             return false;
         }
     return true;
 }
 
-/* Where the bundle has the state's sidecar, the bytes must be those that were synced: a restart holds it to the same. */
+/* Where the bundle has the state's sidecar, the bytes must be those that were synced: a restart holds it to the same.
+ */
 static bool fits_sidecar(struct cut *c, const char *where, const char *p, size_t n)
 {
     struct buf path = BUF_INIT;
@@ -65,7 +67,8 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
     const char *where = arena_strndup(&c->a, path.p, path.len);
     buf_free(&path);
     if (!bundle_find(&c->b->m, where)) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "the source's positions are not whole: '%s' is not in the bundle", where);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE,
+                "the source's positions are not whole: '%s' is not in the bundle", where);
         return false;
     }
     if (!cut_read(c, where, NEXT_COLLECT_STATE, &p, &n) || !fits_sidecar(c, where, p, n))
@@ -77,30 +80,34 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
     return is_state_of(c, out, where, subtask, checkpoint);
 }
 
-/* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that starts
- * later follows an attempt whose rows may be in the table. */
+/* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that
+ * starts later follows an attempt whose rows may be in the table. */
 static void start_of_run(struct cut *c, uint64_t first_epoch)
 {
     struct scope *s = &c->scope;
-    const struct restored *r = c->markers.has_restored && c->markers.restored.next == first_epoch ? &c->markers.restored : NULL;
+    const struct restored *r = c->markers.has_restored && c->markers.restored.next == first_epoch ? &c->markers.restored
+                                                                                                  : NULL;
     for (size_t i = 0; i < c->n_ends; i++) {
         const struct cut_end *e = &c->ends[i];
         if (!e->has_from)
             continue;
         if (!e->from.is_start || e->from.first_epoch != first_epoch) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "the start of source subtask %ju is not that of epoch %ju", (uintmax_t)e->subtask,
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE,
+                    "the start of source subtask %ju is not that of epoch %ju", (uintmax_t)e->subtask,
                     (uintmax_t)first_epoch);
             continue;
         }
         if (strcmp(e->from.attempt, c->intervals[0].iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "source subtask %ju started in attempt '%s', the sink's evidence is of '%s'",
-                    (uintmax_t)e->subtask, e->from.attempt, c->intervals[0].iv.attempt);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                    "source subtask %ju started in attempt '%s', the sink's evidence is of '%s'", (uintmax_t)e->subtask,
+                    e->from.attempt, c->intervals[0].iv.attempt);
         if (s->has_restored_from && s->restored_from != e->from.restored_from)
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks were restored from %ju and %ju",
                     (uintmax_t)s->restored_from, (uintmax_t)e->from.restored_from);
         if (r && r->checkpoint != e->from.restored_from)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "RESTORED names checkpoint %ju, source subtask %ju was restored from %ju",
-                    (uintmax_t)r->checkpoint, (uintmax_t)e->subtask, (uintmax_t)e->from.restored_from);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                    "RESTORED names checkpoint %ju, source subtask %ju was restored from %ju", (uintmax_t)r->checkpoint,
+                    (uintmax_t)e->subtask, (uintmax_t)e->from.restored_from);
         s->restored_from = e->from.restored_from;
         s->has_restored_from = true;
     }
@@ -146,8 +153,11 @@ static struct scope_source *source_of(struct cut *c, const struct snapshot *s)
         if (strcmp(sc->sources[i].operator_id, s->operator_id) == 0)
             return &sc->sources[i];
     struct scope_source *own = &sc->sources[sc->n_sources++];
-    *own = (struct scope_source){.operator_id = s->operator_id, .topic = s->log.topic, .cluster_id = s->log.cluster_id,
-                                 .topic_id = s->log.topic_id, .isolation = s->isolation};
+    *own = (struct scope_source){.operator_id = s->operator_id,
+                                 .topic = s->log.topic,
+                                 .cluster_id = s->log.cluster_id,
+                                 .topic_id = s->log.topic_id,
+                                 .isolation = s->isolation};
     return own;
 }
 
@@ -155,27 +165,34 @@ static void note_logs(struct cut *c, const struct cut_end *e)
 {
     if (c->note.len > 0)
         return;
-    buf_printf(&c->note, "the ends of the scope are of different logs (topic '%s', id %s, cluster %s; then topic '%s', id %s, cluster %s): "
-               "its offsets are not a range of one log", e->from.log.topic, e->from.log.topic_id ? e->from.log.topic_id : "unknown",
-               e->from.log.cluster_id, e->to.log.topic, e->to.log.topic_id ? e->to.log.topic_id : "unknown", e->to.log.cluster_id);
+    buf_printf(
+        &c->note,
+        "the ends of the scope are of different logs (topic '%s', id %s, cluster %s; then topic '%s', id %s, cluster %s): "
+        "its offsets are not a range of one log",
+        e->from.log.topic, e->from.log.topic_id ? e->from.log.topic_id : "unknown", e->from.log.cluster_id,
+        e->to.log.topic, e->to.log.topic_id ? e->to.log.topic_id : "unknown", e->to.log.cluster_id);
 }
 
-static void add_range(struct cut *c, const struct cut_end *e, struct scope_source *s, const struct position *to, bool one_log)
+static void add_range(struct cut *c, const struct cut_end *e, struct scope_source *s, const struct position *to,
+                      bool one_log)
 {
     const struct position *from = e->has_from ? position_of(&e->from, to->partition) : NULL;
-    struct scope_range r = {.partition = to->partition, .to = to->value, .has_from = from && one_log, .from = from ? from->value : 0};
+    struct scope_range r = {
+        .partition = to->partition, .to = to->value, .has_from = from && one_log, .from = from ? from->value : 0};
     if (!r.has_from)
         r.from = 0;
     if (e->has_from && one_log && !from)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's start", (uintmax_t)to->partition);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's start",
+                (uintmax_t)to->partition);
     if (r.has_from && r.from > r.to) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju's positions run backwards, from %jd to %jd", (uintmax_t)to->partition,
-                (intmax_t)r.from, (intmax_t)r.to);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju's positions run backwards, from %jd to %jd",
+                (uintmax_t)to->partition, (intmax_t)r.from, (intmax_t)r.to);
         r.has_from = false;
     }
     for (size_t i = 0; i < s->n_partitions; i++)
         if (s->partitions[i].partition == r.partition) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju has a position in two source subtasks", (uintmax_t)r.partition);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju has a position in two source subtasks",
+                    (uintmax_t)r.partition);
             return;
         }
     s->partitions[s->n_partitions++] = r;
@@ -202,11 +219,13 @@ static void sources(struct cut *c)
         if (!s->partitions)
             s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
         if (!log_id_same(&own, &e->to.log) || strcmp(s->isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks name different logs or isolation levels");
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                    "the source's subtasks name different logs or isolation levels");
         if (c->scope.n_sources > 1 || (e->has_from && strcmp(e->from.operator_id, e->to.operator_id) != 0))
             cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's state is of several operators");
         if (e->has_from && strcmp(e->from.isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "source subtask %ju reads %s at the scope's start and %s at its end", (uintmax_t)e->subtask,
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                    "source subtask %ju reads %s at the scope's start and %s at its end", (uintmax_t)e->subtask,
                     e->from.isolation, e->to.isolation);
         bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
         if (!one_log)
@@ -220,7 +239,8 @@ static void sources(struct cut *c)
     }
     for (size_t i = 0; i < c->scope.n_sources; i++)
         if (c->scope.sources[i].n_partitions > 1)
-            qsort(c->scope.sources[i].partitions, c->scope.sources[i].n_partitions, sizeof(struct scope_range), by_partition);
+            qsort(c->scope.sources[i].partitions, c->scope.sources[i].n_partitions, sizeof(struct scope_range),
+                  by_partition);
 }
 
 void cut_ends(struct cut *c)
@@ -229,8 +249,9 @@ void cut_ends(struct cut *c)
         return;
     uint64_t first_epoch = c->intervals[0].iv.epoch;
     if (c->source_parallelism > 0 && c->marker.n_subtasks != c->source_parallelism)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the marker names %zu participants, and the job's source has %ju subtasks",
-                c->marker.n_subtasks, (uintmax_t)c->source_parallelism);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+                "the marker names %zu participants, and the job's source has %ju subtasks", c->marker.n_subtasks,
+                (uintmax_t)c->source_parallelism);
     c->scope.start = SCOPE_FROM_CHECKPOINT;
     read_ends(c, first_epoch);
     if (c->scope.since == 0)

@@ -59,7 +59,8 @@ static size_t candidates(struct cut *c, struct candidate *list, size_t max)
 
 static bool fits(const struct cut_request *r, const struct candidate *s)
 {
-    return (!r->sink || strcmp(r->sink, s->op) == 0) && (!r->database || !s->database || strcmp(r->database, s->database) == 0) &&
+    return (!r->sink || strcmp(r->sink, s->op) == 0) &&
+           (!r->database || !s->database || strcmp(r->database, s->database) == 0) &&
            (!r->table || !s->table || strcmp(r->table, s->table) == 0);
 }
 
@@ -89,8 +90,9 @@ int cut_find_sink(struct cut *c, struct err *err)
         cut_say(c, STATUS_UNAVAILABLE, c->b->m.has_captures ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_CAPTURES,
                 "the bundle holds no sink's interval evidence");
     else if (fit == 0)
-        rc = err_set(err, ERR_REFUSED, "no sink of the bundle is --sink=%s --database=%s --table=%s; its sinks are: %s", r->sink ? r->sink : "(any)",
-                     r->database ? r->database : "(any)", r->table ? r->table : "(any)", all.p);
+        rc = err_set(err, ERR_REFUSED, "no sink of the bundle is --sink=%s --database=%s --table=%s; its sinks are: %s",
+                     r->sink ? r->sink : "(any)", r->database ? r->database : "(any)", r->table ? r->table : "(any)",
+                     all.p);
     else if (fit > 1)
         rc = err_set(err, ERR_REFUSED, "the bundle has several sinks and none is named with --sink: %s", all.p);
     if (rc != 0)
@@ -111,10 +113,13 @@ static void check_type(struct cut *c, const char *id, const char *type)
 {
     if (!known_type(type)) {
         c->no_scope = true;
-        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB,
-                "operator %s is of type '%s', which keeps state across records or is not known: only record-wise jobs are supported", id, type);
+        cut_say(
+            c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB,
+            "operator %s is of type '%s', which keeps state across records or is not known: only record-wise jobs are supported",
+            id, type);
     } else if (c->sink && strcmp(id, c->sink) == 0 && strcmp(type, "clickhouse-sink") != 0)
-        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "operator %s is of type '%s', no ClickHouse sink", id, type);
+        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "operator %s is of type '%s', no ClickHouse sink", id,
+                type);
 }
 
 /* Only what the sink's rows pass through decides; another branch of the job does not. */
@@ -149,7 +154,8 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         }
     }
     if (sink_found && sources != 1)
-        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "%zu Kafka sources lead to the sink, one is supported", sources);
+        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "%zu Kafka sources lead to the sink, one is supported",
+                sources);
 }
 
 static bool check_manifest(struct cut *c)
@@ -212,17 +218,19 @@ static int mark_keys(struct cut *c, struct err *err)
         size_t at;
         const struct column *k = columns_find(all, name, strlen(name), &at);
         if (!k)
-            return err_set(err, ERR_REFUSED, "--key=%s, and the sink writes no such column of %s.%s", name, c->scope.database, c->scope.table);
+            return err_set(err, ERR_REFUSED, "--key=%s, and the sink writes no such column of %s.%s", name,
+                           c->scope.database, c->scope.table);
         if (k->key)
             return err_set(err, ERR_REFUSED, "--key names '%s' twice", name);
         all->at[at].key = true;
         if (!type_is_key(&k->type))
-            cut_say(c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s: an integer or String column, not Nullable, is needed",
-                    name, k->type.name);
+            cut_say(c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY,
+                    "key column '%s' is %s: an integer or String column, not Nullable, is needed", name, k->type.name);
     }
     for (size_t i = 0; i < all->n; i++)
         if (!type_supported(&all->at[i].type))
-            cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, which is not compared", all->at[i].name, all->at[i].type.name);
+            cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, which is not compared",
+                    all->at[i].name, all->at[i].type.name);
     return 0;
 }
 

@@ -38,8 +38,9 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
         size_t at;
         if (columns_find(all, m->name, m->name_len, &at))
             continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB, "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where,
-                (uintmax_t)line, (int)m->name_len, m->name);
+        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB,
+                "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where, (uintmax_t)line,
+                (int)m->name_len, m->name);
         p->said_name = true;
     }
 }
@@ -93,7 +94,8 @@ static void put_expected(struct pass *p, const char *at, size_t at_len)
     file_add(p->expected, p->key.p, p->key.len, &p->expected_err);
 }
 
-static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again, struct err *err)
+static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again,
+                     struct err *err)
 {
     arena_reset(&p->line);
     struct json_error e;
@@ -106,8 +108,8 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
     const char *at = at_of(event, &at_len);
     cells_of(p, values, where, line);
     if (keyed_add(p->keyed, p->key.p, p->key.len, p->cells.p, p->cells.len) && !p->said_key) {
-        cut_say(p->c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "the key does not name one row: %.*s names another at %.*s", (int)p->key.len - 1,
-                p->key.p, at ? (int)at_len : 1, at ? at : "?");
+        cut_say(p->c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "the key does not name one row: %.*s names another at %.*s",
+                (int)p->key.len - 1, p->key.p, at ? (int)at_len : 1, at ? at : "?");
         p->said_key = true;
     }
     stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
@@ -119,12 +121,13 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
 static int header_fits(const struct cut_interval *i, const struct capture_header *h, struct err *err)
 {
     const struct interval *iv = &i->iv;
-    if (strcmp(h->job, iv->job) != 0 || strcmp(h->operator_id, iv->operator_id) != 0 || h->subtask != iv->subtask || h->epoch != iv->epoch ||
-        strcmp(h->attempt, iv->attempt) != 0)
-        return err_set(err, ERR_REFUSED, "'%s': its header names another interval or attempt than '%s'", i->capture, i->path);
+    if (strcmp(h->job, iv->job) != 0 || strcmp(h->operator_id, iv->operator_id) != 0 || h->subtask != iv->subtask ||
+        h->epoch != iv->epoch || strcmp(h->attempt, iv->attempt) != 0)
+        return err_set(err, ERR_REFUSED, "'%s': its header names another interval or attempt than '%s'", i->capture,
+                       i->path);
     if (h->seen != iv->seen || h->stored != iv->stored || h->truncated != iv->truncated)
-        return err_set(err, ERR_REFUSED, "'%s': its header counts %ju rows, '%s' counts %ju", i->capture, (uintmax_t)h->seen, i->path,
-                       (uintmax_t)iv->seen);
+        return err_set(err, ERR_REFUSED, "'%s': its header counts %ju rows, '%s' counts %ju", i->capture,
+                       (uintmax_t)h->seen, i->path, (uintmax_t)iv->seen);
     return 0;
 }
 
@@ -152,7 +155,8 @@ static int check_digest(struct capture_reader *r, const struct bundle_artifact *
     capture_read_digest(r, &bytes, sha);
     if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
         return 0;
-    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
+    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path,
+                   (uintmax_t)bytes, sha);
 }
 
 static void read_capture(struct pass *p, const struct cut_interval *i)

@@ -34,7 +34,8 @@ static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint6
         next = NEXT_COLLECT_CAPTURES;
     else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
         next = NEXT_COLLECT_EPOCHS;
-    cut_say(c, STATUS_UNAVAILABLE, next, "no interval evidence of sink %s, subtask %ju, epoch %ju: '%s' is not in the bundle", c->sink,
+    cut_say(c, STATUS_UNAVAILABLE, next,
+            "no interval evidence of sink %s, subtask %ju, epoch %ju: '%s' is not in the bundle", c->sink,
             (uintmax_t)subtask, (uintmax_t)epoch, path);
 }
 
@@ -46,12 +47,14 @@ static void check_capture(struct cut *c, struct cut_interval *i)
     if (iv->outcome == CAPTURE_DISARMED)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the capture of this interval was disarmed", i->path);
     else if (iv->truncated || iv->stored < iv->seen)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RAISE_CAPTURE, "'%s': the capture is truncated: %ju of %ju rows were stored", i->path,
-                (uintmax_t)iv->stored, (uintmax_t)iv->seen);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RAISE_CAPTURE,
+                "'%s': the capture is truncated: %ju of %ju rows were stored", i->path, (uintmax_t)iv->stored,
+                (uintmax_t)iv->seen);
     else if (!f)
         cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_CAPTURES, "the capture '%s' is not in the bundle", i->capture);
     else if (strcmp(f->sha256, iv->sha256) != 0 || f->bytes != iv->bytes)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the capture '%s' is not the one that '%s' speaks of", i->capture, i->path);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the capture '%s' is not the one that '%s' speaks of",
+                i->capture, i->path);
 }
 
 /* The acknowledged INSERTs must be exactly the recorded rows, one range after another. */
@@ -61,15 +64,17 @@ static void check_ledger(struct cut *c, const struct cut_interval *i)
     for (size_t k = 0; k < i->iv.n_ledger; k++) {
         const struct ledger_entry *l = &i->iv.ledger[k];
         if (l->first != at || l->rows == 0) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': ledger entry %zu begins at row %ju, the ones before end at %ju", i->path, k,
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+                    "'%s': ledger entry %zu begins at row %ju, the ones before end at %ju", i->path, k,
                     (uintmax_t)l->first, (uintmax_t)at);
             return;
         }
         at += l->rows;
     }
     if (at != i->iv.seen)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the ledger acknowledges %ju rows, the sink's input had %ju", i->path,
-                (uintmax_t)at, (uintmax_t)i->iv.seen);
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+                "'%s': the ledger acknowledges %ju rows, the sink's input had %ju", i->path, (uintmax_t)at,
+                (uintmax_t)i->iv.seen);
     c->owed_rows += at;
 }
 
@@ -96,9 +101,10 @@ static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struc
         cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "%s", err.text);
         return false;
     }
-    if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask || iv.epoch != epoch) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", where, iv.job,
-                iv.operator_id, (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
+    if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask ||
+        iv.epoch != epoch) {
+        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju",
+                where, iv.job, iv.operator_id, (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
         return false;
     }
     *out = interval_add(c);
@@ -115,7 +121,8 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
     for (uint64_t e = c->scope.checkpoint;;) {
         struct cut_interval *i;
         if (restored_passes_over(r, e)) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "epoch %ju is of a run that the restore from %ju discarded", (uintmax_t)e,
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT,
+                    "epoch %ju is of a run that the restore from %ju discarded", (uintmax_t)e,
                     (uintmax_t)r->checkpoint);
             return false;
         }
@@ -124,7 +131,8 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
         uint64_t previous = i->iv.previous;
         *since = previous;
         if (r && previous != 0 && previous < r->next && e >= r->next) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the barrier before it is %ju, and a restore lies between them (RESTORED's next is %ju)",
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+                    "'%s': the barrier before it is %ju, and a restore lies between them (RESTORED's next is %ju)",
                     i->path, (uintmax_t)previous, (uintmax_t)r->next);
             return false;
         }
@@ -157,8 +165,8 @@ static void subtask_add(struct scope *s, uint64_t subtask)
     s->n_subtasks++;
 }
 
-/* Every subtask that the sink had, by anything that tells: the graph, the checkpoint's participants (a lane each), and what
- * the bundle holds of the sink. One that only one of them names still owes its evidence. */
+/* Every subtask that the sink had, by anything that tells: the graph, the checkpoint's participants (a lane each), and
+ * what the bundle holds of the sink. One that only one of them names still owes its evidence. */
 static void subtasks_of(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
@@ -188,14 +196,14 @@ static void check_agreement(struct cut *c)
         const struct cut_interval *other = &c->intervals[i];
         const char *field = destination_differs(&first->iv.destination, &other->iv.destination);
         if (strcmp(first->iv.attempt, other->iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' is of attempt '%s', '%s' of '%s'", first->path, first->iv.attempt,
-                    other->path, other->iv.attempt);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' is of attempt '%s', '%s' of '%s'", first->path,
+                    first->iv.attempt, other->path, other->iv.attempt);
         if (field)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' and '%s' name two destinations: %s differs", first->path, other->path,
-                    field);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' and '%s' name two destinations: %s differs",
+                    first->path, other->path, field);
         if (other->iv.epoch == c->intervals[i - 1].iv.epoch && other->iv.previous != c->intervals[i - 1].iv.previous)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' and '%s' differ in the barrier before them", c->intervals[i - 1].path,
-                    other->path);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' and '%s' differ in the barrier before them",
+                    c->intervals[i - 1].path, other->path);
     }
 }
 
@@ -235,7 +243,8 @@ static void check_passed_by(struct cut *c)
         while (k < s->n_epochs && s->epochs[k] != epoch)
             k++;
         if (k == s->n_epochs)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' lies within the scope, and no later interval names it as the one before", path);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+                    "'%s' lies within the scope, and no later interval names it as the one before", path);
     }
     buf_free(&head);
 }
@@ -252,8 +261,9 @@ void cut_walk(struct cut *c)
             continue;
         }
         if (any && own != since)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals begin after different checkpoints: %ju and %ju",
-                    (uintmax_t)since, (uintmax_t)own);
+            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+                    "the subtasks' intervals begin after different checkpoints: %ju and %ju", (uintmax_t)since,
+                    (uintmax_t)own);
         since = own;
         any = true;
     }

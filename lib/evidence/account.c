@@ -111,7 +111,8 @@ void interval_put(struct buf *out, const struct interval *iv)
     buf_addc(out, '\n');
 }
 
-int interval_write(const char *capture_dir, const struct interval *iv, struct arena *a, struct left *entry, struct err *err)
+int interval_write(const char *capture_dir, const struct interval *iv, struct arena *a, struct left *entry,
+                   struct err *err)
 {
     struct buf text = BUF_INIT, rel = BUF_INIT, path = BUF_INIT;
     char sha[SHA256_HEX + 1];
@@ -123,8 +124,11 @@ int interval_write(const char *capture_dir, const struct interval *iv, struct ar
     if (rc == 0 && entry) {
         sha256_of(text.p, text.len, sha);
         *entry = (struct left){.operator_id = arena_strndup(a, iv->operator_id, strlen(iv->operator_id)),
-                               .subtask = iv->subtask, .kind = LEFT_INTERVAL, .file = arena_strndup(a, rel.p, rel.len),
-                               .bytes = text.len, .sha256 = arena_strndup(a, sha, SHA256_HEX)};
+                               .subtask = iv->subtask,
+                               .kind = LEFT_INTERVAL,
+                               .file = arena_strndup(a, rel.p, rel.len),
+                               .bytes = text.len,
+                               .sha256 = arena_strndup(a, sha, SHA256_HEX)};
     }
     buf_free(&text);
     buf_free(&rel);

@@ -14,8 +14,10 @@ static int left_parse(const struct json *v, const char *where, struct arena *a, 
     *out = (struct left){0};
     if (json_need_str(v, "operator", a, &out->operator_id, where, err) != 0 ||
         json_need_u64(v, "subtask", &out->subtask, where, err) != 0 ||
-        json_need_str(v, "kind", a, &out->kind, where, err) != 0 || json_need_str(v, "file", a, &out->file, where, err) != 0 ||
-        json_need_u64(v, "bytes", &out->bytes, where, err) != 0 || json_need_str(v, "sha256", a, &out->sha256, where, err) != 0)
+        json_need_str(v, "kind", a, &out->kind, where, err) != 0 ||
+        json_need_str(v, "file", a, &out->file, where, err) != 0 ||
+        json_need_u64(v, "bytes", &out->bytes, where, err) != 0 ||
+        json_need_str(v, "sha256", a, &out->sha256, where, err) != 0)
         return -1;
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%s' is no operator id", where, out->operator_id);
@@ -25,13 +27,15 @@ static int left_parse(const struct json *v, const char *where, struct arena *a, 
         return err_set(err, ERR_REFUSED, "%s.sha256: not a SHA-256", where);
     if (strcmp(out->kind, LEFT_CAPTURE) != 0)
         return 0;
-    if (json_need_u64(v, "seen", &out->seen, where, err) != 0 || json_need_u64(v, "stored", &out->stored, where, err) != 0 ||
+    if (json_need_u64(v, "seen", &out->seen, where, err) != 0 ||
+        json_need_u64(v, "stored", &out->stored, where, err) != 0 ||
         json_need_bool(v, "truncated", &out->truncated, where, err) != 0)
         return -1;
     return 0;
 }
 
-static int barrier_left(const struct json *list, const char *where, struct arena *a, struct barrier *out, struct err *err)
+static int barrier_left(const struct json *list, const char *where, struct arena *a, struct barrier *out,
+                        struct err *err)
 {
     out->left = arena_alloc(a, (list->len + 1) * sizeof *out->left);
     for (size_t i = 0; i < list->len; i++) {

@@ -20,7 +20,8 @@ static int header_parse(struct capture_reader *r, const char *p, size_t n, struc
 {
     struct capture_header *h = &r->h;
     if (n != CAPTURE_HEADER - 1)
-        return err_set(err, ERR_REFUSED, "%s: the first line is no capture header of %d bytes", r->name, CAPTURE_HEADER);
+        return err_set(err, ERR_REFUSED, "%s: the first line is no capture header of %d bytes", r->name,
+                       CAPTURE_HEADER);
     struct json *doc = json_parse_named(arena_strndup(&r->arena, p, n), n, &r->arena, r->name, err);
     if (!doc || format_check(doc, "owed-capture", r->name, &r->arena, err) != 0)
         return -1;
@@ -38,8 +39,8 @@ static int header_parse(struct capture_reader *r, const char *p, size_t n, struc
         return err_set(err, ERR_REFUSED, "%s: the header counts %ju stored of %ju seen", r->name, (uintmax_t)h->stored,
                        (uintmax_t)h->seen);
     if (h->stored < h->seen && !h->truncated)
-        return err_set(err, ERR_REFUSED, "%s: the header counts %ju stored of %ju seen and does not say truncated", r->name,
-                       (uintmax_t)h->stored, (uintmax_t)h->seen);
+        return err_set(err, ERR_REFUSED, "%s: the header counts %ju stored of %ju seen and does not say truncated",
+                       r->name, (uintmax_t)h->stored, (uintmax_t)h->seen);
     return 0;
 }
 

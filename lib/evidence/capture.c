@@ -20,9 +20,13 @@
 void capture_open(struct capture_writer *w, const char *capture_dir, const char *job, const char *op, uint64_t subtask,
                   const char *attempt, uint64_t limit)
 {
-    *w = (struct capture_writer){.capture_dir = xstrdup(capture_dir), .job = xstrdup(job), .operator_id = xstrdup(op),
-                                 .attempt = xstrdup(attempt), .subtask = subtask,
-                                 .limit = limit ? limit : CAPTURE_RECORDS, .fd = -1};
+    *w = (struct capture_writer){.capture_dir = xstrdup(capture_dir),
+                                 .job = xstrdup(job),
+                                 .operator_id = xstrdup(op),
+                                 .attempt = xstrdup(attempt),
+                                 .subtask = subtask,
+                                 .limit = limit ? limit : CAPTURE_RECORDS,
+                                 .fd = -1};
 }
 
 static void path_in(const struct capture_writer *w, const char *name, struct buf *out)
@@ -150,7 +154,8 @@ static int header_write(struct capture_writer *w, uint64_t epoch, struct err *er
     return rc;
 }
 
-static int publish(struct capture_writer *w, const char *name, char sha[SHA256_HEX + 1], uint64_t *bytes, struct err *err)
+static int publish(struct capture_writer *w, const char *name, char sha[SHA256_HEX + 1], uint64_t *bytes,
+                   struct err *err)
 {
     struct buf from = BUF_INIT, to = BUF_INIT, dir = BUF_INIT;
     path_in(w, TEMPORARY, &from);
@@ -206,9 +211,14 @@ int capture_end(struct capture_writer *w, uint64_t epoch, struct arena *a, struc
         struct buf rel = BUF_INIT;
         evidence_path_capture(&rel, w->operator_id, w->subtask, epoch);
         *entry = (struct left){.operator_id = arena_strndup(a, w->operator_id, strlen(w->operator_id)),
-                               .subtask = w->subtask, .kind = LEFT_CAPTURE, .file = arena_strndup(a, rel.p, rel.len),
-                               .bytes = bytes, .sha256 = arena_strndup(a, sha, SHA256_HEX), .seen = w->seen,
-                               .stored = w->stored, .truncated = w->truncated};
+                               .subtask = w->subtask,
+                               .kind = LEFT_CAPTURE,
+                               .file = arena_strndup(a, rel.p, rel.len),
+                               .bytes = bytes,
+                               .sha256 = arena_strndup(a, sha, SHA256_HEX),
+                               .seen = w->seen,
+                               .stored = w->stored,
+                               .truncated = w->truncated};
         buf_free(&rel);
     }
     start_over(w);

@@ -14,13 +14,15 @@
 /* Of the first line, whose tree costs fifty times its text. */
 #define HEADER_MAX ((size_t)8 << 20)
 
-static int handles_parse(const struct json *doc, const char *where, struct arena *a, struct changelog *out, struct err *err)
+static int handles_parse(const struct json *doc, const char *where, struct arena *a, struct changelog *out,
+                         struct err *err)
 {
     struct json *list;
     if (json_need(doc, "materializations", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     if (list->len > HANDLES_MAX)
-        return err_set(err, ERR_REFUSED, "%s.materializations: %zu of them, the bound is %d", where, list->len, HANDLES_MAX);
+        return err_set(err, ERR_REFUSED, "%s.materializations: %zu of them, the bound is %d", where, list->len,
+                       HANDLES_MAX);
     out->handles = arena_alloc(a, (list->len + 1) * sizeof *out->handles);
     out->n_handles = list->len;
     for (size_t i = 0; i < list->len; i++) {
@@ -37,10 +39,12 @@ static int handles_parse(const struct json *doc, const char *where, struct arena
     return 0;
 }
 
-static int header_parse(const char *p, size_t n, const char *where, struct arena *a, struct changelog *out, struct err *err)
+static int header_parse(const char *p, size_t n, const char *where, struct arena *a, struct changelog *out,
+                        struct err *err)
 {
     struct json *doc = json_parse_named(p, n, a, where, err);
-    if (!doc || format_check(doc, "owed-changelog", where, a, err) != 0 || json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
+    if (!doc || format_check(doc, "owed-changelog", where, a, err) != 0 ||
+        json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
         json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
         json_need_str(doc, "kind", a, &out->kind, where, err) != 0 ||
         json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 ||
@@ -57,7 +61,8 @@ int changelog_parse(const char *p, size_t n, const char *where, struct arena *a,
     if (!nl)
         return err_set(err, ERR_REFUSED, "%s: no whole first line", where);
     if ((size_t)(nl - p) > HEADER_MAX)
-        return err_set(err, ERR_REFUSED, "%s: its first line has %zu bytes, the bound is %zu", where, (size_t)(nl - p), HEADER_MAX);
+        return err_set(err, ERR_REFUSED, "%s: its first line has %zu bytes, the bound is %zu", where, (size_t)(nl - p),
+                       HEADER_MAX);
     if (header_parse(p, (size_t)(nl - p), where, a, out, err) != 0)
         return -1;
     out->lines = nl + 1;
@@ -69,7 +74,8 @@ int changelog_parse(const char *p, size_t n, const char *where, struct arena *a,
     if (at < end)
         return err_set(err, ERR_REFUSED, "%s: cut in the middle of its last line", where);
     if (lines != out->changes)
-        return err_set(err, ERR_REFUSED, "%s: %ju changes, its header says %ju", where, (uintmax_t)lines, (uintmax_t)out->changes);
+        return err_set(err, ERR_REFUSED, "%s: %ju changes, its header says %ju", where, (uintmax_t)lines,
+                       (uintmax_t)out->changes);
     return 0;
 }
 
@@ -107,12 +113,14 @@ static int by_name(const void *x, const void *y)
     return c ? c : a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int put_materialization(struct state *s, const struct materialization *m, const struct buf *text, struct arena *a, struct err *err)
+static int put_materialization(struct state *s, const struct materialization *m, const struct buf *text,
+                               struct arena *a, struct err *err)
 {
     char sha[SHA256_HEX + 1];
     const char *p = text->p ? text->p : "";
     if (text->len != m->bytes)
-        return err_set(err, ERR_REFUSED, "materialization '%s': %zu bytes, its handle says %ju", m->location, text->len, (uintmax_t)m->bytes);
+        return err_set(err, ERR_REFUSED, "materialization '%s': %zu bytes, its handle says %ju", m->location, text->len,
+                       (uintmax_t)m->bytes);
     sha256_of(p, text->len, sha);
     if (strcmp(sha, m->sha256) != 0)
         return err_set(err, ERR_REFUSED, "materialization '%s': another SHA-256 than its handle's", m->location);
@@ -193,7 +201,8 @@ static void put_document(const struct changelog *c, const struct state *s, struc
     buf_addc(out, '\n');
 }
 
-int changelog_replay(const struct changelog *c, const struct buf *texts, const char *where, struct buf *out, struct err *err)
+int changelog_replay(const struct changelog *c, const struct buf *texts, const char *where, struct buf *out,
+                     struct err *err)
 {
     struct arena a = ARENA_INIT;
     struct state s = {NULL, 0, 0};

@@ -31,15 +31,19 @@ bool evidence_name_id(const char *name, const char *prefix, const char *suffix, 
 enum marker_kind { MARKER_COMPLETED, MARKER_CONFIRMED };
 
 /* Each resets out and returns the relative path. */
-const char *evidence_path_jobs(struct buf *out, const char *job);                          /* _jobs/<job> */
+const char *evidence_path_jobs(struct buf *out, const char *job); /* _jobs/<job> */
 const char *evidence_path_marker(struct buf *out, const char *job, enum marker_kind k, uint64_t id);
 const char *evidence_path_restored(struct buf *out, const char *job);
-const char *evidence_path_snapshot(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
-const char *evidence_path_start(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t epoch);
-const char *evidence_path_changelog(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
+const char *evidence_path_snapshot(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                   uint64_t checkpoint);
+const char *evidence_path_start(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                uint64_t epoch);
+const char *evidence_path_changelog(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                    uint64_t checkpoint);
 /* _state/<job>/v<gen>/<sub>.cp-<id>, a directory */
-const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint);
-const char *evidence_path_op(struct buf *out, const char *op, uint64_t subtask);           /* op-3/subtask-0 */
+const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                  uint64_t checkpoint);
+const char *evidence_path_op(struct buf *out, const char *op, uint64_t subtask); /* op-3/subtask-0 */
 const char *evidence_path_capture(struct buf *out, const char *op, uint64_t subtask, uint64_t epoch);
 const char *evidence_path_interval(struct buf *out, const char *op, uint64_t subtask, uint64_t epoch);
 
@@ -82,21 +86,22 @@ bool markers_have(const struct markers *m, enum marker_kind k, uint64_t id);
 /* The one restore rule: the newest id c of ids for which not (R < c < next) holds, R and next being RESTORED's
  * (NULL: there is none). False: start from nothing. */
 bool restore_choice(const uint64_t *ids, size_t n, const struct restored *r, uint64_t *choice);
-/* The restore point on disk: that rule over the completed checkpoints, or over the confirmed ones where the job's sinks need
- * commit confirmation. What a restart restores and what a collection is for are both chosen here. */
+/* The restore point on disk: that rule over the completed checkpoints, or over the confirmed ones where the job's sinks
+ * need commit confirmation. What a restart restores and what a collection is for are both chosen here. */
 bool restore_point(const struct markers *m, bool confirmed, uint64_t *choice);
 /* True when RESTORED passes the id over: it belongs to a run that a restore discarded. */
 bool restored_passes_over(const struct restored *r, uint64_t id);
 
-/* True when checkpoint id keeps its snapshots: it is among the newest `retain` completed ones, is not older than the newest
- * (it may be on its way), or is the restore point of a run that has not completed `retain` of its own. */
+/* True when checkpoint id keeps its snapshots: it is among the newest `retain` completed ones, is not older than the
+ * newest (it may be on its way), or is the restore point of a run that has not completed `retain` of its own. */
 bool evidence_keeps(const struct markers *m, uint64_t retain, uint64_t id);
 /* Remove the snapshots of every checkpoint of the generation that evidence_keeps does not keep. */
 int evidence_retain(const char *ckpt_dir, const char *job, uint64_t generation, uint64_t retain, struct err *err);
 
 /* The greatest id that anything on disk names: markers, snapshots, starts, captures, interval evidence, RESTORED's
  * next - 1. 0 where there is none. A new attempt numbers from one past it. capture_dir may be NULL. */
-int evidence_greatest_id(const char *ckpt_dir, const char *capture_dir, const char *job, uint64_t *greatest, struct err *err);
+int evidence_greatest_id(const char *ckpt_dir, const char *capture_dir, const char *job, uint64_t *greatest,
+                         struct err *err);
 
 /* ---- what a stage wrote for a barrier, and the barrier ---- */
 
@@ -155,13 +160,13 @@ struct snapshot {
     const char *isolation;
     struct position *positions; /* ascending by partition */
     size_t n_positions;
-    uint64_t *declared;         /* the partitions that the lane owns */
+    uint64_t *declared; /* the partitions that the lane owns */
     size_t n_declared;
     bool has_watermark;
     int64_t watermark;
     struct position *partition_max; /* greatest event time by partition */
     size_t n_partition_max;
-    bool is_start;              /* of a run: the three below are set */
+    bool is_start; /* of a run: the three below are set */
     uint64_t first_epoch, restored_from;
     const char *attempt;
 };
@@ -221,21 +226,23 @@ struct changelog {
     uint64_t changes;
 };
 
-/* Read a changelog's header and hold the count of its lines against it; the lines are read by changelog_replay. The text
- * must outlive out. */
-int changelog_parse(const char *p, size_t n, const char *where, struct arena *a, struct changelog *out, struct err *err);
-/* Where a handle's file lies below its state root, in location's own text, or NULL where it lies outside of it or is in no
- * directory materializations/. Decided by the texts alone. */
+/* Read a changelog's header and hold the count of its lines against it; the lines are read by changelog_replay. The
+ * text must outlive out. */
+int changelog_parse(const char *p, size_t n, const char *where, struct arena *a, struct changelog *out,
+                    struct err *err);
+/* Where a handle's file lies below its state root, in location's own text, or NULL where it lies outside of it or is in
+ * no directory materializations/. Decided by the texts alone. */
 const char *changelog_rel(const char *location, const struct state_root *root);
-/* Put the materializations (texts[i] is that of handles[i]) and then the changes into one state, and append its owed-state
- * document, as snapshot_parse reads it. Refuses a text that its handle does not describe. */
-int changelog_replay(const struct changelog *c, const struct buf *texts, const char *where, struct buf *out, struct err *err);
+/* Put the materializations (texts[i] is that of handles[i]) and then the changes into one state, and append its
+ * owed-state document, as snapshot_parse reads it. Refuses a text that its handle does not describe. */
+int changelog_replay(const struct changelog *c, const struct buf *texts, const char *where, struct buf *out,
+                     struct err *err);
 
 /* ---- captures ---- */
 
-#define CAPTURE_HEADER 512         /* bytes of the first line, padded, newline counted */
-#define CAPTURE_RECORDS 10000      /* default bound of data lines an epoch */
-#define CAPTURE_CONTROL_FACTOR 4   /* control lines: this many times the bound */
+#define CAPTURE_HEADER 512       /* bytes of the first line, padded, newline counted */
+#define CAPTURE_RECORDS 10000    /* default bound of data lines an epoch */
+#define CAPTURE_CONTROL_FACTOR 4 /* control lines: this many times the bound */
 
 struct capture_header {
     const char *job, *operator_id, *attempt;
@@ -329,7 +336,8 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
  * create_table_query are masked. */
 void interval_put(struct buf *out, const struct interval *iv);
 /* Written beside its name, synced, renamed. entry as in capture_end. */
-int interval_write(const char *capture_dir, const struct interval *iv, struct arena *a, struct left *entry, struct err *err);
+int interval_write(const char *capture_dir, const struct interval *iv, struct arena *a, struct left *entry,
+                   struct err *err);
 /* Fill the capture part of iv from the barrier's entry of the sink's own input (NULL: there is none) and the sink's own
  * count: written, empty, or disarmed where there is no entry or the counts differ. */
 void interval_set_capture(struct interval *iv, const struct left *capture, uint64_t sink_seen);
@@ -342,7 +350,7 @@ const char *capture_outcome_name(enum capture_outcome o);
 
 struct op_spec {
     const char *job, *operator_id, *name, *kind, *uid; /* uid may be NULL */
-    const char *parameters; /* JSON text of an object; NULL: {} */
+    const char *parameters;                            /* JSON text of an object; NULL: {} */
 };
 int op_spec_parse(const char *p, size_t n, const char *where, struct arena *a, struct op_spec *out, struct err *err);
 /* Write op-<id>/subtask-<s>/op.json, parameters redacted by name. */
@@ -363,9 +371,10 @@ struct job_manifest {
     const char *(*edges)[2];
     size_t n_edges;
     const struct json *document, *graph;
-    const struct json *delivery; /* NULL: none */
+    const struct json *delivery;       /* NULL: none */
     char graph_sha256[SHA256_HEX + 1]; /* of the graph's canonical text */
 };
-int job_manifest_parse(const char *p, size_t n, const char *where, struct arena *a, struct job_manifest *out, struct err *err);
+int job_manifest_parse(const char *p, size_t n, const char *where, struct arena *a, struct job_manifest *out,
+                       struct err *err);
 
 #endif

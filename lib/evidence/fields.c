@@ -58,7 +58,7 @@ static int fields_line(const char *p, size_t n, const char *where, size_t line, 
 }
 
 int fields_read(const char *p, size_t n, const char *where, struct field *f, size_t n_f, struct arena *a,
-                       struct err *err)
+                struct err *err)
 {
     if (n == 0)
         return err_set(err, ERR_REFUSED, "%s is empty", where);
@@ -90,7 +90,8 @@ int format_check(const struct json *doc, const char *format, const char *where, 
     uint64_t version;
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
-    if (json_need_str(doc, "format", a, &got, where, err) != 0 || json_need_u64(doc, "version", &version, where, err) != 0)
+    if (json_need_str(doc, "format", a, &got, where, err) != 0 ||
+        json_need_u64(doc, "version", &version, where, err) != 0)
         return -1;
     if (strcmp(got, format) != 0)
         return err_set(err, ERR_REFUSED, "%s: the format is '%.100s', not '%s'", where, got, format);
@@ -109,4 +110,3 @@ int make_parent(const char *path, struct err *err)
     free(dir);
     return rc;
 }
-

@@ -12,7 +12,8 @@ struct field {
 
 /* Fill the values of the n_f known fields. Refuses an empty text, a line without its newline, a line that is no
  * key=value or no text, and a known key given twice. */
-int fields_read(const char *p, size_t n, const char *where, struct field *f, size_t n_f, struct arena *a, struct err *err);
+int fields_read(const char *p, size_t n, const char *where, struct field *f, size_t n_f, struct arena *a,
+                struct err *err);
 /* A field that must be there and be a decimal. */
 int field_u64(const struct field *f, uint64_t *out, const char *where, struct err *err);
 

@@ -33,7 +33,8 @@ static int name_of(const char *const *names, size_t n, const char *s, unsigned *
     return -1;
 }
 
-static int capture_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
+static int capture_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out,
+                         struct err *err)
 {
     struct json *c;
     const char *name;
@@ -46,13 +47,16 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     out->outcome = (enum capture_outcome)outcome;
     out->capture_text = c->raw;
     out->capture_len = c->raw_len;
-    if (json_need_u64(c, "seen", &out->seen, where, err) != 0 || json_opt_u64(c, "stored", &out->stored, where, err) != 0 ||
+    if (json_need_u64(c, "seen", &out->seen, where, err) != 0 ||
+        json_opt_u64(c, "stored", &out->stored, where, err) != 0 ||
         json_opt_bool(c, "truncated", &out->truncated, where, err) != 0)
         return -1;
     if (out->outcome == CAPTURE_DISARMED)
         return 0;
     if (json_need_u64(c, "stored", &out->stored, where, err) != 0 ||
-        json_need_bool(c, "truncated", &out->truncated, where, err) != 0 || json_need_str(c, "file", a, &out->file, where, err) != 0 || json_need_u64(c, "bytes", &out->bytes, where, err) != 0 ||
+        json_need_bool(c, "truncated", &out->truncated, where, err) != 0 ||
+        json_need_str(c, "file", a, &out->file, where, err) != 0 ||
+        json_need_u64(c, "bytes", &out->bytes, where, err) != 0 ||
         json_need_str(c, "sha256", a, &out->sha256, where, err) != 0)
         return -1;
     if (!path_is_plain(out->file, strlen(out->file)) || strchr(out->file, '/'))
@@ -60,19 +64,24 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     if (!sha256_is_hex(out->sha256, strlen(out->sha256)))
         return err_set(err, ERR_REFUSED, "%s: capture.sha256 is not a SHA-256", where);
     if ((out->outcome == CAPTURE_EMPTY) != (out->seen == 0))
-        return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %ju seen", where, name, (uintmax_t)out->seen);
+        return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %ju seen", where, name,
+                       (uintmax_t)out->seen);
     return 0;
 }
 
-static int ledger_entry_parse(const struct json *v, const char *where, struct arena *a, struct ledger_entry *out, struct err *err)
+static int ledger_entry_parse(const struct json *v, const char *where, struct arena *a, struct ledger_entry *out,
+                              struct err *err)
 {
     const char *name;
     unsigned resend = 0;
     *out = (struct ledger_entry){0};
-    if (json_need_str(v, "token", a, &out->token, where, err) != 0 || json_need_u64(v, "first", &out->first, where, err) != 0 ||
-        json_need_u64(v, "rows", &out->rows, where, err) != 0 || json_need_u64(v, "blocks", &out->blocks, where, err) != 0 ||
+    if (json_need_str(v, "token", a, &out->token, where, err) != 0 ||
+        json_need_u64(v, "first", &out->first, where, err) != 0 ||
+        json_need_u64(v, "rows", &out->rows, where, err) != 0 ||
+        json_need_u64(v, "blocks", &out->blocks, where, err) != 0 ||
         json_need_u64(v, "attempts", &out->attempts, where, err) != 0 ||
-        json_need_bool(v, "in_doubt", &out->in_doubt, where, err) != 0 || json_need_str(v, "resend", a, &name, where, err) != 0)
+        json_need_bool(v, "in_doubt", &out->in_doubt, where, err) != 0 ||
+        json_need_str(v, "resend", a, &name, where, err) != 0)
         return -1;
     if (name_of(resend_names, 3, name, &resend) != 0)
         return err_set(err, ERR_REFUSED, "%s.resend: '%.40s' is not known here", where, name);
@@ -82,7 +91,8 @@ static int ledger_entry_parse(const struct json *v, const char *where, struct ar
     return 0;
 }
 
-static int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
+static int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out,
+                        struct err *err)
 {
     struct json *list;
     if (json_need(doc, "ledger", JSON_ARRAY, &list, where, err) != 0)
@@ -114,7 +124,8 @@ static int columns_check(const struct json *list, const char *where, struct aren
     return 0;
 }
 
-static int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d, struct err *err)
+static int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d,
+                             struct err *err)
 {
     struct json *o, *columns;
     if (json_need(doc, "destination", JSON_OBJECT, &o, where, err) != 0)
@@ -122,17 +133,26 @@ static int destination_parse(const struct json *doc, const char *where, struct a
     const struct {
         const char *name;
         const char **to;
-    } f[] = {{"endpoint", &d->endpoint}, {"server_uuid", &d->server_uuid}, {"server_version", &d->server_version},
-             {"database", &d->database}, {"table", &d->table}, {"table_uuid", &d->table_uuid}, {"engine", &d->engine},
-             {"engine_full", &d->engine_full}, {"create_table_query", &d->create_table_query}};
+    } f[] = {{"endpoint", &d->endpoint},
+             {"server_uuid", &d->server_uuid},
+             {"server_version", &d->server_version},
+             {"database", &d->database},
+             {"table", &d->table},
+             {"table_uuid", &d->table_uuid},
+             {"engine", &d->engine},
+             {"engine_full", &d->engine_full},
+             {"create_table_query", &d->create_table_query}};
     for (size_t i = 0; i < sizeof f / sizeof *f; i++)
         if (json_need_str(o, f[i].name, a, f[i].to, where, err) != 0)
             return -1;
     const struct {
         const char *name;
         const char **to;
-    } opt[] = {{"server_host", &d->server_host}, {"partition_key", &d->partition_key}, {"dedup_window", &d->dedup_window},
-               {"async_insert", &d->async_insert}, {"wait_for_async_insert", &d->wait_for_async_insert}};
+    } opt[] = {{"server_host", &d->server_host},
+               {"partition_key", &d->partition_key},
+               {"dedup_window", &d->dedup_window},
+               {"async_insert", &d->async_insert},
+               {"wait_for_async_insert", &d->wait_for_async_insert}};
     for (size_t i = 0; i < sizeof opt / sizeof *opt; i++)
         if (json_opt_str(o, opt[i].name, a, opt[i].to, where, err) != 0)
             return -1;
@@ -150,15 +170,16 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
         return -1;
     if (json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
         json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
-        json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 || json_need_u64(doc, "epoch", &out->epoch, where, err) != 0 ||
+        json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 ||
+        json_need_u64(doc, "epoch", &out->epoch, where, err) != 0 ||
         json_need_u64(doc, "previous", &out->previous, where, err) != 0 ||
         json_need_str(doc, "attempt", a, &out->attempt, where, err) != 0)
         return -1;
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
     if (out->epoch <= out->previous)
-        return err_set(err, ERR_REFUSED, "%s: epoch %ju is not past the barrier before it, %ju", where, (uintmax_t)out->epoch,
-                       (uintmax_t)out->previous);
+        return err_set(err, ERR_REFUSED, "%s: epoch %ju is not past the barrier before it, %ju", where,
+                       (uintmax_t)out->epoch, (uintmax_t)out->previous);
     const struct json *mark = json_get(doc, "watermark");
     out->has_watermark = mark && mark->type != JSON_NULL;
     if (out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0)
@@ -172,9 +193,13 @@ const char *destination_differs(const struct destination *a, const struct destin
 {
     const struct {
         const char *name, *a, *b;
-    } f[] = {{"server_uuid", a->server_uuid, b->server_uuid}, {"server_version", a->server_version, b->server_version},
-             {"database", a->database, b->database}, {"table", a->table, b->table}, {"table_uuid", a->table_uuid, b->table_uuid},
-             {"engine_full", a->engine_full, b->engine_full}, {"columns", a->columns, b->columns}};
+    } f[] = {{"server_uuid", a->server_uuid, b->server_uuid},
+             {"server_version", a->server_version, b->server_version},
+             {"database", a->database, b->database},
+             {"table", a->table, b->table},
+             {"table_uuid", a->table_uuid, b->table_uuid},
+             {"engine_full", a->engine_full, b->engine_full},
+             {"columns", a->columns, b->columns}};
     for (size_t i = 0; i < sizeof f / sizeof *f; i++)
         if (strcmp(f[i].a ? f[i].a : "", f[i].b ? f[i].b : "") != 0)
             return f[i].name;

@@ -13,7 +13,8 @@ int op_spec_parse(const char *p, size_t n, const char *where, struct arena *a, s
         return -1;
     if (json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
         json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
-        json_need_str(doc, "name", a, &out->name, where, err) != 0 || json_need_str(doc, "kind", a, &out->kind, where, err) != 0 ||
+        json_need_str(doc, "name", a, &out->name, where, err) != 0 ||
+        json_need_str(doc, "kind", a, &out->kind, where, err) != 0 ||
         json_opt_str(doc, "uid", a, &out->uid, where, err) != 0 ||
         json_need(doc, "parameters", JSON_OBJECT, &parameters, where, err) != 0)
         return -1;
@@ -61,7 +62,8 @@ done:
     return rc;
 }
 
-static int operators_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out, struct err *err)
+static int operators_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,
+                           struct err *err)
 {
     struct json *list;
     if (json_need(graph, "operators", JSON_ARRAY, &list, where, err) != 0)
@@ -72,7 +74,8 @@ static int operators_parse(const struct json *graph, const char *where, struct a
         struct graph_operator *o = &out->operators[i];
         const struct json *v = list->u.items[i];
         snprintf(place, sizeof place, "%.200s.graph.operators[%zu]", where, i);
-        if (json_need_str(v, "id", a, &o->id, place, err) != 0 || json_need_str(v, "type", a, &o->type, place, err) != 0 ||
+        if (json_need_str(v, "id", a, &o->id, place, err) != 0 ||
+            json_need_str(v, "type", a, &o->type, place, err) != 0 ||
             json_opt_str(v, "uid", a, &o->uid, place, err) != 0 ||
             json_need_u64(v, "parallelism", &o->parallelism, place, err) != 0)
             return -1;
@@ -87,7 +90,8 @@ static int operators_parse(const struct json *graph, const char *where, struct a
     return 0;
 }
 
-static int edges_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out, struct err *err)
+static int edges_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,
+                       struct err *err)
 {
     struct json *list;
     if (json_need(graph, "edges", JSON_ARRAY, &list, where, err) != 0)
@@ -95,7 +99,8 @@ static int edges_parse(const struct json *graph, const char *where, struct arena
     out->edges = arena_zalloc(a, (list->len + 1) * sizeof *out->edges);
     for (size_t i = 0; i < list->len; i++) {
         const struct json *e = list->u.items[i];
-        if (e->type != JSON_ARRAY || e->len != 2 || e->u.items[0]->type != JSON_STRING || e->u.items[1]->type != JSON_STRING)
+        if (e->type != JSON_ARRAY || e->len != 2 || e->u.items[0]->type != JSON_STRING ||
+            e->u.items[1]->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.graph.edges[%zu]: not a pair of operator ids", where, i);
         for (size_t k = 0; k < 2; k++)
             out->edges[i][k] = arena_strndup(a, e->u.items[k]->str, e->u.items[k]->len);
@@ -104,13 +109,15 @@ static int edges_parse(const struct json *graph, const char *where, struct arena
     return 0;
 }
 
-int job_manifest_parse(const char *p, size_t n, const char *where, struct arena *a, struct job_manifest *out, struct err *err)
+int job_manifest_parse(const char *p, size_t n, const char *where, struct arena *a, struct job_manifest *out,
+                       struct err *err)
 {
     *out = (struct job_manifest){0};
     struct json *doc = json_parse_named(p, n, a, where, err), *graph;
     if (!doc || format_check(doc, "owed-job", where, a, err) != 0)
         return -1;
-    if (json_need_str(doc, "job", a, &out->job, where, err) != 0 || json_opt_str(doc, "name", a, &out->name, where, err) != 0 ||
+    if (json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
+        json_opt_str(doc, "name", a, &out->name, where, err) != 0 ||
         json_opt_str(doc, "alignment", a, &out->alignment, where, err) != 0 ||
         json_need_u64(doc, "generation", &out->generation, where, err) != 0 ||
         json_need_u64(doc, "parallelism", &out->parallelism, where, err) != 0 ||

@@ -22,7 +22,7 @@ static int field_job(const struct field *f, const char **out, const char *where,
 static int subtasks_parse(const char *s, const char *where, struct arena *a, struct marker *out, struct err *err)
 {
     struct ids l = {NULL, 0, 0};
-    for (const char *p = s;; ) {
+    for (const char *p = s;;) {
         size_t n = strcspn(p, ",");
         uint64_t id;
         if (!scan_u64(p, n, &id))
@@ -43,10 +43,12 @@ static int subtasks_parse(const char *s, const char *where, struct arena *a, str
 
 int marker_parse(const char *p, size_t n, const char *where, struct arena *a, struct marker *out, struct err *err)
 {
-    struct field f[] = {{"job", NULL}, {"checkpoint", NULL}, {"generation", NULL}, {"subtasks", NULL}, {"state_root", NULL}};
+    struct field f[] = {
+        {"job", NULL}, {"checkpoint", NULL}, {"generation", NULL}, {"subtasks", NULL}, {"state_root", NULL}};
     *out = (struct marker){0};
-    if (fields_read(p, n, where, f, sizeof f / sizeof *f, a, err) != 0 || field_job(&f[0], &out->job, where, err) != 0 ||
-        field_u64(&f[1], &out->checkpoint, where, err) != 0 || field_u64(&f[2], &out->generation, where, err) != 0)
+    if (fields_read(p, n, where, f, sizeof f / sizeof *f, a, err) != 0 ||
+        field_job(&f[0], &out->job, where, err) != 0 || field_u64(&f[1], &out->checkpoint, where, err) != 0 ||
+        field_u64(&f[2], &out->generation, where, err) != 0)
         return -1;
     if (!f[3].value)
         return err_set(err, ERR_REFUSED, "%s: no 'subtasks'", where);
@@ -58,8 +60,9 @@ int restored_parse(const char *p, size_t n, const char *where, struct arena *a, 
 {
     struct field f[] = {{"job", NULL}, {"checkpoint", NULL}, {"next", NULL}};
     *out = (struct restored){0};
-    if (fields_read(p, n, where, f, sizeof f / sizeof *f, a, err) != 0 || field_job(&f[0], &out->job, where, err) != 0 ||
-        field_u64(&f[1], &out->checkpoint, where, err) != 0 || field_u64(&f[2], &out->next, where, err) != 0)
+    if (fields_read(p, n, where, f, sizeof f / sizeof *f, a, err) != 0 ||
+        field_job(&f[0], &out->job, where, err) != 0 || field_u64(&f[1], &out->checkpoint, where, err) != 0 ||
+        field_u64(&f[2], &out->next, where, err) != 0)
         return -1;
     if (out->next <= out->checkpoint)
         return err_set(err, ERR_REFUSED, "%s: 'next' %s is not past 'checkpoint' %s", where, f[2].value, f[1].value);

@@ -58,7 +58,8 @@ const char *evidence_path_snapshot(struct buf *out, const char *job, uint64_t ge
                                    uint64_t checkpoint)
 {
     buf_reset(out);
-    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 "/checkpoint-%" PRIu64 ".snap", job, generation, subtask, checkpoint);
+    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 "/checkpoint-%" PRIu64 ".snap", job, generation, subtask,
+               checkpoint);
     return buf_str(out);
 }
 
@@ -73,11 +74,13 @@ const char *evidence_path_changelog(struct buf *out, const char *job, uint64_t g
                                     uint64_t checkpoint)
 {
     buf_reset(out);
-    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 "/changelog-%" PRIu64 ".snap", job, generation, subtask, checkpoint);
+    buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 "/changelog-%" PRIu64 ".snap", job, generation, subtask,
+               checkpoint);
     return buf_str(out);
 }
 
-const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask, uint64_t checkpoint)
+const char *evidence_path_rocksdb(struct buf *out, const char *job, uint64_t generation, uint64_t subtask,
+                                  uint64_t checkpoint)
 {
     buf_reset(out);
     buf_printf(out, "_state/%s/v%" PRIu64 "/%" PRIu64 ".cp-%" PRIu64, job, generation, subtask, checkpoint);

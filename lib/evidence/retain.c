@@ -39,7 +39,8 @@ static int retain_in(const char *dir, const struct markers *m, uint64_t retain, 
     int rc = 0;
     while (rc == 0 && (e = readdir(d))) {
         uint64_t id;
-        if (!evidence_name_id(e->d_name, "checkpoint-", ".snap", &id) && !evidence_name_id(e->d_name, "checkpoint-", ".snap.meta", &id))
+        if (!evidence_name_id(e->d_name, "checkpoint-", ".snap", &id) &&
+            !evidence_name_id(e->d_name, "checkpoint-", ".snap.meta", &id))
             continue;
         if (!evidence_keeps(m, retain, id) && unlinkat(dirfd(d), e->d_name, 0) != 0 && errno != ENOENT)
             rc = err_sys(err, "cannot remove '%s/%s'", dir, e->d_name);

@@ -39,8 +39,10 @@ int state_root_parse(const char *text, struct arena *a, struct state_root *out, 
     if (!path || !path_is_plain(path + 1, n - 1)) {
         struct buf shown = BUF_INIT;
         redact_text(&shown, text, strlen(text));
-        err_set(err, ERR_REFUSED, "%s: the state root '%.300s' is no plain absolute path, bare or behind file://, rocksdb:// or "
-                "changelog+file://, and no address of a store", where, buf_str(&shown));
+        err_set(err, ERR_REFUSED,
+                "%s: the state root '%.300s' is no plain absolute path, bare or behind file://, rocksdb:// or "
+                "changelog+file://, and no address of a store",
+                where, buf_str(&shown));
         buf_free(&shown);
         return -1;
     }
@@ -49,8 +51,8 @@ int state_root_parse(const char *text, struct arena *a, struct state_root *out, 
     return 0;
 }
 
-/* A text as a place below the root, or NULL; decided by the two texts alone, so that a collector and a reader of what it
- * collected come to the same. */
+/* A text as a place below the root, or NULL; decided by the two texts alone, so that a collector and a reader of what
+ * it collected come to the same. */
 static const char *below(const char *location, const struct state_root *root)
 {
     if (location[0] != '/' && !strstr(location, "://"))
@@ -68,7 +70,8 @@ const char *changelog_rel(const char *location, const struct state_root *root)
         return NULL;
     const char *slash = strrchr(rel, '/');
     size_t n = sizeof dir - 1;
-    if (!slash || (size_t)(slash - rel) < n || strncmp(slash - n, dir, n) != 0 || (slash - n != rel && slash[-(long)n - 1] != '/'))
+    if (!slash || (size_t)(slash - rel) < n || strncmp(slash - n, dir, n) != 0 ||
+        (slash - n != rel && slash[-(long)n - 1] != '/'))
         return NULL;
     return rel;
 }

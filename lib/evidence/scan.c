@@ -157,8 +157,8 @@ int markers_scan(int ckpt_fd, const char *job, struct arena *a, struct markers *
         return -1;
     ids_sort(&completed);
     ids_sort(&confirmed);
-    *out = (struct markers){.completed = completed.at, .n_completed = completed.n,
-                            .confirmed = confirmed.at, .n_confirmed = confirmed.n};
+    *out = (struct markers){
+        .completed = completed.at, .n_completed = completed.n, .confirmed = confirmed.at, .n_confirmed = confirmed.n};
     return has_restored ? read_restored(ckpt_fd, job, a, out, err) : 0;
 }
 
@@ -169,12 +169,12 @@ struct form {
     const char *prefix, *suffix;
 };
 
-static const struct form state_forms[] = {
-    {"checkpoint-", ".snap"}, {"checkpoint-", ".snap.meta"}, {"start-", ".snap"}, {"start-", ".snap.meta"}, {"changelog-", ".snap"},
-    {NULL, NULL}};
+static const struct form state_forms[] = {{"checkpoint-", ".snap"}, {"checkpoint-", ".snap.meta"}, {"start-", ".snap"},
+                                          {"start-", ".snap.meta"}, {"changelog-", ".snap"},       {NULL, NULL}};
 static const struct form capture_forms[] = {{"epoch-", ".cap"}, {"epoch-", ".sink.json"}, {NULL, NULL}};
 
-/* Files may lie beside the directories. A link is not passed by: what cannot be looked at must not be taken for nothing. */
+/* Files may lie beside the directories. A link is not passed by: what cannot be looked at must not be taken for
+ * nothing. */
 static bool may_descend(DIR *d, const char *name)
 {
     struct stat st;
@@ -189,7 +189,8 @@ static bool rocksdb_id(const char *name, uint64_t *id)
 }
 
 /* Walk `levels` directories down from rel, then take the ids of the forms. */
-static int greatest_in(int fd, const char *rel, unsigned levels, const struct form *forms, uint64_t *greatest, struct err *err)
+static int greatest_in(int fd, const char *rel, unsigned levels, const struct form *forms, uint64_t *greatest,
+                       struct err *err)
 {
     struct err why = ERR_INIT;
     DIR *d = list_open(fd, rel, &why);
@@ -246,7 +247,8 @@ static int greatest_checkpoint(int fd, const char *job, uint64_t *greatest, stru
     int rc = markers_scan(fd, job, &a, &m, err);
     if (rc == 0) {
         uint64_t last[] = {m.n_completed ? m.completed[m.n_completed - 1] : 0,
-                           m.n_confirmed ? m.confirmed[m.n_confirmed - 1] : 0, m.has_restored ? m.restored.next - 1 : 0};
+                           m.n_confirmed ? m.confirmed[m.n_confirmed - 1] : 0,
+                           m.has_restored ? m.restored.next - 1 : 0};
         for (size_t i = 0; i < sizeof last / sizeof *last; i++)
             if (last[i] > *greatest)
                 *greatest = last[i];
@@ -259,7 +261,8 @@ static int greatest_checkpoint(int fd, const char *job, uint64_t *greatest, stru
     return rc;
 }
 
-int evidence_greatest_id(const char *ckpt_dir, const char *capture_dir, const char *job, uint64_t *greatest, struct err *err)
+int evidence_greatest_id(const char *ckpt_dir, const char *capture_dir, const char *job, uint64_t *greatest,
+                         struct err *err)
 {
     *greatest = 0;
     int fd = open(ckpt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

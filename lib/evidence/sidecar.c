@@ -46,8 +46,11 @@ static bool hex_u32(const char *s, uint32_t *out)
 int sidecar_parse(const char *p, size_t n, const char *where, struct sidecar *out, struct err *err)
 {
     struct arena a = ARENA_INIT;
-    struct field f[] = {{"clink_checkpoint_meta", NULL}, {"checkpoint_id", NULL}, {"payload_bytes", NULL},
-                        {"payload_crc32c", NULL}, {"payload_sha256", NULL}};
+    struct field f[] = {{"clink_checkpoint_meta", NULL},
+                        {"checkpoint_id", NULL},
+                        {"payload_bytes", NULL},
+                        {"payload_crc32c", NULL},
+                        {"payload_sha256", NULL}};
     *out = (struct sidecar){0};
     int rc = -1;
     uint64_t version;
@@ -81,8 +84,9 @@ void sidecar_put(struct buf *out, uint64_t checkpoint, const char *payload, size
 {
     char sha[SHA256_HEX + 1];
     sha256_of(payload, n, sha);
-    buf_printf(out, "clink_checkpoint_meta=1\ncheckpoint_id=%ju\npayload_bytes=%zu\npayload_crc32c=%08x\npayload_sha256=%s\n",
-               (uintmax_t)checkpoint, n, crc32c(0, payload, n), sha);
+    buf_printf(
+        out, "clink_checkpoint_meta=1\ncheckpoint_id=%ju\npayload_bytes=%zu\npayload_crc32c=%08x\npayload_sha256=%s\n",
+        (uintmax_t)checkpoint, n, crc32c(0, payload, n), sha);
 }
 
 int sidecar_verify(const struct sidecar *s, const char *payload, size_t n, const char *where, struct err *err)

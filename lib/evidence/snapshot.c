@@ -26,8 +26,8 @@ bool log_id_same(const struct log_id *a, const struct log_id *b)
 }
 
 /* [{"partition":P,"<value>":V}], ascending by partition, each once. */
-static int positions_parse(const struct json *doc, const char *name, const char *value, const char *where, struct arena *a,
-                           struct position **out, size_t *n, struct err *err)
+static int positions_parse(const struct json *doc, const char *name, const char *value, const char *where,
+                           struct arena *a, struct position **out, size_t *n, struct err *err)
 {
     struct json *list;
     if (json_need(doc, name, JSON_ARRAY, &list, where, err) != 0)
@@ -57,7 +57,8 @@ static int log_parse(const struct json *doc, const char *where, struct arena *a,
     return json_opt_str(log, "topic_id", a, &out->topic_id, where, err);
 }
 
-static int declared_parse(const struct json *doc, const char *where, struct arena *a, struct snapshot *out, struct err *err)
+static int declared_parse(const struct json *doc, const char *where, struct arena *a, struct snapshot *out,
+                          struct err *err)
 {
     struct json *list;
     if (json_need(doc, "declared", JSON_ARRAY, &list, where, err) != 0)
@@ -112,7 +113,8 @@ int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, 
         return err_set(err, ERR_REFUSED, "%s: state of kind '%.100s' is not known here", where, out->kind);
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
-    if (log_parse(doc, where, a, &out->log, err) != 0 || json_need_str(doc, "isolation", a, &out->isolation, where, err) != 0 ||
+    if (log_parse(doc, where, a, &out->log, err) != 0 ||
+        json_need_str(doc, "isolation", a, &out->isolation, where, err) != 0 ||
         positions_parse(doc, "positions", "offset", where, a, &out->positions, &out->n_positions, err) != 0 ||
         declared_parse(doc, where, a, out, err) != 0 ||
         watermark_parse(doc, where, &out->has_watermark, &out->watermark, err) != 0 ||
@@ -194,8 +196,11 @@ int snapshot_write(const char *ckpt_dir, const char *rel, const struct snapshot 
         char sha[SHA256_HEX + 1];
         sha256_of(text.p, text.len, sha);
         *entry = (struct left){.operator_id = arena_strndup(a, s->operator_id, strlen(s->operator_id)),
-                               .subtask = s->subtask, .kind = LEFT_SNAPSHOT, .file = arena_strndup(a, rel, strlen(rel)),
-                               .bytes = text.len, .sha256 = arena_strndup(a, sha, SHA256_HEX)};
+                               .subtask = s->subtask,
+                               .kind = LEFT_SNAPSHOT,
+                               .file = arena_strndup(a, rel, strlen(rel)),
+                               .bytes = text.len,
+                               .sha256 = arena_strndup(a, sha, SHA256_HEX)};
     }
     buf_free(&text);
     buf_free(&meta);

@@ -28,7 +28,8 @@ static int read_url(CURLU *u, const char *url, char **endpoint, struct err *err)
 {
     CURLUcode rc = curl_url_set(u, CURLUPART_URL, url, CURLU_DISALLOW_USER);
     if (rc == CURLUE_USER_NOT_ALLOWED)
-        return err_set(err, ERR_REFUSED, "the URL has a user part; name the user by --user and the password by --password-env");
+        return err_set(err, ERR_REFUSED,
+                       "the URL has a user part; name the user by --user and the password by --password-env");
     if (rc != CURLUE_OK)
         return err_set(err, ERR_REFUSED, "the URL is not http://host[:port] or https://host[:port]");
     char *scheme = part(u, CURLUPART_SCHEME, 0), *host = part(u, CURLUPART_HOST, 0);
@@ -40,7 +41,8 @@ static int read_url(CURLU *u, const char *url, char **endpoint, struct err *err)
     else if (host == NULL || *host == '\0' || port == NULL)
         status = err_set(err, ERR_REFUSED, "the URL names no host");
     else if (query != NULL || fragment != NULL)
-        status = err_set(err, ERR_REFUSED, "the URL has a query or a fragment; settings and credentials do not belong there");
+        status = err_set(err, ERR_REFUSED,
+                         "the URL has a query or a fragment; settings and credentials do not belong there");
     if (status == 0) {
         struct buf b = BUF_INIT;
         buf_printf(&b, "%s://%s:%s%s", scheme, host, port, path != NULL ? path : "");
@@ -286,15 +288,15 @@ static enum http_outcome run(struct transfer *t, const char *sql, size_t sql_len
     return t->a->outcome;
 }
 
-enum http_outcome http_select(struct http *h, const char *sql, size_t sql_len, const struct http_setting *settings, http_body_fn *fn,
-                              void *ctx, struct http_answer *a)
+enum http_outcome http_select(struct http *h, const char *sql, size_t sql_len, const struct http_setting *settings,
+                              http_body_fn *fn, void *ctx, struct http_answer *a)
 {
     struct transfer t = {.h = h, .a = a, .fn = fn, .ctx = ctx};
     return run(&t, sql, sql_len, settings);
 }
 
-enum http_outcome http_insert(struct http *h, const char *sql, const struct http_setting *settings, const void *body, size_t n,
-                              struct http_answer *a)
+enum http_outcome http_insert(struct http *h, const char *sql, const struct http_setting *settings, const void *body,
+                              size_t n, struct http_answer *a)
 {
     struct transfer t = {.h = h, .a = a, .send = n > 0 ? body : "", .send_len = n};
     return run(&t, sql, strlen(sql), settings);
@@ -314,8 +316,8 @@ static int on_text(void *ctx, const char *p, size_t n)
     return 0;
 }
 
-enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max, struct buf *out,
-                            struct http_answer *a)
+enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max,
+                            struct buf *out, struct http_answer *a)
 {
     struct text_out t = {out, max, out->len};
     return http_select(h, sql, strlen(sql), settings, on_text, &t, a);

@@ -23,7 +23,7 @@ struct http_options {
     uint64_t connect_timeout_ms; /* 0: HTTP_CONNECT_TIMEOUT_MS */
     uint64_t timeout_ms;         /* for one statement, waiting for the server; 0: HTTP_TIMEOUT_MS */
 };
-#define HTTP_OPTIONS_INIT {NULL, NULL, NULL, NULL, 0, 0}
+#define HTTP_OPTIONS_INIT ((struct http_options){NULL, NULL, NULL, NULL, 0, 0})
 
 struct http;
 
@@ -41,7 +41,8 @@ struct http_setting {
 enum http_outcome {
     HTTP_DONE = 0, /* status 200, no exception code, the whole body came */
     HTTP_NOT_SENT, /* no connection, or it ended before a byte of the body was given to it: nothing was executed */
-    HTTP_ANSWERED, /* ClickHouse answered with an error: code > 0. What the code means for an INSERT is the caller's to judge */
+    HTTP_ANSWERED, /* ClickHouse answered with an error: code > 0. What the code means for an INSERT is the caller's to
+                      judge */
     HTTP_IN_DOUBT, /* the connection ended or the time ran out after something was sent, or what answered was not
                       recognisably ClickHouse: the statement may have been executed */
     HTTP_ABORTED   /* the caller's body callback gave up */
@@ -49,38 +50,41 @@ enum http_outcome {
 
 struct http_answer {
     enum http_outcome outcome;
-    int code;             /* ClickHouse's exception code, 0 where there is none */
-    long status;          /* HTTP status, 0 where no answer came */
-    bool timed_out;       /* the client's own time ran out */
-    bool new_connection;  /* the answer came, or without one the data went, over a connection that no earlier statement used */
-    bool has_summary;     /* X-ClickHouse-Summary was there and well formed; the three below are its numbers */
+    int code;            /* ClickHouse's exception code, 0 where there is none */
+    long status;         /* HTTP status, 0 where no answer came */
+    bool timed_out;      /* the client's own time ran out */
+    bool new_connection; /* the answer came, or without one the data went, over a connection that no earlier statement
+                            used */
+    bool has_summary;    /* X-ClickHouse-Summary was there and well formed; the three below are its numbers */
     uint64_t result_rows, read_rows, written_rows;
-    uint64_t body_bytes;  /* of the answer, as given to the callback */
-    char timezone[64];    /* X-ClickHouse-Timezone, or "" */
+    uint64_t body_bytes;    /* of the answer, as given to the callback */
+    char timezone[64];      /* X-ClickHouse-Timezone, or "" */
     char display_name[128]; /* X-ClickHouse-Server-Display-Name, or "" */
-    char text[700];       /* what went wrong, one printable line without the password; "" after HTTP_DONE */
+    char text[700];         /* what went wrong, one printable line without the password; "" after HTTP_DONE */
 };
 
 /* Gets the body of an answer of status 200 as it comes. Return 0 to go on; else the statement is given up
  * (HTTP_ABORTED) and the connection closed. Time spent in it does not count towards timeout_ms. */
 typedef int http_body_fn(void *ctx, const char *p, size_t n);
 
-/* Run one statement and hand its body to fn (NULL: dropped). The text goes in the body of a POST. On a kept connection that
- * the server had closed it is sent once more, over a new one: for statements that change nothing. settings ends with a NULL
- * name, or is NULL; `wait_end_of_query` and the like are settings too. Returns the outcome, which *a holds too. */
+/* Run one statement and hand its body to fn (NULL: dropped). The text goes in the body of a POST. On a kept connection
+ * that the server had closed it is sent once more, over a new one: for statements that change nothing. settings ends
+ * with a NULL name, or is NULL; `wait_end_of_query` and the like are settings too. Returns the outcome, which *a holds
+ * too. */
 enum http_outcome http_select(struct http *h, const char *sql, size_t sql_len, const struct http_setting *settings,
                               http_body_fn *fn, void *ctx, struct http_answer *a);
 
-/* Run one INSERT: the statement's text in the URL, `body` as its data. Never sent twice. HTTP_DONE is the acknowledgement. */
-enum http_outcome http_insert(struct http *h, const char *sql, const struct http_setting *settings, const void *body, size_t n,
-                              struct http_answer *a);
+/* Run one INSERT: the statement's text in the URL, `body` as its data. Never sent twice. HTTP_DONE is the
+ * acknowledgement. */
+enum http_outcome http_insert(struct http *h, const char *sql, const struct http_setting *settings, const void *body,
+                              size_t n, struct http_answer *a);
 
 /* As http_select for a small text answer: appended to out, at most max bytes (past it HTTP_ABORTED). */
-enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max, struct buf *out,
-                            struct http_answer *a);
+enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max,
+                            struct buf *out, struct http_answer *a);
 
-/* Set *err from an answer that is not HTTP_DONE: ERR_TIMEOUT for the client's own time, else ERR_TROUBLE; text "what: …".
- * Returns -1. */
+/* Set *err from an answer that is not HTTP_DONE: ERR_TIMEOUT for the client's own time, else ERR_TROUBLE; text "what:
+ * …". Returns -1. */
 int http_err(const struct http_answer *a, const char *what, struct err *err);
 
 /* Replace the connection's password wherever it stands in text (as is, percent-encoded, base64) by ***. In place:
@@ -89,7 +93,8 @@ void http_scrub(const struct http *h, char *text, size_t cap);
 
 /* ---- quoting ---- */
 
-void http_quote_ident(struct buf *b, const char *p, size_t n);  /* `name`, with \ and ` and control bytes escaped */
-void http_quote_string(struct buf *b, const char *p, size_t n); /* 'text'; any bytes, those that are not UTF-8 as \xNN */
+void http_quote_ident(struct buf *b, const char *p, size_t n); /* `name`, with \ and ` and control bytes escaped */
+void http_quote_string(struct buf *b, const char *p,
+                       size_t n); /* 'text'; any bytes, those that are not UTF-8 as \xNN */
 
 #endif

@@ -15,7 +15,8 @@ int http_login_option(int c, const char *arg, struct http_login *l, struct err *
     case HTTP_OPT_PASSWORD_FILE: l->password_file = arg; return 0;
     case HTTP_OPT_CACERT: l->o.cacert = arg; return 0;
     case HTTP_OPT_QUERY_TIMEOUT: return parse_u64(arg, 1, DAY_MS, &l->o.timeout_ms, "--query-timeout-ms", err);
-    case HTTP_OPT_CONNECT_TIMEOUT: return parse_u64(arg, 1, DAY_MS, &l->o.connect_timeout_ms, "--connect-timeout-ms", err);
+    case HTTP_OPT_CONNECT_TIMEOUT:
+        return parse_u64(arg, 1, DAY_MS, &l->o.connect_timeout_ms, "--connect-timeout-ms", err);
     default: return 1;
     }
 }

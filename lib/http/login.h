@@ -15,17 +15,28 @@ struct http_login {
     const char *password_env, *password_file;
     char *password; /* malloc'd; http_login_free */
 };
-#define HTTP_LOGIN_INIT {.o = {.timeout_ms = HTTP_TIMEOUT_MS, .connect_timeout_ms = HTTP_CONNECT_TIMEOUT_MS}}
+#define HTTP_LOGIN_INIT \
+    ((struct http_login){.o = {.timeout_ms = HTTP_TIMEOUT_MS, .connect_timeout_ms = HTTP_CONNECT_TIMEOUT_MS}})
 
 /* Values of getopt_long for the options below. A program's own begin with HTTP_OPT_END. */
-enum { HTTP_OPT_URL = 256, HTTP_OPT_USER, HTTP_OPT_PASSWORD_ENV, HTTP_OPT_PASSWORD_FILE, HTTP_OPT_CACERT, HTTP_OPT_QUERY_TIMEOUT,
-       HTTP_OPT_CONNECT_TIMEOUT, HTTP_OPT_END };
+enum {
+    HTTP_OPT_URL = 256,
+    HTTP_OPT_USER,
+    HTTP_OPT_PASSWORD_ENV,
+    HTTP_OPT_PASSWORD_FILE,
+    HTTP_OPT_CACERT,
+    HTTP_OPT_QUERY_TIMEOUT,
+    HTTP_OPT_CONNECT_TIMEOUT,
+    HTTP_OPT_END
+};
 
+/* clang-format off */
 #define HTTP_LONGOPTS \
     {"url", required_argument, NULL, HTTP_OPT_URL}, {"user", required_argument, NULL, HTTP_OPT_USER}, \
     {"password-env", required_argument, NULL, HTTP_OPT_PASSWORD_ENV}, {"password-file", required_argument, NULL, HTTP_OPT_PASSWORD_FILE}, \
     {"cacert", required_argument, NULL, HTTP_OPT_CACERT}, {"query-timeout-ms", required_argument, NULL, HTTP_OPT_QUERY_TIMEOUT}, \
     {"connect-timeout-ms", required_argument, NULL, HTTP_OPT_CONNECT_TIMEOUT}
+/* clang-format on */
 
 #define HTTP_LOGIN_HELP \
     "  --url=URL                 http://host[:port] or https://host[:port]; no user part\n" \

@@ -29,7 +29,7 @@ struct transfer {
     bool late;      /* a connection was opened when data had been sent already: over the kept one, which then broke */
     bool exception; /* the exception header was there, whatever it held */
     bool aborted;
-    int64_t away_ms; /* spent in the caller's callback */
+    int64_t away_ms;  /* spent in the caller's callback */
     struct buf error; /* the body of an answer that is no result, cut at ERROR_BODY */
     char curl_text[CURL_ERROR_SIZE];
 };

@@ -48,7 +48,8 @@ bool json_valid(const char *p, size_t n, struct json_error *e);
 
 /* Parse one JSON text into a tree in arena. NULL with *e set where it is refused. */
 struct json *json_parse(const char *p, size_t n, struct arena *arena, struct json_error *e);
-/* The same, with an err that reads "what: byte N: why" (kind ERR_REFUSED); in messages bytes count from 1, as lines do. */
+/* The same, with an err that reads "what: byte N: why" (kind ERR_REFUSED); in messages bytes count from 1, as lines do.
+ */
 struct json *json_parse_named(const char *p, size_t n, struct arena *arena, const char *what, struct err *err);
 
 /* A member's value by name, or NULL (also where obj is NULL or no object). */
@@ -57,16 +58,19 @@ bool json_is(const struct json *v, const char *s); /* a string equal to s */
 
 /* Typed members for documents whose every field is checked. All refuse (ERR_REFUSED, "where.name: …") a member
  * of another type; the _opt forms accept a missing member or null and leave *out as it was. */
-int json_need(const struct json *obj, const char *name, enum json_type t, struct json **out, const char *where, struct err *err);
+int json_need(const struct json *obj, const char *name, enum json_type t, struct json **out, const char *where,
+              struct err *err);
 /* A whole number, written as a number or as decimal text, within [0, 2^64) or int64. 1e3 and 1.0 are refused. */
 int json_need_u64(const struct json *obj, const char *name, uint64_t *out, const char *where, struct err *err);
 int json_need_i64(const struct json *obj, const char *name, int64_t *out, const char *where, struct err *err);
 int json_need_bool(const struct json *obj, const char *name, bool *out, const char *where, struct err *err);
 /* *out is NUL-terminated in arena; a string that holds NUL is refused. */
-int json_need_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err);
+int json_need_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where,
+                  struct err *err);
 int json_opt_u64(const struct json *obj, const char *name, uint64_t *out, const char *where, struct err *err);
 int json_opt_bool(const struct json *obj, const char *name, bool *out, const char *where, struct err *err);
-int json_opt_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err);
+int json_opt_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where,
+                 struct err *err);
 /* Refuse any member whose name is not in names (NULL-terminated). */
 int json_only(const struct json *obj, const char *const *names, const char *where, struct err *err);
 bool json_u64(const struct json *v, uint64_t *out); /* the rule of json_need_u64 on a value */
@@ -95,7 +99,7 @@ struct json_w {
     uint64_t filled; /* bit d: something was written at depth d */
 };
 void jw_init(struct json_w *w, struct buf *b);
-void jw_obj(struct json_w *w, const char *name);  /* name NULL inside arrays and at the top */
+void jw_obj(struct json_w *w, const char *name); /* name NULL inside arrays and at the top */
 void jw_arr(struct json_w *w, const char *name);
 void jw_end_obj(struct json_w *w);
 void jw_end_arr(struct json_w *w);

@@ -22,7 +22,7 @@ size_t json_escape_decode(const char *p, size_t n, char *out);
 struct slot {
     const char *name; /* decoded; NULL in arrays */
     size_t name_len;
-    uint64_t tag; /* equal names have equal tags */
+    uint64_t tag;   /* equal names have equal tags */
     const char *at; /* the name's opening quote */
     struct json *value;
 };

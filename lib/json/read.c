@@ -372,7 +372,8 @@ ALWAYS_INLINE bool value_after(struct reader *r, const bool build, struct json *
             return object ? name_read(r) : true;
         }
         if (UNLIKELY(*r->p != (object ? '}' : ']')))
-            return refuse(r, r->p, object ? "expected a comma or a closing brace" : "expected a comma or a closing bracket");
+            return refuse(r, r->p,
+                          object ? "expected a comma or a closing brace" : "expected a comma or a closing bracket");
         if (!container_close(r, build, root))
             return false;
     }

@@ -10,9 +10,10 @@
 #include <string.h>
 
 /* Anywhere in a name whose letters and digits alone are left, in lower case: apiKey, api_key and X-Api-Key are one. */
-static const char *const inside[] = {"password",  "passwd",    "passphrase", "passcode", "pwd",       "secret",    "token",
-                                     "credential", "jaas",     "apikey",     "accesskey", "privatekey", "accountkey", "sslkey",
-                                     "signingkey", "sharedkey", "masterkey", "encryptionkey", "authorization", "authuserinfo"};
+static const char *const inside[] = {"password",  "passwd",     "passphrase",    "passcode",      "pwd",
+                                     "secret",    "token",      "credential",    "jaas",          "apikey",
+                                     "accesskey", "privatekey", "accountkey",    "sslkey",        "signingkey",
+                                     "sharedkey", "masterkey",  "encryptionkey", "authorization", "authuserinfo"};
 /* The whole name, or its last part behind a separator. */
 static const char *const last[] = {"auth", "bearer", "pass", "sasl", "cookie"};
 
@@ -47,9 +48,11 @@ static size_t user_part(const char *p, size_t n)
 }
 
 /* A longer word before one that it begins with. */
-static const char *const words[] = {"password by", "password", "passwd", "passphrase", "pwd", "secret_access_key", "access_key_id", "secret",
-                                    "token", "identified by", "authorization", "api_key", "api-key", "apikey", "access_key", "accesskey",
-                                    "accountkey", "private_key", "x-clickhouse-key"};
+static const char *const words[] = {
+    "password by",       "password",      "passwd",      "passphrase",      "pwd",
+    "secret_access_key", "access_key_id", "secret",      "token",           "identified by",
+    "authorization",     "api_key",       "api-key",     "apikey",          "access_key",
+    "accesskey",         "accountkey",    "private_key", "x-clickhouse-key"};
 
 static size_t word_at(const char *p, size_t n)
 {
@@ -109,7 +112,8 @@ void redact_text(struct buf *out, const char *p, size_t n)
         if (n - i > 3 && memcmp(p + i, "://", 3) == 0 && (user = user_part(p + i + 3, n - i - 3)) > 0) {
             buf_adds(out, "://" REDACTED "@");
             i += 3 + user;
-        } else if ((word = word_at(p + i, n - i)) > 0 && (len = value_after(p + i + word, n - i - word, ends_of(p + i), &from)) > 0) {
+        } else if ((word = word_at(p + i, n - i)) > 0 &&
+                   (len = value_after(p + i + word, n - i - word, ends_of(p + i), &from)) > 0) {
             buf_add(out, p + i, word + from);
             buf_adds(out, REDACTED);
             i += word + from + len;
@@ -176,16 +180,9 @@ static void put_array(struct buf *out, const struct json *v)
 void redact_put(struct buf *out, const struct json *v)
 {
     switch (v->type) {
-    case JSON_STRING:
-        put_text(out, v->str, v->len);
-        break;
-    case JSON_ARRAY:
-        put_array(out, v);
-        break;
-    case JSON_OBJECT:
-        put_object(out, v);
-        break;
-    default:
-        buf_add(out, v->raw, v->raw_len);
+    case JSON_STRING: put_text(out, v->str, v->len); break;
+    case JSON_ARRAY: put_array(out, v); break;
+    case JSON_OBJECT: put_object(out, v); break;
+    default: buf_add(out, v->raw, v->raw_len);
     }
 }

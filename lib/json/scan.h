@@ -64,7 +64,8 @@ static inline const char *scan_plain(const char *p, const char *end)
     while (end - p >= 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         /* compared as signed bytes, so that "below a space" takes in everything from 0x80 up */
-        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space), _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
+        __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space),
+                                   _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
         unsigned mask = (unsigned)_mm_movemask_epi8(hit);
         if (mask)
             return p + __builtin_ctz(mask);

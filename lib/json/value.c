@@ -61,7 +61,8 @@ static bool is_given(const struct json *obj, const char *name)
     return v && v->type != JSON_NULL;
 }
 
-int json_need(const struct json *obj, const char *name, enum json_type t, struct json **out, const char *where, struct err *err)
+int json_need(const struct json *obj, const char *name, enum json_type t, struct json **out, const char *where,
+              struct err *err)
 {
     struct json *v = json_get(obj, name);
     if (!v)
@@ -99,7 +100,8 @@ int json_need_bool(const struct json *obj, const char *name, bool *out, const ch
     return 0;
 }
 
-int json_need_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err)
+int json_need_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where,
+                  struct err *err)
 {
     struct json *v;
     if (json_need(obj, name, JSON_STRING, &v, where, err) < 0)
@@ -120,7 +122,8 @@ int json_opt_bool(const struct json *obj, const char *name, bool *out, const cha
     return is_given(obj, name) ? json_need_bool(obj, name, out, where, err) : 0;
 }
 
-int json_opt_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where, struct err *err)
+int json_opt_str(const struct json *obj, const char *name, struct arena *a, const char **out, const char *where,
+                 struct err *err)
 {
     return is_given(obj, name) ? json_need_str(obj, name, a, out, where, err) : 0;
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text), void *ctx)
+void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
+                           void *ctx)
 {
     struct buf text = BUF_INIT;
     for (const struct kafka_source *s = sources; s < sources + n; s++) {

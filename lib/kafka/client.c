@@ -79,7 +79,8 @@ static bool has_brokers(const rd_kafka_conf_t *conf)
 }
 
 /* A handle whose errors k hears of; k NULL: nobody does. */
-static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, enum kafka_isolation isolation, struct err *err)
+static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, enum kafka_isolation isolation,
+                          struct err *err)
 {
     char why[512];
     rd_kafka_conf_t *conf = rd_kafka_conf_dup(c->rd);
@@ -106,8 +107,9 @@ static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, en
 
 static bool turned_away(rd_kafka_resp_err_t code)
 {
-    return code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__FATAL ||
-           code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED || code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE;
+    return code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL ||
+           code == RD_KAFKA_RESP_ERR__FATAL || code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE;
 }
 
 /* What metadata says of the topic: 0 usable, 1 not yet (its leaders are being chosen), -1 refused by the broker. */
@@ -134,7 +136,8 @@ static int look(struct kafka_client *k, struct err *err)
     for (;;) {
         const rd_kafka_metadata_t *md = NULL;
         int64_t left = end - time_mono_ms();
-        rd_kafka_resp_err_t code = rd_kafka_metadata(k->rk, 0, k->topic, &md, left < STEP_MS ? (left > 1 ? (int)left : 1) : STEP_MS);
+        rd_kafka_resp_err_t code = rd_kafka_metadata(k->rk, 0, k->topic, &md,
+                                                     left < STEP_MS ? (left > 1 ? (int)left : 1) : STEP_MS);
         int state = 1;
         if (!code) {
             answered = true;
@@ -153,8 +156,8 @@ static int look(struct kafka_client *k, struct err *err)
     }
     if (answered)
         return err_set(err, ERR_TIMEOUT, "topic %s: a partition has had no leader for %d ms", k->name, k->timeout_ms);
-    return err_set(err, ERR_TIMEOUT, "topic %s: no broker answered in %d ms%s%s", k->name, k->timeout_ms, k->trouble ? ": " : "",
-                   k->trouble ? k->trouble_text : "");
+    return err_set(err, ERR_TIMEOUT, "topic %s: no broker answered in %d ms%s%s", k->name, k->timeout_ms,
+                   k->trouble ? ": " : "", k->trouble ? k->trouble_text : "");
 }
 
 static int identify(struct kafka_client *k, struct err *err)

@@ -7,25 +7,35 @@
 #include <string.h>
 
 #define CONF_FILE_MAX ((size_t)1 << 20)
-#define QUEUE_KB "8192" /* read ahead of one partition */
+#define QUEUE_KB "8192"               /* read ahead of one partition */
 #define QUEUES_KB ((size_t)128 << 10) /* of all together */
 
 /* What this module sets itself, because it decides which records are read. */
-static const char *const OURS[] = {"group.id",           "group.instance.id",  "group.protocol",        "enable.auto.commit",
-                                   "auto.commit.enable", "auto.offset.reset",  "enable.auto.offset.store", "enable.partition.eof",
-                                   "isolation.level",    "allow.auto.create.topics", NULL};
+static const char *const OURS[] = {"group.id",
+                                   "group.instance.id",
+                                   "group.protocol",
+                                   "enable.auto.commit",
+                                   "auto.commit.enable",
+                                   "auto.offset.reset",
+                                   "enable.auto.offset.store",
+                                   "enable.partition.eof",
+                                   "isolation.level",
+                                   "allow.auto.create.topics",
+                                   NULL};
 
 struct kafka_conf *kafka_conf_new(void)
 {
     struct kafka_conf *c = xcalloc(1, sizeof *c);
     c->rd = rd_kafka_conf_new();
-    /* Silently flipped bits would be taken for what the log holds. A slow reader downstream need not fill memory; and once
-     * the queue is full, the library's own second of waiting leaves a fast one idle: six times slower on a local broker. */
-    static const char *const defaults[][2] = {{"check.crcs", "true"},
-                                              {"queued.max.messages.kbytes", QUEUE_KB},
-                                              {"queued.min.messages", "20000"},
-                                              {"fetch.queue.backoff.ms", "5"},
-                                              {"reconnect.backoff.max.ms", "1000"}}; /* a broker that comes back is found at once */
+    /* Silently flipped bits would be taken for what the log holds. A slow reader downstream need not fill memory; and
+     * once the queue is full, the library's own second of waiting leaves a fast one idle: six times slower on a local
+     * broker. */
+    static const char *const defaults[][2] = {
+        {"check.crcs", "true"},
+        {"queued.max.messages.kbytes", QUEUE_KB},
+        {"queued.min.messages", "20000"},
+        {"fetch.queue.backoff.ms", "5"},
+        {"reconnect.backoff.max.ms", "1000"}}; /* a broker that comes back is found at once */
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         rd_kafka_conf_set(c->rd, defaults[i][0], defaults[i][1], NULL, 0);
     return c;
@@ -43,7 +53,8 @@ void kafka_conf_share(struct kafka_conf *c, size_t partitions)
 {
     char value[32] = "";
     size_t size = sizeof value, each = QUEUES_KB / (partitions ? partitions : 1);
-    if (each >= strtoul(QUEUE_KB, NULL, 10) || rd_kafka_conf_get(c->rd, "queued.max.messages.kbytes", value, &size) != RD_KAFKA_CONF_OK ||
+    if (each >= strtoul(QUEUE_KB, NULL, 10) ||
+        rd_kafka_conf_get(c->rd, "queued.max.messages.kbytes", value, &size) != RD_KAFKA_CONF_OK ||
         strcmp(value, QUEUE_KB) != 0)
         return;
     snprintf(value, sizeof value, "%zu", each > 64 ? each : 64);
@@ -95,7 +106,8 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
     if (!value)
         err_set(err, ERR_REFUSED, "a property is given as NAME=VALUE");
     else if (kafka_conf_secret(name.p))
-        err_set(err, ERR_REFUSED, "%s: a secret does not belong among the arguments; use -F FILE or -E %s=VARIABLE", name.p, name.p);
+        err_set(err, ERR_REFUSED, "%s: a secret does not belong among the arguments; use -F FILE or -E %s=VARIABLE",
+                name.p, name.p);
     else
         rc = kafka_conf_set(c, name.p, value, err);
     buf_free(&name);
@@ -157,7 +169,8 @@ int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err)
 bool kafka_topic_ok(const char *topic)
 {
     size_t n = strlen(topic);
-    return n > 0 && n < 250 && strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
+    return n > 0 && n < 250 &&
+           strspn(topic, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n &&
            strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
 }
 

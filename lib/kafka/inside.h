@@ -30,19 +30,21 @@ struct kafka_client {
 
 /* The text of a reason, malloc'd: it may quote what a broker said, which need not be fit for a line. */
 char *kafka_reason(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-/* Read the open ranges of s over k until none is left, handing on with `record` (NULL: only counting). -1 with what `record`
- * said. */
+/* Read the open ranges of s over k until none is left, handing on with `record` (NULL: only counting). -1 with what
+ * `record` said. */
 int kafka_ranges_read(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how, struct err *err);
 /* Ms from now until the deadline, at most `most` and at least 1. */
 int kafka_until(int64_t deadline_ms, int most);
 /* Bounds as kafka_log_bounds, asked again while the broker is away, for at most timeout_ms or until the deadline. */
-int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, struct kafka_bounds *out, struct err *err);
+int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, struct kafka_bounds *out,
+                       struct err *err);
 
-/* The topic as it is now: its id, malloc'd (*id NULL and *lack set where the library or the broker has none), and how many
- * partitions it has (as before, where the library cannot ask). */
-int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err);
-/* Wait until a broker answers: the library's admin requests look for one without a pause, at the cost of a core, for as long as
- * connections are refused. The ms left of wait_ms, at least 1; -1 where none answered. */
+/* The topic as it is now: its id, malloc'd (*id NULL and *lack set where the library or the broker has none), and how
+ * many partitions it has (as before, where the library cannot ask). */
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions,
+                     struct err *err);
+/* Wait until a broker answers: the library's admin requests look for one without a pause, at the cost of a core, for as
+ * long as connections are refused. The ms left of wait_ms, at least 1; -1 where none answered. */
 int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err);
 /* The options of an admin request, which waits so long; and its answer, or NULL with why there is none. */
 rd_kafka_AdminOptions_t *kafka_ask(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op);

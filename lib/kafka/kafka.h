@@ -35,8 +35,8 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
 int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
 /* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
 int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
-/* The options of every program that talks to a broker: -b (bootstrap servers), -X, -E and -F as the three above. 1 where
- * option is none of them. */
+/* The options of every program that talks to a broker: -b (bootstrap servers), -X, -E and -F as the three above. 1
+ * where option is none of them. */
 int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err);
 /* Keep what is read ahead of so many partitions at once within bounds, unless a property said how much that is. */
 void kafka_conf_share(struct kafka_conf *c, size_t partitions);
@@ -73,8 +73,8 @@ int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolati
 void kafka_close(struct kafka_client *k); /* NULL is fine */
 /* The log as kafka_open found it. Lives as long as the client. */
 const struct kafka_log *kafka_log(const struct kafka_client *k);
-/* Ask again, and wait for the answer so long. ERR_REFUSED when the topic of this name is another one by now, ERR_CHANGED when
- * it has other partitions, else why it could not be asked. */
+/* Ask again, and wait for the answer so long. ERR_REFUSED when the topic of this name is another one by now,
+ * ERR_CHANGED when it has other partitions, else why it could not be asked. */
 int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err);
 /* Bounds of every partition into out, which has room for kafka_log()->partitions. */
 int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err);
@@ -93,11 +93,11 @@ struct kafka_event {
     uint32_t partition;
     bool end;
     int64_t offset;
-    const char *ts_type;     /* "create", "logappend", or "unknown": ts then says nothing */
+    const char *ts_type; /* "create", "logappend", or "unknown": ts then says nothing */
     int64_t ts;
     const char *key, *value; /* NULL: null */
     size_t key_len, value_len;
-    void *message;           /* librdkafka's, for the headers */
+    void *message; /* librdkafka's, for the headers */
 };
 
 /* Read partition from exactly this offset on. An offset that the log does not have shows as an error of kafka_read. */
@@ -109,7 +109,8 @@ void kafka_unassign(struct kafka_client *k, uint32_t partition);
 #define KAFKA_BATCH 1024
 int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
 /* The same, but what befell one partition alone comes as its event, which kafka_event_failed tells from the others. */
-int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err);
+int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n,
+                    struct err *err);
 /* True when the event is that its partition delivers no more; err then says why. */
 bool kafka_event_failed(const struct kafka_event *e, struct err *err);
 /* What the connection last suffered, unless a record or an answer of kafka_log_check came since: else NULL. */
@@ -119,8 +120,8 @@ const char *kafka_trouble(const struct kafka_client *k);
 
 /* Append `,"topic":…,"partition":…,…,"payload":…` (kcat's names) of a record; topic_json is the topic as JSON text. */
 void kafka_record_put(struct buf *line, const char *topic_json, const struct kafka_event *record);
-/* A record's event time: the integer member `field` of its JSON payload (parsed into a), or Kafka's timestamp where field is NULL.
- * False where there is none. */
+/* A record's event time: the integer member `field` of its JSON payload (parsed into a), or Kafka's timestamp where
+ * field is NULL. False where there is none. */
 bool kafka_event_time(const struct kafka_event *record, const char *field, struct arena *a, int64_t *time);
 
 /* ---- exact ranges ---- */
@@ -132,14 +133,14 @@ enum kafka_range_state { KAFKA_RANGE_OPEN, KAFKA_RANGE_COMPLETE, KAFKA_RANGE_INC
 struct kafka_range {
     uint32_t partition;
     int64_t from, to;
-    int64_t position;     /* next offset to read; never past `to` */
+    int64_t position; /* next offset to read; never past `to` */
     uint64_t delivered, null_values;
-    bool recounted;       /* `aborted` is set */
-    uint64_t aborted;     /* of the offsets that were passed and not delivered */
+    bool recounted;   /* `aborted` is set */
+    uint64_t aborted; /* of the offsets that were passed and not delivered */
     enum kafka_range_state state;
-    char *reason;         /* why it is incomplete, else NULL; owned */
-    bool at_end;          /* nothing lay beyond the position when last heard */
-    int64_t waits_since;  /* on the monotonic clock: since when an open transaction is waited for; 0: it is not */
+    char *reason;        /* why it is incomplete, else NULL; owned */
+    bool at_end;         /* nothing lay beyond the position when last heard */
+    int64_t waits_since; /* on the monotonic clock: since when an open transaction is waited for; 0: it is not */
 };
 
 enum kafka_range_wait { KAFKA_RANGE_MOVES, KAFKA_RANGE_WAITS /* for a transaction that is open */ };
@@ -158,7 +159,8 @@ void kafka_range_count(struct kafka_range *r, const struct kafka_event *e);
 /* True when, by what the log holds now, nothing can be delivered at the position. */
 bool kafka_range_dry(const struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation);
 /* Of an open range that is dry: fails it where the log ends early, else an open transaction holds it back. */
-enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation);
+enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b,
+                                        enum kafka_isolation isolation);
 /* After the read: fails it where the log's start has passed the range's since. */
 void kafka_range_end(struct kafka_range *r, const struct kafka_bounds *b);
 /* Offsets that were passed and gave no record. */
@@ -176,28 +178,29 @@ struct kafka_source {
     /* found; owned */
     char *found_cluster, *found_id, *policy;
     bool same_cluster, same_id, not_compacted, start_held; /* what was confirmed, before the read and after it */
-    char *reason; /* why nothing of the source is complete, else NULL */
+    char *reason;                                          /* why nothing of the source is complete, else NULL */
 };
 
 /* What a read may take, and whom it tells. */
 struct kafka_reading {
     const struct kafka_conf *conf;
-    int timeout_ms;          /* for one answer */
-    int64_t deadline_ms;     /* on the monotonic clock; INT64_MAX: none */
-    int64_t stable_wait_ms;  /* for an open transaction under a range's end */
-    bool account;            /* read once more under read_uncommitted, to tell the aborted records */
+    int timeout_ms;         /* for one answer */
+    int64_t deadline_ms;    /* on the monotonic clock; INT64_MAX: none */
+    int64_t stable_wait_ms; /* for an open transaction under a range's end */
+    bool account;           /* read once more under read_uncommitted, to tell the aborted records */
     void *ctx;
     /* A record to hand on. -1 with *err ends the read: the reason of every range that is open. */
-    int (*record)(void *ctx, const struct kafka_source *s, const struct kafka_range *r, const struct kafka_event *e, struct err *err);
+    int (*record)(void *ctx, const struct kafka_source *s, const struct kafka_range *r, const struct kafka_event *e,
+                  struct err *err);
     /* Once a batch, and at least ten times a second; waiting: nothing came, so what is held should be written. */
     void (*tick)(void *ctx, const struct kafka_source *s, bool waiting);
     /* Something that a person should hear of at once. */
     void (*say)(void *ctx, const char *text);
 };
 
-/* Read the ranges of one source: identity first, then what is in them, then all that may have changed meanwhile. What is
- * not right stands in the source's and the ranges' reasons; no record is read where the log is not the scope's, or is
- * compacted. Returns 0, or -1 with what `record` said, or with why such a connection cannot be (ERR_REFUSED). */
+/* Read the ranges of one source: identity first, then what is in them, then all that may have changed meanwhile. What
+ * is not right stands in the source's and the ranges' reasons; no record is read where the log is not the scope's, or
+ * is compacted. Returns 0, or -1 with what `record` said, or with why such a connection cannot be (ERR_REFUSED). */
 int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, struct err *err);
 void kafka_source_free(struct kafka_source *s); /* what it owns, and its ranges' reasons */
 /* Nothing of it is complete. The first reason stays. */
@@ -209,7 +212,8 @@ bool kafka_source_complete(const struct kafka_source *s);
 /* Append the members of an account line over all sources, but `recorded`: `,"complete":…,…,"verified":[…]`. */
 void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n);
 /* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
-void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text), void *ctx);
+void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
+                           void *ctx);
 
 /* ---- a source lane: its partitions, positions, and event time ---- */
 
@@ -226,7 +230,7 @@ struct kafka_lane_part {
 struct kafka_lane {
     struct kafka_lane_part *parts; /* ascending; owned */
     size_t n_parts;
-    uint32_t lanes;    /* partition p belongs to lane p mod lanes, at parts[p / lanes] */
+    uint32_t lanes; /* partition p belongs to lane p mod lanes, at parts[p / lanes] */
     int64_t lag_ms;
     bool has_watermark;
     int64_t watermark; /* never falls */
@@ -237,8 +241,8 @@ void kafka_lane_init(struct kafka_lane *l, uint32_t lane, uint32_t lanes, uint32
 void kafka_lane_free(struct kafka_lane *l);
 /* NULL where the partition is not the lane's. */
 struct kafka_lane_part *kafka_lane_part(struct kafka_lane *l, uint32_t partition);
-/* An event moves the partition's position. Returns true for a record that is the lane's to hand on, false for an end and
- * for what lies at or past the stop. Refuses a record below the position: it was handed on before. */
+/* An event moves the partition's position. Returns true for a record that is the lane's to hand on, false for an end
+ * and for what lies at or past the stop. Refuses a record below the position: it was handed on before. */
 int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err);
 /* A record's event time. */
 void kafka_lane_time(struct kafka_lane_part *part, int64_t time);
@@ -249,9 +253,11 @@ bool kafka_lane_advance(struct kafka_lane *l);
 bool kafka_lane_at_end(const struct kafka_lane *l);
 bool kafka_lane_part_done(const struct kafka_lane_part *part); /* the stop is reached */
 bool kafka_lane_done(const struct kafka_lane *l);              /* by every partition of it */
-/* A position for each partition that no snapshot placed (one that came after the restored checkpoint is read from its beginning):
- * the log's first offset, or its end as the isolation delivers it. stop_at_end: that end is the stop of all. */
-void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation, bool from_end, bool stop_at_end);
+/* A position for each partition that no snapshot placed (one that came after the restored checkpoint is read from its
+ * beginning): the log's first offset, or its end as the isolation delivers it. stop_at_end: that end is the stop of
+ * all. */
+void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation,
+                      bool from_end, bool stop_at_end);
 
 /* ---- lanes on disk: snapshots as evidence.h has them ---- */
 
@@ -268,16 +274,19 @@ struct left;
  * partition that is not this lane's. An id that is not known on either side refuses nothing. */
 int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const struct snapshot *s, struct err *err);
 /* Take over checkpoint `checkpoint` of all lanes. Refuses also another owner or isolation, another number of lanes, a
- * partition without a position, and a position past the log's end; ERR_TROUBLE for records that were removed before they
- * were read. Partitions that came since are left as they are. */
-int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
-                        const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err);
+ * partition without a position, and a position past the log's end; ERR_TROUBLE for records that were removed before
+ * they were read. Partitions that came since are left as they are. */
+int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner,
+                        const struct kafka_log *log, const struct kafka_bounds *bounds, uint64_t checkpoint,
+                        struct err *err);
 /* Store lane `lane` as snapshot of `checkpoint`, durable. entry: what to say of it in the barrier, strings in a. */
-int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
-                     uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err);
+int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+                     const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct left *entry,
+                     struct err *err);
 /* Store what a run whose first epoch is first_epoch starts with; restored_from 0: nothing was restored. */
-int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
-                           uint64_t first_epoch, uint64_t restored_from, struct arena *a, struct err *err);
+int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+                           const struct kafka_log *log, uint64_t first_epoch, uint64_t restored_from, struct arena *a,
+                           struct err *err);
 /* A position must be in the log. */
 int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_part *part, const struct kafka_bounds *b,
                          struct err *err);

@@ -39,7 +39,8 @@ bool kafka_lane_done(const struct kafka_lane *l)
     return true;
 }
 
-void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation, bool from_end, bool stop_at_end)
+void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation,
+                      bool from_end, bool stop_at_end)
 {
     for (size_t i = 0; i < l->n_parts; i++) {
         struct kafka_lane_part *part = &l->parts[i];
@@ -73,8 +74,8 @@ int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, b
         return 0;
     }
     if (e->offset < part->position)
-        return err_set(err, ERR_TROUBLE, "partition %u: offset %" PRId64 " came after the position %" PRId64, part->partition, e->offset,
-                       part->position);
+        return err_set(err, ERR_TROUBLE, "partition %u: offset %" PRId64 " came after the position %" PRId64,
+                       part->partition, e->offset, part->position);
     if (part->stop >= 0 && e->offset >= part->stop) {
         part->position = part->stop;
         return 0;

@@ -56,7 +56,8 @@ static char *id_text(const rd_kafka_Uuid_t *id)
     return text;
 }
 
-int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err)
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions,
+                     struct err *err)
 {
     const char *names[] = {k->name};
     *id = NULL;
@@ -73,8 +74,8 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
     int rc = event ? 0 : -1;
     if (event) {
         size_t n = 0;
-        const rd_kafka_TopicDescription_t **found =
-            rd_kafka_DescribeTopics_result_topics(rd_kafka_event_DescribeTopics_result(event), &n);
+        const rd_kafka_TopicDescription_t **found = rd_kafka_DescribeTopics_result_topics(
+            rd_kafka_event_DescribeTopics_result(event), &n);
         const rd_kafka_error_t *error = n == 1 ? rd_kafka_TopicDescription_error(found[0]) : NULL;
         if (n != 1)
             rc = err_set(err, ERR_TROUBLE, "topic %s: the broker describes %zu topics of this name", k->name, n);
@@ -93,8 +94,8 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
 }
 
 /* The first (low) or last offset of every partition, under one isolation, into `out` at offset `field`. */
-static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_kafka_IsolationLevel_t isolation, size_t field,
-                        struct kafka_bounds *out, struct err *err)
+static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_kafka_IsolationLevel_t isolation,
+                        size_t field, struct kafka_bounds *out, struct err *err)
 {
     int wait_ms = kafka_reach(k, k->timeout_ms, err);
     if (wait_ms < 0)
@@ -112,8 +113,8 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     int rc = event ? 0 : -1;
     size_t n = 0, got = 0;
     if (event) {
-        const rd_kafka_ListOffsetsResultInfo_t **infos =
-            rd_kafka_ListOffsets_result_infos(rd_kafka_event_ListOffsets_result(event), &n);
+        const rd_kafka_ListOffsetsResultInfo_t **infos = rd_kafka_ListOffsets_result_infos(
+            rd_kafka_event_ListOffsets_result(event), &n);
         for (size_t i = 0; i < n && !rc; i++) {
             const rd_kafka_topic_partition_t *tp = rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
             if (tp->err)
@@ -144,7 +145,8 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
 
 #else
 
-int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions, struct err *err)
+int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char **lack, uint32_t *partitions,
+                     struct err *err)
 {
     (void)k, (void)wait_ms, (void)err, (void)partitions;
     *id = NULL;
@@ -156,8 +158,8 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
 int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err)
 {
     for (uint32_t p = 0; p < k->log.partitions; p++) {
-        rd_kafka_resp_err_t code =
-            rd_kafka_query_watermark_offsets(k->admin, k->name, (int32_t)p, &out[p].low, &out[p].high, k->timeout_ms);
+        rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, k->name, (int32_t)p, &out[p].low,
+                                                                    &out[p].high, k->timeout_ms);
         if (code)
             return kafka_err(err, code, "topic %s partition %u", k->name, p);
         out[p].stable = out[p].high;
@@ -174,11 +176,11 @@ int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err)
     uint32_t partitions = k->log.partitions;
     int rc = kafka_topic_look(k, wait_ms, &now, &lack, &partitions, err);
     if (!rc && k->topic_id && now && strcmp(k->topic_id, now) != 0)
-        rc = err_set(err, ERR_REFUSED, "topic %s: it was recreated while it was read: its id was %s and is %s", k->name, k->topic_id,
-                     now);
+        rc = err_set(err, ERR_REFUSED, "topic %s: it was recreated while it was read: its id was %s and is %s", k->name,
+                     k->topic_id, now);
     else if (!rc && partitions != k->log.partitions)
-        rc = err_set(err, ERR_CHANGED, "topic %s: it has %u partitions now, not %u: start again to read them", k->name, partitions,
-                     k->log.partitions);
+        rc = err_set(err, ERR_CHANGED, "topic %s: it has %u partitions now, not %u: start again to read them", k->name,
+                     partitions, k->log.partitions);
     if (!rc)
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR; /* the broker answers again; what still fails is heard of anew */
     free(now);

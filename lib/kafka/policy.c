@@ -40,8 +40,8 @@ int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err)
     int rc = event ? 0 : -1;
     if (event) {
         size_t n;
-        const rd_kafka_ConfigResource_t **found =
-            rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event), &n);
+        const rd_kafka_ConfigResource_t **found = rd_kafka_DescribeConfigs_result_resources(
+            rd_kafka_event_DescribeConfigs_result(event), &n);
         if (n == 1 && rd_kafka_ConfigResource_error(found[0]))
             rc = kafka_err(err, rd_kafka_ConfigResource_error(found[0]), "topic %s: its configuration", k->name);
         else if (n != 1 || !(*policy = entry_of(found[0], "cleanup.policy")))

@@ -54,8 +54,9 @@ void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b)
 {
     if (r->from < b->low && r->from < r->to) {
         int64_t gone = (b->low < r->to ? b->low : r->to) - r->from;
-        kafka_range_fail(r, "first available offset %" PRId64 " is past the range's start %" PRId64 ": %" PRId64 " offsets are gone",
-                         b->low, r->from, gone);
+        kafka_range_fail(
+            r, "first available offset %" PRId64 " is past the range's start %" PRId64 ": %" PRId64 " offsets are gone",
+            b->low, r->from, gone);
     } else if (r->from > b->high) {
         kafka_range_fail(r, "the log ends at %" PRId64 ", before the range's start %" PRId64, b->high, r->from);
     }
@@ -95,11 +96,13 @@ bool kafka_range_dry(const struct kafka_range *r, const struct kafka_bounds *b, 
     return r->state == KAFKA_RANGE_OPEN && (r->at_end || deliverable(b, isolation) <= r->position);
 }
 
-enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b, enum kafka_isolation isolation)
+enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafka_bounds *b,
+                                        enum kafka_isolation isolation)
 {
     if (b->high < r->to) {
-        kafka_range_fail(r, "the log ends at %" PRId64 ", before the range's end %" PRId64 ": %" PRId64 " offsets are not there", b->high,
-                         r->to, r->to - (b->high > r->from ? b->high : r->from));
+        kafka_range_fail(
+            r, "the log ends at %" PRId64 ", before the range's end %" PRId64 ": %" PRId64 " offsets are not there",
+            b->high, r->to, r->to - (b->high > r->from ? b->high : r->from));
         return KAFKA_RANGE_MOVES;
     }
     return deliverable(b, isolation) < r->to ? KAFKA_RANGE_WAITS : KAFKA_RANGE_MOVES;
@@ -108,8 +111,10 @@ enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafk
 void kafka_range_end(struct kafka_range *r, const struct kafka_bounds *b)
 {
     if (r->from < b->low && r->from < r->to)
-        kafka_range_fail(r, "retention passed its start while it was read: first available offset %" PRId64 ", past the range's start %" PRId64
-                         ": what lay between may not have been delivered", b->low, r->from);
+        kafka_range_fail(r,
+                         "retention passed its start while it was read: first available offset %" PRId64
+                         ", past the range's start %" PRId64 ": what lay between may not have been delivered",
+                         b->low, r->from);
 }
 
 uint64_t kafka_range_undelivered(const struct kafka_range *r)

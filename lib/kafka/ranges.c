@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define WAIT_MS 100 /* longest block: between two, the clock and the connection are looked at */
-#define LOOK_MS 500 /* between two questions about the log, while something may be held back */
-#define REACH_MS 1000 /* longest wait for a broker to ask: one that is away is heard of in between */
-#define ANSWER_MS 5000 /* longest wait for one of these answers: nothing else comes meanwhile */
+#define WAIT_MS 100     /* longest block: between two, the clock and the connection are looked at */
+#define LOOK_MS 500     /* between two questions about the log, while something may be held back */
+#define REACH_MS 1000   /* longest wait for a broker to ask: one that is away is heard of in between */
+#define ANSWER_MS 5000  /* longest wait for one of these answers: nothing else comes meanwhile */
 #define MISSING_MS 3000 /* a topic that is not there for so long was deleted */
 
 struct reader {
@@ -29,7 +29,8 @@ int kafka_until(int64_t deadline_ms, int most)
     return left < 1 ? 1 : left < most ? (int)left : most;
 }
 
-int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, struct kafka_bounds *out, struct err *err)
+int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, struct kafka_bounds *out,
+                       struct err *err)
 {
     int64_t end = time_mono_ms() + how->timeout_ms;
     if (end > how->deadline_ms)
@@ -87,8 +88,10 @@ static void partition_failed(struct reader *r, struct kafka_range *range, const 
     struct err err = ERR_INIT;
     r->k->timeout_ms = answer_within(r);
     if (kafka_log_bounds(r->k, r->bounds, &err) == 0 && r->bounds[range->partition].low > range->position)
-        kafka_range_fail(range, "retention passed the position while it was read: first available offset %" PRId64
-                         " is past the position %" PRId64 ": %" PRId64 " offsets are gone", r->bounds[range->partition].low, range->position,
+        kafka_range_fail(range,
+                         "retention passed the position while it was read: first available offset %" PRId64
+                         " is past the position %" PRId64 ": %" PRId64 " offsets are gone",
+                         r->bounds[range->partition].low, range->position,
                          r->bounds[range->partition].low - range->position);
     kafka_range_fail(range, "%s", why->text);
 }
@@ -114,17 +117,20 @@ static int take(struct reader *r, const struct kafka_event *e, struct err *err)
 static void judge(struct reader *r, struct kafka_range *range, int64_t now)
 {
     const struct kafka_bounds *b = &r->bounds[range->partition];
-    if (!kafka_range_dry(range, b, r->s->isolation) || kafka_range_judge(range, b, r->s->isolation) == KAFKA_RANGE_MOVES)
+    if (!kafka_range_dry(range, b, r->s->isolation) ||
+        kafka_range_judge(range, b, r->s->isolation) == KAFKA_RANGE_MOVES)
         return;
     if (!range->waits_since)
         range->waits_since = now;
     if (now - range->waits_since >= r->how->stable_wait_ms)
-        kafka_range_fail(range, "an open transaction holds the last stable offset at %" PRId64 ", under the range's end %" PRId64
-                         ", after %" PRId64 " s of waiting", b->stable, range->to, r->how->stable_wait_ms / 1000);
+        kafka_range_fail(range,
+                         "an open transaction holds the last stable offset at %" PRId64
+                         ", under the range's end %" PRId64 ", after %" PRId64 " s of waiting",
+                         b->stable, range->to, r->how->stable_wait_ms / 1000);
 }
 
-/* False where the topic is another one by now, or is none any more: the client library would wait, or go on in the new one.
- * A broker that is away is waited for until the deadline. */
+/* False where the topic is another one by now, or is none any more: the client library would wait, or go on in the new
+ * one. A broker that is away is waited for until the deadline. */
 static bool still_there(struct reader *r, int64_t now)
 {
     struct err err = ERR_INIT;

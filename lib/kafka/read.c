@@ -51,7 +51,8 @@ bool kafka_event_failed(const struct kafka_event *e, struct err *err)
     return true;
 }
 
-int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n, struct err *err)
+int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *events, size_t max, size_t *n,
+                    struct err *err)
 {
     for (size_t i = 0; i < k->n_batch; i++)
         rd_kafka_message_destroy(k->batch[i]);

@@ -8,11 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static void describe(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
-                     uint64_t checkpoint, struct arena *a, struct snapshot *out)
+static void describe(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+                     const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct snapshot *out)
 {
-    *out = (struct snapshot){.job = owner->job, .operator_id = owner->operator_id, .kind = "kafka-source", .subtask = lane,
-                             .checkpoint = checkpoint, .isolation = kafka_isolation_name(owner->isolation)};
+    *out = (struct snapshot){.job = owner->job,
+                             .operator_id = owner->operator_id,
+                             .kind = "kafka-source",
+                             .subtask = lane,
+                             .checkpoint = checkpoint,
+                             .isolation = kafka_isolation_name(owner->isolation)};
     out->log = (struct log_id){log->topic, log->cluster_id, log->topic_id};
     out->has_watermark = l->has_watermark;
     out->watermark = l->watermark;
@@ -29,8 +33,9 @@ static void describe(const struct kafka_lane *l, uint32_t lane, const struct kaf
     }
 }
 
-int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
-                     uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err)
+int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+                     const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct left *entry,
+                     struct err *err)
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
@@ -41,8 +46,9 @@ int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kaf
     return rc;
 }
 
-int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner, const struct kafka_log *log,
-                           uint64_t first_epoch, uint64_t restored_from, struct arena *a, struct err *err)
+int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+                           const struct kafka_log *log, uint64_t first_epoch, uint64_t restored_from, struct arena *a,
+                           struct err *err)
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
@@ -62,9 +68,11 @@ static int check_log(const struct kafka_log *log, const struct snapshot *s, stru
     if (strcmp(s->log.topic, log->topic) != 0)
         return err_set(err, ERR_REFUSED, "its topic is %s, not %s", s->log.topic, log->topic);
     if (strcmp(s->log.cluster_id, log->cluster_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s: its cluster is %s, this one is %s", log->topic, s->log.cluster_id, log->cluster_id);
+        return err_set(err, ERR_REFUSED, "topic %s: its cluster is %s, this one is %s", log->topic, s->log.cluster_id,
+                       log->cluster_id);
     if (s->log.topic_id && log->topic_id && strcmp(s->log.topic_id, log->topic_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id, log->topic_id);
+        return err_set(err, ERR_REFUSED, "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id,
+                       log->topic_id);
     return 0;
 }
 
@@ -80,7 +88,9 @@ int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const 
     for (size_t i = 0; i < s->n_positions; i++) {
         struct kafka_lane_part *part = part_of(l, s->positions[i].partition);
         if (!part)
-            return err_set(err, ERR_REFUSED, "partition %" PRIu64 " is not this lane's: the topic shrank, or the job ran with other lanes",
+            return err_set(err, ERR_REFUSED,
+                           "partition %" PRIu64
+                           " is not this lane's: the topic shrank, or the job ran with other lanes",
                            s->positions[i].partition);
         part->position = s->positions[i].value;
         part->restored = true;
@@ -99,28 +109,31 @@ int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_pa
                          struct err *err)
 {
     if (part->position < b->low)
-        return err_set(err, ERR_TROUBLE, "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
+        return err_set(err, ERR_TROUBLE,
+                       "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
                        log->topic, part->partition, part->position, b->low - 1);
     if (part->position > b->high)
-        return err_set(err, ERR_REFUSED, "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64 ": another log",
+        return err_set(err, ERR_REFUSED,
+                       "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64 ": another log",
                        log->topic, part->partition, part->position, b->high);
     return 0;
 }
 
-static int check_owner(const struct kafka_owner *owner, const struct snapshot *s, uint32_t lane, uint64_t checkpoint, struct err *err)
+static int check_owner(const struct kafka_owner *owner, const struct snapshot *s, uint32_t lane, uint64_t checkpoint,
+                       struct err *err)
 {
     const char *isolation = kafka_isolation_name(owner->isolation);
     if (strcmp(s->job, owner->job) != 0 || strcmp(s->operator_id, owner->operator_id) != 0 || s->subtask != lane ||
         s->checkpoint != checkpoint)
-        return err_set(err, ERR_REFUSED, "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, s->job, s->operator_id,
-                       s->subtask, s->checkpoint);
+        return err_set(err, ERR_REFUSED, "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64,
+                       s->job, s->operator_id, s->subtask, s->checkpoint);
     if (strcmp(s->isolation, isolation) != 0)
         return err_set(err, ERR_REFUSED, "it was read as %s, not as %s", s->isolation, isolation);
     return 0;
 }
 
-static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
-                         uint64_t checkpoint, int dir, struct arena *a, struct err *err)
+static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner,
+                         const struct kafka_log *log, uint64_t checkpoint, int dir, struct arena *a, struct err *err)
 {
     struct buf rel = BUF_INIT;
     int rc = 0;
@@ -128,7 +141,8 @@ static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafk
         struct snapshot s;
         evidence_path_snapshot(&rel, owner->job, owner->generation, i, checkpoint);
         rc = snapshot_read(dir, buf_str(&rel), a, &s, err);
-        if (!rc && (check_owner(owner, &s, i, checkpoint, err) != 0 || kafka_lane_restore(&lanes[i], log, &s, err) != 0))
+        if (!rc &&
+            (check_owner(owner, &s, i, checkpoint, err) != 0 || kafka_lane_restore(&lanes[i], log, &s, err) != 0))
             rc = err_prefix(err, "%s", buf_str(&rel));
     }
     /* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
@@ -139,8 +153,9 @@ static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafk
     return rc;
 }
 
-int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner, const struct kafka_log *log,
-                        const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err)
+int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner,
+                        const struct kafka_log *log, const struct kafka_bounds *bounds, uint64_t checkpoint,
+                        struct err *err)
 {
     struct arena arena = ARENA_INIT;
     uint32_t known = 0;

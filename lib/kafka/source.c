@@ -55,10 +55,11 @@ static int check_identity(struct kafka_source *s, const struct kafka_log *log)
     if (s->cluster_id && strcmp(s->cluster_id, log->cluster_id) != 0)
         kafka_source_fail(s, "another cluster: its id is %s here, %s in the scope", log->cluster_id, s->cluster_id);
     else if (s->topic_id && !log->topic_id)
-        kafka_source_fail(s, "topic id: not to be had, so that a recreated topic could not be told from %s: %s", s->topic_id,
-                          log->topic_id_lack);
+        kafka_source_fail(s, "topic id: not to be had, so that a recreated topic could not be told from %s: %s",
+                          s->topic_id, log->topic_id_lack);
     else if (s->topic_id && strcmp(s->topic_id, log->topic_id) != 0)
-        kafka_source_fail(s, "another topic of this name: its id is %s here, %s in the scope: it was recreated", log->topic_id, s->topic_id);
+        kafka_source_fail(s, "another topic of this name: its id is %s here, %s in the scope: it was recreated",
+                          log->topic_id, s->topic_id);
     return s->reason ? -1 : 0;
 }
 
@@ -75,20 +76,25 @@ static int check_policy(struct kafka_client *k, struct kafka_source *s)
     s->policy = policy;
     if (!strstr(policy, "compact"))
         return 0;
-    kafka_source_fail(s, "it is compacted (cleanup.policy=%s): what a range held cannot be told from what is left of it", policy);
+    kafka_source_fail(
+        s, "it is compacted (cleanup.policy=%s): what a range held cannot be told from what is left of it", policy);
     return -1;
 }
 
-static void say_open(const struct kafka_source *s, const struct kafka_reading *how, const struct kafka_range *r, const struct kafka_bounds *b)
+static void say_open(const struct kafka_source *s, const struct kafka_reading *how, const struct kafka_range *r,
+                     const struct kafka_bounds *b)
 {
     struct buf text = BUF_INIT;
-    buf_printf(&text, "%s/%u: last stable offset %" PRId64 " < range end %" PRId64 ": open transaction; waiting for at most %" PRId64 " s",
+    buf_printf(&text,
+               "%s/%u: last stable offset %" PRId64 " < range end %" PRId64
+               ": open transaction; waiting for at most %" PRId64 " s",
                s->topic, r->partition, b->stable, r->to, how->stable_wait_ms / 1000);
     how->say(how->ctx, buf_str(&text));
     buf_free(&text);
 }
 
-static int begin(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how, struct kafka_bounds *bounds)
+static int begin(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how,
+                 struct kafka_bounds *bounds)
 {
     struct err err = ERR_INIT;
     if (kafka_bounds_again(k, how, bounds, &err) != 0) {
@@ -103,7 +109,8 @@ static int begin(struct kafka_client *k, struct kafka_source *s, const struct ka
         }
         const struct kafka_bounds *b = &bounds[r->partition];
         kafka_range_begin(r, b);
-        if (r->state == KAFKA_RANGE_OPEN && s->isolation == KAFKA_READ_COMMITTED && b->stable < r->to && b->high >= r->to)
+        if (r->state == KAFKA_RANGE_OPEN && s->isolation == KAFKA_READ_COMMITTED && b->stable < r->to &&
+            b->high >= r->to)
             say_open(s, how, r, b);
     }
     return 0;
@@ -111,8 +118,8 @@ static int begin(struct kafka_client *k, struct kafka_source *s, const struct ka
 
 /* ---- the second read ---- */
 
-static int open_client(const char *topic, enum kafka_isolation isolation, const struct kafka_reading *how, struct kafka_client **k,
-                       struct err *err)
+static int open_client(const char *topic, enum kafka_isolation isolation, const struct kafka_reading *how,
+                       struct kafka_client **k, struct err *err)
 {
     return kafka_open(how->conf, topic, isolation, kafka_until(how->deadline_ms, how->timeout_ms), k, err);
 }
@@ -123,8 +130,9 @@ static void take_recount(struct kafka_range *r, const struct kafka_range *again)
     if (again->state != KAFKA_RANGE_COMPLETE)
         kafka_range_fail(r, "the second read, for the account: %s", again->reason ? again->reason : "not begun");
     else if (again->delivered < r->delivered)
-        kafka_range_fail(r, "the second read, for the account, found %" PRIu64 " records where the first found %" PRIu64, again->delivered,
-                         r->delivered);
+        kafka_range_fail(r,
+                         "the second read, for the account, found %" PRIu64 " records where the first found %" PRIu64,
+                         again->delivered, r->delivered);
     else
         r->aborted = again->delivered - r->delivered;
     r->recounted = again->state == KAFKA_RANGE_COMPLETE && again->delivered >= r->delivered;
@@ -133,7 +141,8 @@ static void take_recount(struct kafka_range *r, const struct kafka_range *again)
 static void recount(struct kafka_source *s, const struct kafka_reading *how)
 {
     struct kafka_range *copies = xcalloc(s->n_ranges, sizeof *copies);
-    struct kafka_source again = {.topic = s->topic, .isolation = KAFKA_READ_UNCOMMITTED, .ranges = copies, .n_ranges = s->n_ranges};
+    struct kafka_source again = {
+        .topic = s->topic, .isolation = KAFKA_READ_UNCOMMITTED, .ranges = copies, .n_ranges = s->n_ranges};
     struct kafka_reading only_count = *how;
     struct kafka_client *k = NULL;
     struct err err = ERR_INIT;
@@ -147,7 +156,8 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how)
         copies[i].delivered = plain ? r->delivered : 0;
         needed = needed || !plain;
     }
-    if (needed && (open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &err) != 0 || kafka_ranges_read(k, &again, &only_count, &err) != 0))
+    if (needed && (open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &err) != 0 ||
+                   kafka_ranges_read(k, &again, &only_count, &err) != 0))
         kafka_source_fail(&again, "%s", told(s, &err));
     for (size_t i = 0; i < s->n_ranges; i++)
         take_recount(&s->ranges[i], &copies[i]);
@@ -159,7 +169,8 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how)
 /* ---- after ---- */
 
 /* Who answers now, asked again while the broker is away. */
-static int ask_identity(struct kafka_client *k, const struct kafka_reading *how, char **cluster, char **id, struct err *err)
+static int ask_identity(struct kafka_client *k, const struct kafka_reading *how, char **cluster, char **id,
+                        struct err *err)
 {
     const char *lack;
     uint32_t partitions;
@@ -191,14 +202,16 @@ static int still_same(struct kafka_client *k, struct kafka_source *s, const stru
     else if (strcmp(cluster, s->found_cluster) != 0)
         kafka_source_fail(s, "another cluster answers than before: its id was %s and is %s", s->found_cluster, cluster);
     else if (s->found_id && (!id || strcmp(id, s->found_id) != 0))
-        kafka_source_fail(s, "it was recreated while it was read: its id was %s and is %s", s->found_id, id ? id : "not to be had");
+        kafka_source_fail(s, "it was recreated while it was read: its id was %s and is %s", s->found_id,
+                          id ? id : "not to be had");
     free(cluster);
     free(id);
     return s->reason ? -1 : 0;
 }
 
 /* What was looked at before the read is looked at again: each of them could have changed under it. */
-static void look_again(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how, struct kafka_bounds *bounds)
+static void look_again(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how,
+                       struct kafka_bounds *bounds)
 {
     struct err err = ERR_INIT;
     if (time_mono_ms() >= how->deadline_ms) {

@@ -68,13 +68,10 @@ static unsigned found_side(const struct work *w, unsigned read)
 static bool in_scope(const struct compare *c, const struct work *w)
 {
     switch (w->relation) {
-    case RELATION_DELIVERY:
-        return side_rows(c, MULTISET_CAPTURED) > 0;
+    case RELATION_DELIVERY: return side_rows(c, MULTISET_CAPTURED) > 0;
     case RELATION_TRANSFORMATION:
-    case RELATION_REFERENCE_DESTINATION:
-        return side_rows(c, MULTISET_CAPTURED) + side_rows(c, MULTISET_REFERENCE) > 0;
-    default:
-        return side_rows(c, w->owed) + side_rows(c, MULTISET_READ1) + side_rows(c, MULTISET_READ2) > 0;
+    case RELATION_REFERENCE_DESTINATION: return side_rows(c, MULTISET_CAPTURED) + side_rows(c, MULTISET_REFERENCE) > 0;
+    default: return side_rows(c, w->owed) + side_rows(c, MULTISET_READ1) + side_rows(c, MULTISET_READ2) > 0;
     }
 }
 
@@ -98,7 +95,8 @@ struct key_work {
     struct multiset_text key;
 };
 
-static void offer(struct key_work *k, enum finding_kind kind, const struct entry *owed, const struct entry *found, uint64_t rows)
+static void offer(struct key_work *k, enum finding_kind kind, const struct entry *owed, const struct entry *found,
+                  uint64_t rows)
 {
     const struct table *t = k->c->t;
     const struct entry *copies_of = kind == KIND_CHANGED || kind == KIND_UNEXPECTED ? found : owed;
@@ -119,9 +117,9 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
         f.explained = delivered && owed->state & ENTRY_RESENT     ? AGAIN_RESENT
                       : delivered && owed->state & ENTRY_REPLAYED ? AGAIN_REPLAYED
                                                                   : NULL;
-        uint64_t *sum = !f.explained                          ? &k->w->out->unexplained
+        uint64_t *sum = !f.explained                             ? &k->w->out->unexplained
                         : strcmp(f.explained, AGAIN_RESENT) == 0 ? &k->w->out->resent
-                                                              : &k->w->out->replayed;
+                                                                 : &k->w->out->replayed;
         *sum += rows;
     }
     list_offer(&k->w->list, &f, owed && !k->again ? (uint32_t)((size_t)((const char *)owed - t->base) / UNIT) : 0);
@@ -288,7 +286,8 @@ static enum fate next_fate(const struct compare *c, const struct work *w, struct
 static int by_entry(const void *a, const void *b)
 {
     const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
-    return x->entry != y->entry ? (x->entry > y->entry) - (x->entry < y->entry) : (x->f.kind > y->f.kind) - (x->f.kind < y->f.kind);
+    return x->entry != y->entry ? (x->entry > y->entry) - (x->entry < y->entry)
+                                : (x->f.kind > y->f.kind) - (x->f.kind < y->f.kind);
 }
 
 /* The listed findings of the table at hand, by entry. */
@@ -306,7 +305,8 @@ static struct candidate **wanted(struct list *l, size_t *n)
 
 static void give_number(struct candidate **all, size_t n, uint32_t entry, enum fate fate, uint64_t number)
 {
-    static const enum finding_kind kinds[] = {[FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
+    static const enum finding_kind kinds[] = {
+        [FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
     size_t lo = 0, hi = n;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;

@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 
-static const char *const side_text[MULTISET_SIDES] = {
-    "the captured rows", "the reference's rows", "the destination's first read", "the destination's second read"};
+static const char *const side_text[MULTISET_SIDES] = {"the captured rows", "the reference's rows",
+                                                      "the destination's first read", "the destination's second read"};
 
 static const enum check_name check_of[RELATION_TYPES] = {
     [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
@@ -25,8 +25,8 @@ static bool reads_destination(enum relation r)
 /* True where the expectation is a reference's: there, or required and yet to come. */
 static bool has_reference(const struct multiset_question *q)
 {
-    return q->side[MULTISET_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] || q->required[CHECK_REFERENCE_CAPTURE] ||
-           q->required[CHECK_REFERENCE_DESTINATION];
+    return q->side[MULTISET_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] ||
+           q->required[CHECK_REFERENCE_CAPTURE] || q->required[CHECK_REFERENCE_DESTINATION];
 }
 
 static bool has_captured(const struct multiset_question *q)
@@ -39,10 +39,12 @@ static void needs(const struct multiset_question *q, enum relation r, bool need[
 {
     bool reference = has_reference(q), captured = has_captured(q);
     need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
-    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION || (r == RELATION_COVERAGE && reference);
+    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION ||
+                               (r == RELATION_COVERAGE && reference);
     /* The captured rows name keys of reference-destination, where there are any. */
     need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
-                              (r == RELATION_REFERENCE_DESTINATION && captured) || (r == RELATION_COVERAGE && !reference);
+                              (r == RELATION_REFERENCE_DESTINATION && captured) ||
+                              (r == RELATION_COVERAGE && !reference);
 }
 
 /* A relation is looked at where the run requires it, or where both its sides are there. */
@@ -74,7 +76,8 @@ static bool side_wanting(const struct multiset_question *q, unsigned which, stru
     else if (!s->whole)
         buf_printf(why, "%s: not whole: %s", name, s->reason);
     else if (s->said != s->rows)
-        buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said, s->rows);
+        buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said,
+                   s->rows);
     else
         return false;
     return true;
@@ -104,12 +107,13 @@ static void put_key(struct buf *out, struct multiset_text key)
 /* True where the table was read whole for an answer about the whole of it, and both reads found no row. */
 static bool table_is_empty(const struct multiset_question *q)
 {
-    return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered && q->side[MULTISET_READ1].rows == 0 &&
-           q->side[MULTISET_READ2].rows == 0;
+    return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered &&
+           q->side[MULTISET_READ1].rows == 0 && q->side[MULTISET_READ2].rows == 0;
 }
 
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
-static enum status nothing_compared(const struct multiset_question *q, enum relation r, const struct multiset_relation *of, struct buf *why)
+static enum status nothing_compared(const struct multiset_question *q, enum relation r,
+                                    const struct multiset_relation *of, struct buf *why)
 {
     if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
         return STATUS_TYPES;
@@ -122,7 +126,8 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
                                                    : "no row is owed, and the table, read whole, holds none");
         return STATUS_PASSED;
     }
-    buf_adds(why, r == RELATION_DELIVERY ? "no row is owed, so nothing is established" : "no row names a key, so nothing was looked for");
+    buf_adds(why, r == RELATION_DELIVERY ? "no row is owed, so nothing is established"
+                                         : "no row names a key, so nothing was looked for");
     return STATUS_UNAVAILABLE;
 }
 
@@ -130,30 +135,35 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
 static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged)
 {
     const struct multiset_run *run = &tail->first;
-    buf_printf(why, "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s", run->topic,
-               run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
+    buf_printf(why,
+               "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s",
+               run->topic, run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
     if (tail->partitions > 1)
         buf_printf(why, ", and of %" PRIu64 " more partitions", tail->partitions - 1);
     buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
 }
 
-static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of, struct buf *why,
-                               enum next_action *next)
+static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of,
+                               struct buf *why, enum next_action *next)
 {
     static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
     for (size_t k = 0; k < KIND_TYPES; k++)
         if (of->kind_rows[k])
             buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
                        k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
-    bool failed = why->len > 0, late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
+    bool failed = why->len > 0,
+         late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->ambiguous_keys) {
-        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ", failed ? "; " : "",
-                   of->ambiguous_keys);
+        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ",
+                   failed ? "; " : "", of->ambiguous_keys);
         put_key(why, of->ambiguous);
     }
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY);
-    *next = late && r != RELATION_DELIVERY ? NEXT_READ_TAIL : failed ? NEXT_INSPECT_FINDINGS : of->ambiguous_keys ? NEXT_CHOOSE_KEY : NEXT_NONE;
+    *next = late && r != RELATION_DELIVERY ? NEXT_READ_TAIL
+            : failed                       ? NEXT_INSPECT_FINDINGS
+            : of->ambiguous_keys           ? NEXT_CHOOSE_KEY
+                                           : NEXT_NONE;
     if (failed || of->ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
     if (r != RELATION_COVERAGE || of->excluded_keys == 0)
@@ -163,8 +173,8 @@ static enum status differences(const struct multiset_question *q, enum relation 
 }
 
 /* Why what was seen of the destination decides nothing, in why. */
-static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res, struct buf *why,
-                      enum next_action *next)
+static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res,
+                      struct buf *why, enum next_action *next)
 {
     *next = NEXT_READ_QUIET;
     if (r == RELATION_TRANSFORMATION)
@@ -181,8 +191,8 @@ static bool undecided(const struct multiset_question *q, enum relation r, const 
     return why->len > 0;
 }
 
-static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out, enum relation r,
-                         const struct multiset_result *res)
+static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
+                         enum relation r, const struct multiset_result *res)
 {
     const struct multiset_relation *of = &res->of[r];
     struct buf why = BUF_INIT, counts = BUF_INIT;
@@ -219,7 +229,8 @@ static bool without_cells(const struct columns *columns, struct buf *why)
     return false;
 }
 
-void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns, struct stream_out *out)
+void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
+                     struct stream_out *out)
 {
     bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
     choose(q, chosen);

@@ -15,13 +15,14 @@ struct multiset_side_seen {
 struct multiset_question {
     struct multiset_side_seen side[MULTISET_SIDES];
     bool required[CHECK_NAMES];
-    char *unsettled;   /* why the destination as it was read decides nothing, or NULL */
-    bool table_whole;  /* the observation says that the table was read whole */
-    char *uncovered;   /* why the whole table decides nothing though it may have been read, or NULL */
-    bool declared;     /* the scope is one that no bundle shows: nothing was captured */
+    char *unsettled;  /* why the destination as it was read decides nothing, or NULL */
+    bool table_whole; /* the observation says that the table was read whole */
+    char *uncovered;  /* why the whole table decides nothing though it may have been read, or NULL */
+    bool declared;    /* the scope is one that no bundle shows: nothing was captured */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */
-void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns, struct stream_out *out);
+void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
+                     struct stream_out *out);
 
 #endif

@@ -97,7 +97,8 @@ static void *work(void *arg)
 
 /* ---- the caller's side ---- */
 
-void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch, bool thread)
+void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
+               bool thread)
 {
     l->scratch = scratch;
     for (size_t i = 0; i < BATCHES; i++)

@@ -133,7 +133,8 @@ static int one_table(void *ctx, struct err *err)
     return 0;
 }
 
-static void plan(struct multiset *m, struct comparison *k, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out)
+static void plan(struct multiset *m, struct comparison *k, const bool asked[RELATION_TYPES], bool reference,
+                 struct multiset_result *out)
 {
     bool reads = false;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
@@ -142,7 +143,8 @@ static void plan(struct multiset *m, struct comparison *k, const bool asked[RELA
             continue;
         struct work *w = &k->works[k->n++];
         *w = (struct work){.out = &out->of[r], .relation = (enum relation)r};
-        w->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !reference) ? MULTISET_CAPTURED : MULTISET_REFERENCE;
+        w->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !reference) ? MULTISET_CAPTURED
+                                                                                   : MULTISET_REFERENCE;
         w->found_captured = r == RELATION_TRANSFORMATION;
         w->placed = m->places[w->owed].rows;
         w->reads = !w->found_captured && !reads;
@@ -184,7 +186,8 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
         for (size_t i = 0; i < k->n; i++)
             if (k->works[i].owed == side)
                 owed[n++] = &k->works[i];
-        if (spool_flush(&m->places[side].log, err) != 0 || runs_find(&m->places[side], owed, n, m->list, &m->arena, err) != 0)
+        if (spool_flush(&m->places[side].log, err) != 0 ||
+            runs_find(&m->places[side], owed, n, m->list, &m->arena, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < k->n; i++) {
@@ -204,7 +207,8 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
     return 0;
 }
 
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out, struct err *err)
+int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+                     struct err *err)
 {
     memset(out, 0, sizeof *out);
     int rc = 0;

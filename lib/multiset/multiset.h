@@ -61,14 +61,14 @@ struct multiset_text {
 
 struct multiset_finding {
     enum finding_kind kind;
-    unsigned read;             /* which read of the destination it was seen in; 0 where none takes part */
-    struct multiset_text key;  /* cells without brackets */
+    unsigned read;            /* which read of the destination it was seen in; 0 where none takes part */
+    struct multiset_text key; /* cells without brackets */
     struct multiset_text owed, found;
-    bool cut;                  /* its rows are too long to be shown */
+    bool cut;                           /* its rows are too long to be shown */
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
-    uint64_t rows;             /* how many rows, or surplus copies, it stands for */
-    char *at;                  /* of the first owed copy that it touches, or NULL */
-    const char *explained;     /* AGAIN_…, or NULL */
+    uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
+    char *at;                           /* of the first owed copy that it touches, or NULL */
+    const char *explained;              /* AGAIN_…, or NULL */
 };
 
 /* Owed rows of one fate that follow one another in offset order in one topic partition. */
@@ -87,35 +87,36 @@ struct multiset_tail {
 
 struct multiset_relation {
     bool asked;
-    uint64_t owed_rows, found_rows, keys;             /* of the keys compared */
+    uint64_t owed_rows, found_rows, keys;                  /* of the keys compared */
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
-    uint64_t resent, replayed, unexplained;           /* surplus copies */
-    uint64_t repeated_keys;                           /* keys with equal owed copies */
-    uint64_t ambiguous_keys;                          /* keys with different captured rows, not compared */
-    struct multiset_text ambiguous;                   /* the first of them in byte order */
+    uint64_t resent, replayed, unexplained;                /* surplus copies */
+    uint64_t repeated_keys;                                /* keys with equal owed copies */
+    uint64_t ambiguous_keys;                               /* keys with different captured rows, not compared */
+    struct multiset_text ambiguous;                        /* the first of them in byte order */
     uint64_t excluded_keys;
-    struct multiset_finding *findings;                /* by kind, then key and rows in byte order */
+    struct multiset_finding *findings; /* by kind, then key and rows in byte order */
     size_t listed;
-    struct multiset_run *runs;                        /* the longest, by topic, partition and offset */
+    struct multiset_run *runs; /* the longest, by topic, partition and offset */
     size_t runs_listed;
     uint64_t runs_total;
     struct multiset_tail tail;
-    bool never;                                       /* a missing row has a cell that is unfit: no table will hold it */
-    const char **unordered;                           /* topic/partition that did not come in offset order: no runs */
+    bool never;             /* a missing row has a cell that is unfit: no table will hold it */
+    const char **unordered; /* topic/partition that did not come in offset order: no runs */
     size_t unordered_n;
 };
 
 struct multiset_result {
     struct multiset_relation of[RELATION_TYPES];
-    uint64_t rows[MULTISET_SIDES];  /* added */
-    uint64_t differ_keys;           /* keys that the two reads saw differently; their findings stand once a read */
-    struct multiset_text differ;    /* the first of them in byte order */
-    bool on_disk;                   /* scratch files were used */
+    uint64_t rows[MULTISET_SIDES]; /* added */
+    uint64_t differ_keys;          /* keys that the two reads saw differently; their findings stand once a read */
+    struct multiset_text differ;   /* the first of them in byte order */
+    bool on_disk;                  /* scratch files were used */
 };
 
 /* Compare what was added, for the relations asked for; once, at the end. found_rows are of read 1. The expected rows of
  * RELATION_COVERAGE are the reference's where reference is set, else the captured ones. */
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out, struct err *err);
+int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+                     struct err *err);
 
 /* True where all that is wrong in a relation with the table is that the newest rows of some partitions are missing. */
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
@@ -123,6 +124,7 @@ bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
 /* ---- as lines ---- */
 
 /* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it. */
-void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of, const struct columns *columns, bool undecided);
+void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,
+                  const struct columns *columns, bool undecided);
 
 #endif

@@ -45,7 +45,8 @@ int parts_flush(struct parts *p, struct err *err)
 int parts_put(struct parts *p, const struct item *item, struct err *err)
 {
     struct spool *s = &p->at[(item->hash >> (p->level * PART_BITS)) & (PARTS - 1)];
-    buf_addc(&s->held, (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
+    buf_addc(&s->held,
+             (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
     varint_put(&s->held, item->len);
     if (item->number != NO_NUMBER)
         varint_put(&s->held, item->number);
@@ -66,7 +67,8 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
         .hash = key_hash(t->form, key.p, key.n),
         .number = NO_NUMBER,
         .side = MULTISET_SIDES,
-        .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) | (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
+        .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) |
+                 (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
     };
 }
 
@@ -116,7 +118,8 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
     if (have < 2)
         return 0;
     unsigned head = (unsigned char)p[0];
-    *item = (struct item){.side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER, .copies = copies};
+    *item = (struct item){
+        .side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER, .copies = copies};
     if ((k = varint_get(p + used, have - used, &v)) == 0)
         return 0;
     item->len = (uint32_t)v;

@@ -34,12 +34,12 @@ struct multiset_text text_copy(struct arena *a, struct multiset_text t);
 #define COUNT_BITS 14u
 #define COUNT_MAX ((1u << COUNT_BITS) - 1)
 
-#define ENTRY_HEAD ((uint64_t)1 << 56)     /* first row of its key, found by the key's hash */
-#define ENTRY_HEAVY ((uint64_t)1 << 57)    /* on a head: its key's other rows are found by their own hash */
-#define ENTRY_WIDE ((uint64_t)1 << 58)     /* the counters are an index into table.wide */
+#define ENTRY_HEAD ((uint64_t)1 << 56)  /* first row of its key, found by the key's hash */
+#define ENTRY_HEAVY ((uint64_t)1 << 57) /* on a head: its key's other rows are found by their own hash */
+#define ENTRY_WIDE ((uint64_t)1 << 58)  /* the counters are an index into table.wide */
 #define ENTRY_RESENT ((uint64_t)1 << 59)
 #define ENTRY_REPLAYED ((uint64_t)1 << 60)
-#define ENTRY_FATE_SHIFT 61                /* two bits: the fate of an owed row in the relation at hand */
+#define ENTRY_FATE_SHIFT 61 /* two bits: the fate of an owed row in the relation at hand */
 #define ENTRY_FATE ((uint64_t)3 << ENTRY_FATE_SHIFT)
 
 struct entry {
@@ -85,9 +85,9 @@ struct item {
     uint32_t len;
     uint32_t key_len; /* of the key's cells where they are a prefix, else 0 */
     uint64_t hash;
-    uint64_t number;  /* of an owed row with a place, else NO_NUMBER */
+    uint64_t number;        /* of an owed row with a place, else NO_NUMBER */
     const uint64_t *copies; /* one a side, where side is MULTISET_SIDES */
-    unsigned side;    /* one copy of this side */
+    unsigned side;          /* one copy of this side */
     unsigned again;
 };
 #define NO_NUMBER UINT64_MAX
@@ -96,7 +96,8 @@ struct item {
 int table_init(struct table *t, const struct key_form *form, uint64_t budget, struct err *err);
 void table_free(struct table *t);
 void table_reset(struct table *t); /* empty, memory kept */
-/* True where n more rows of `bytes` bytes together, of which `placed` have a number, fit in the budget. Grows the index. */
+/* True where n more rows of `bytes` bytes together, of which `placed` have a number, fit in the budget. Grows the
+ * index. */
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed);
 /* Get what table_add will need of the first of n rows on its way. */
 void table_look_ahead(const struct table *t, const struct item *items, size_t n);
@@ -114,7 +115,6 @@ static inline size_t entry_size(size_t len)
     return (sizeof(struct entry) + len + UNIT - 1) & ~(size_t)(UNIT - 1);
 }
 #define FIRST_ENTRY 1u /* reference 0 is none */
-
 
 /* ---- an append-only store of bytes, in memory until it is put on disk (spool.c) ---- */
 
@@ -134,7 +134,7 @@ void spool_free(struct spool *s);
 
 struct spool_reader {
     struct spool *from;
-    uint64_t at;     /* next byte of the store not yet in block */
+    uint64_t at; /* next byte of the store not yet in block */
     struct buf block;
     size_t used;
 };
@@ -158,13 +158,13 @@ static inline uint64_t order_gap(const struct order *o, size_t *at)
 /* ---- places and runs (places.c, runs.c) ---- */
 
 struct partition_name {
-    char *name;      /* topic/partition */
+    char *name; /* topic/partition */
     size_t name_len;
     char *topic;
     uint64_t partition;
     uint64_t last_offset, last_n; /* of the row before */
     bool any, unordered;
-    size_t rank;     /* in the order of topic and partition */
+    size_t rank; /* in the order of topic and partition */
 };
 
 /* The places of one side's rows, in the order they came. */
@@ -174,7 +174,7 @@ struct places {
     size_t n, cap;
     uint32_t *slots; /* by name: index in at, plus 1 */
     size_t slots_n;
-    size_t latest;   /* the partition of the row before */
+    size_t latest; /* the partition of the row before */
     uint64_t rows;
 };
 void places_init(struct places *p);
@@ -247,13 +247,13 @@ void key_set_free(struct key_set *s);
 struct work {
     struct multiset_relation *out;
     enum relation relation;
-    unsigned owed;        /* MULTISET_CAPTURED or MULTISET_REFERENCE */
-    bool found_captured;  /* found: captured rows; else the destination */
-    bool reads;           /* this one looks for keys that the reads saw differently */
+    unsigned owed;       /* MULTISET_CAPTURED or MULTISET_REFERENCE */
+    bool found_captured; /* found: captured rows; else the destination */
+    bool reads;          /* this one looks for keys that the reads saw differently */
     struct list list;
     struct fates fates;
-    uint64_t placed;      /* rows with a place on the owed side */
-    bool touched;         /* a fate that is not fine in the table at hand */
+    uint64_t placed; /* rows with a place on the owed side */
+    bool touched;    /* a fate that is not fine in the table at hand */
 };
 
 struct left {
@@ -269,7 +269,7 @@ struct compare {
     size_t n, cap;
     struct left *owed, *found; /* copies of them that no equal row paired */
     struct buf key;
-    bool fates_set;       /* the relation before left fates in the table at hand */
+    bool fates_set; /* the relation before left fates in the table at hand */
 };
 void compare_table(struct compare *c, struct work *w);
 /* Give the fates out to the rows in their order, and listed findings the number of their first row. */
@@ -308,13 +308,13 @@ struct batch;
 
 struct lane {
     struct batch *batch[BATCHES];
-    size_t filling;       /* the batch that the caller fills */
+    size_t filling; /* the batch that the caller fills */
     const char *scratch;
     bool thread;
     pthread_t worker;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t ready;         /* batches given on and not yet done */
+    size_t ready; /* batches given on and not yet done */
     bool closing, failed, on_disk;
     struct err err;
 
@@ -324,7 +324,8 @@ struct lane {
     bool spilled;
 };
 /* share: the bytes of the memory that its table may take. scratch is kept, not copied. */
-void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch, bool thread);
+void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
+               bool thread);
 /* True where a row of len bytes has no room left in the batch: it is to be submitted first. */
 bool lane_full(const struct lane *l, size_t len);
 /* One more row, copied: the caller says of it what is not row and len. */

@@ -30,8 +30,8 @@ static void put_differ(struct json_w *w, const struct multiset_finding *f, const
     free(ends);
 }
 
-static void put_finding(struct stream_out *out, enum relation r, const struct multiset_finding *f, const struct columns *columns,
-                        bool undecided)
+static void put_finding(struct stream_out *out, enum relation r, const struct multiset_finding *f,
+                        const struct columns *columns, bool undecided)
 {
     struct json_w w;
     struct buf text = BUF_INIT;
@@ -103,7 +103,8 @@ static void put_runs(struct json_w *w, const struct multiset_relation *of)
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of)
 {
     return r != RELATION_TRANSFORMATION && of->tail.rows > 0 && of->tail.rows == of->kind_rows[KIND_MISSING] &&
-           !of->kind_rows[KIND_CHANGED] && !of->kind_rows[KIND_DUPLICATED] && !of->kind_rows[KIND_UNEXPECTED] && !of->ambiguous_keys && !of->never;
+           !of->kind_rows[KIND_CHANGED] && !of->kind_rows[KIND_DUPLICATED] && !of->kind_rows[KIND_UNEXPECTED] &&
+           !of->ambiguous_keys && !of->never;
 }
 
 static void put_tail(struct json_w *w, bool tail, const struct multiset_relation *of)
@@ -145,7 +146,8 @@ static void put_summary(struct stream_out *out, enum relation r, const struct mu
     buf_free(&text);
 }
 
-void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of, const struct columns *columns, bool undecided)
+void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,
+                  const struct columns *columns, bool undecided)
 {
     for (size_t i = 0; i < of->listed; i++)
         put_finding(out, r, &of->findings[i], columns, undecided);

@@ -106,16 +106,19 @@ static void keep(struct walk *k, const struct kept_run *run, size_t max)
 
 static void close_run(struct walk *k, const struct partition_name *name, struct open_run *open, size_t max)
 {
-    static const enum finding_kind kinds[] = {[FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
+    static const enum finding_kind kinds[] = {
+        [FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
     if (open->fate == FATE_FINE)
         return;
-    struct kept_run run = {{kinds[open->fate], name->topic, name->partition, open->first, open->last, open->rows}, name->rank};
+    struct kept_run run = {{kinds[open->fate], name->topic, name->partition, open->first, open->last, open->rows},
+                           name->rank};
     k->w->out->runs_total++;
     keep(k, &run, max);
     open->fate = FATE_FINE;
 }
 
-static void step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max, struct arena *arena)
+static void step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max,
+                 struct arena *arena)
 {
     const struct partition_name *name = &p->at[at->partition];
     for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++) {
@@ -169,13 +172,15 @@ static void note_tail(struct walk *k, const struct partition_name *name, const s
     if (open->fate != FATE_MISSING)
         return;
     if (tail->partitions++ == 0) {
-        tail->first = (struct multiset_run){KIND_MISSING, name->topic, name->partition, open->first, open->last, open->rows};
+        tail->first = (struct multiset_run){KIND_MISSING, name->topic, name->partition,
+                                            open->first,  open->last,  open->rows};
         tail->whole = !open->fine;
     }
     tail->rows += open->rows;
 }
 
-static void walk_end(struct walk *k, const struct places *p, struct partition_name *const *in_order, size_t max, struct arena *arena)
+static void walk_end(struct walk *k, const struct places *p, struct partition_name *const *in_order, size_t max,
+                     struct arena *arena)
 {
     struct multiset_relation *out = k->w->out;
     for (size_t i = 0; i < p->n; i++) {

@@ -111,7 +111,8 @@ static bool grow(struct table *t)
 
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed)
 {
-    size_t worst = bytes + n * (sizeof(struct entry) + UNIT + sizeof(struct wide)) + placed * (sizeof(uint32_t) + VARINT_MAX);
+    size_t worst = bytes + n * (sizeof(struct entry) + UNIT + sizeof(struct wide)) +
+                   placed * (sizeof(uint32_t) + VARINT_MAX);
     if (t->used + worst > t->cap || taken(t) + worst > t->budget)
         return false;
     /* A key that turns heavy adds its whole list to the index. */
@@ -159,7 +160,8 @@ static inline void count_side(struct table *t, struct entry *e, unsigned side, u
 static void count(struct table *t, struct entry *e, const struct item *item)
 {
     if (item->again)
-        e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) | (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
+        e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) |
+                    (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
     if (item->side < MULTISET_SIDES) {
         count_side(t, e, item->side, 1);
         return;

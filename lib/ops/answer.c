@@ -34,8 +34,8 @@ static jv answer_tonumber(const char *p, size_t n, struct err *lost)
     } else if (!number_to_double(v->str, v->len, &d)) {
         struct buf as = BUF_INIT;
         number_put(&as, d);
-        err_set(lost, ERR_REFUSED, "%.*s does not fit a double (the nearest is %s); keep it as text", (int)(v->len < 60 ? v->len : 60),
-                v->str, buf_str(&as));
+        err_set(lost, ERR_REFUSED, "%.*s does not fit a double (the nearest is %s); keep it as text",
+                (int)(v->len < 60 ? v->len : 60), v->str, buf_str(&as));
         buf_free(&as);
         out = lose(lost, "tonumber");
     } else {

@@ -16,7 +16,7 @@ struct ops_map {
     enum ops_numbers numbers;
     bool with_record; /* the program may use $record */
     char at[AT_MAX];
-    jv asked;         /* by the program's last `debug`, for its next `input` */
+    jv asked; /* by the program's last `debug`, for its next `input` */
     struct err lost;
     struct err compile;
     struct arena arena;
@@ -135,7 +135,8 @@ static int record_place(struct ops_map *m, const struct json *line, struct err *
     struct json *topic;
     uint64_t partition, offset;
     if (json_need(line, "topic", JSON_STRING, &topic, "record", err) < 0 ||
-        json_need_u64(line, "partition", &partition, "record", err) < 0 || json_need_u64(line, "offset", &offset, "record", err) < 0)
+        json_need_u64(line, "partition", &partition, "record", err) < 0 ||
+        json_need_u64(line, "offset", &offset, "record", err) < 0)
         return -1;
     if (topic->len == 0 || topic->len > 249 || memchr(topic->str, '\0', topic->len))
         return err_set(err, ERR_REFUSED, "record.topic: not a topic's name");
@@ -155,7 +156,8 @@ static int record_time(struct ops_map *m, const struct json *line, struct err *e
     else if (json_i64(ts, &ms))
         json_put_i64(&m->ts, ms);
     else
-        return err_set(err, ERR_REFUSED, "record.%s: not a whole number of milliseconds", declared ? "event_time" : "ts");
+        return err_set(err, ERR_REFUSED, "record.%s: not a whole number of milliseconds",
+                       declared ? "event_time" : "ts");
     return 0;
 }
 
@@ -192,7 +194,8 @@ static int record_value(struct ops_map *m, const struct json *line, jv *out, str
     return 0;
 }
 
-static int program_input(struct ops_map *m, const struct json *line, const struct json *payload, jv *out, struct err *err)
+static int program_input(struct ops_map *m, const struct json *line, const struct json *payload, jv *out,
+                         struct err *err)
 {
     jv record, value = jv_null();
     if (payload && value_from_json(payload, m->numbers, &value, err) < 0)
@@ -211,12 +214,14 @@ static int program_input(struct ops_map *m, const struct json *line, const struc
 /* One output of the program, the nth of its record, counted from 0. */
 static int add_event(struct ops_map *m, jv output, size_t nth, struct err *err)
 {
-    static const char *const kinds[] = {[JV_KIND_NULL] = "null",       [JV_KIND_FALSE] = "false",     [JV_KIND_TRUE] = "true",
-                                        [JV_KIND_NUMBER] = "a number", [JV_KIND_STRING] = "a string", [JV_KIND_ARRAY] = "an array"};
+    static const char *const kinds[] = {
+        [JV_KIND_NULL] = "null",       [JV_KIND_FALSE] = "false",     [JV_KIND_TRUE] = "true",
+        [JV_KIND_NUMBER] = "a number", [JV_KIND_STRING] = "a string", [JV_KIND_ARRAY] = "an array"};
     struct buf *b = &m->events;
     jv_kind kind = jv_get_kind(output);
     if (kind != JV_KIND_OBJECT)
-        return err_set(err, ERR_REFUSED, "the program gave %s; each output must be an object of values by column name", kinds[kind]);
+        return err_set(err, ERR_REFUSED, "the program gave %s; each output must be an object of values by column name",
+                       kinds[kind]);
     if (nth)
         buf_addc(b, '\n');
     buf_adds(b, "{\"type\":\"event\",\"at\":");

@@ -16,12 +16,24 @@
 
 /* Name and, where there is one, the parameter list. */
 static const char *const taken_away[][2] = {
-    {"now", ""}, {"localtime", ""}, {"strflocaltime", "(f)"},                               /* the clock and the zone */
-    {"env", ""},                                                                            /* the environment */
-    {"input", ""}, {"inputs", ""}, {"input_filename", ""}, {"input_line_number", ""},       /* other records */
-    {"debug", ""}, {"debug", "(f)"}, {"stderr", ""},                                        /* standard error */
-    {"halt", ""}, {"halt_error", ""}, {"halt_error", "(f)"},                                /* the process */
-    {"get_search_list", ""}, {"get_prog_origin", ""}, {"get_jq_origin", ""}, {"modulemeta", ""}, /* files */
+    {"now", ""},
+    {"localtime", ""},
+    {"strflocaltime", "(f)"}, /* the clock and the zone */
+    {"env", ""},              /* the environment */
+    {"input", ""},
+    {"inputs", ""},
+    {"input_filename", ""},
+    {"input_line_number", ""}, /* other records */
+    {"debug", ""},
+    {"debug", "(f)"},
+    {"stderr", ""}, /* standard error */
+    {"halt", ""},
+    {"halt_error", ""},
+    {"halt_error", "(f)"}, /* the process */
+    {"get_search_list", ""},
+    {"get_prog_origin", ""},
+    {"get_jq_origin", ""},
+    {"modulemeta", ""}, /* files */
 };
 
 /* These answer through us (map.c): jq's own lose digits, replace bytes or abort, and say nothing. `debug` hands the
@@ -33,10 +45,9 @@ static const char answered[] =
     "def implode: [\"implode\", .] | debug | input; ";
 
 /* jq takes an error whose message is null for no error at all, and goes on as if there were no output. */
-static const char loud_error[] =
-    "def jq__error: error; "
-    "def error: if . == null then \"error(null)\" | jq__error else jq__error end; "
-    "def error(f): f | error; ";
+static const char loud_error[] = "def jq__error: error; "
+                                 "def error: if . == null then \"error(null)\" | jq__error else jq__error end; "
+                                 "def error(f): f | error; ";
 
 /* @base64d is format("base64d"). Only for programs that may mean it, since every interpolated string asks. */
 static const char answered_format[] =
@@ -63,8 +74,8 @@ void program_wrap(struct buf *out, const char *p, size_t n, bool with_record)
 struct scan {
     const char *p, *end;
     size_t line;
-    size_t strings;             /* interpolations that are open */
-    size_t parens[JSON_DEPTH];  /* parentheses open in each */
+    size_t strings;            /* interpolations that are open */
+    size_t parens[JSON_DEPTH]; /* parentheses open in each */
 };
 
 static bool is_letter(char c)
@@ -129,8 +140,10 @@ static int check_number(struct scan *s, struct err *err)
     double d;
     if (number_to_double(from, (size_t)(s->p - from), &d))
         return 0;
-    return err_set(err, ERR_REFUSED, "program, line %zu: the number %.*s does not fit a double; declare numbers: text and compare it as text",
-                   s->line, (int)(s->p - from < 60 ? s->p - from : 60), from);
+    return err_set(
+        err, ERR_REFUSED,
+        "program, line %zu: the number %.*s does not fit a double; declare numbers: text and compare it as text",
+        s->line, (int)(s->p - from < 60 ? s->p - from : 60), from);
 }
 
 static int check_variable(struct scan *s, struct err *err)
@@ -140,7 +153,8 @@ static int check_variable(struct scan *s, struct err *err)
     const char *from = s->p;
     skip_name(s);
     if (s->p - from == 3 && memcmp(from, "ENV", 3) == 0)
-        return err_set(err, ERR_REFUSED, "program, line %zu: $ENV reaches outside the record and is not available", s->line);
+        return err_set(err, ERR_REFUSED, "program, line %zu: $ENV reaches outside the record and is not available",
+                       s->line);
     return 0;
 }
 
@@ -184,7 +198,8 @@ int program_check(const char *p, size_t n, struct err *err)
 
 int program_error(const char *message, struct err *err)
 {
-    static const char head[] = "jq: error: ", place[] = " at <top-level>, line ", shell[] = " (Unix shell quoting issues?)";
+    static const char head[] = "jq: error: ", place[] = " at <top-level>, line ",
+                      shell[] = " (Unix shell quoting issues?)";
     if (strncmp(message, head, sizeof head - 1) == 0)
         message += sizeof head - 1;
     const char *at = strstr(message, place);
@@ -196,7 +211,8 @@ int program_error(const char *message, struct err *err)
     }
     if (strncmp(message, OUTSIDE, sizeof OUTSIDE - 1) == 0) {
         const char *name = message + sizeof OUTSIDE - 1;
-        return err_set(err, ERR_REFUSED, "program: %.*s reaches outside the record and is not available", (int)strcspn(name, "/"), name);
+        return err_set(err, ERR_REFUSED, "program: %.*s reaches outside the record and is not available",
+                       (int)strcspn(name, "/"), name);
     }
     const char *quoting = memmem(message, n, shell, sizeof shell - 1);
     if (quoting)

@@ -61,7 +61,8 @@ bool number_to_double(const char *p, size_t n, double *out)
     return same;
 }
 
-/* The same rule the other way: a quotient of at most 15 digits over a power of ten that gives d is its shortest text. */
+/* The same rule the other way: a quotient of at most 15 digits over a power of ten that gives d is its shortest text.
+ */
 static bool put_small_decimal(struct buf *out, double d)
 {
     double size = fabs(d);
@@ -135,7 +136,8 @@ static int no_double(const struct place *w, const struct json *v, double d, stru
     }
     put_shown(&text, v->str, v->len);
     number_put(&as, d);
-    err_set(err, ERR_REFUSED, "field %s (byte %zu): %s does not fit a double (the nearest is %s); declare numbers: text",
+    err_set(err, ERR_REFUSED,
+            "field %s (byte %zu): %s does not fit a double (the nearest is %s); declare numbers: text",
             path.len ? buf_str(&path) : ".", (size_t)(v->raw - w->root->raw) + 1, buf_str(&text), buf_str(&as));
     buf_free(&path);
     buf_free(&text);

@@ -83,15 +83,15 @@ static void add_run(struct part *p, uint64_t offset)
     p->runs[p->n_runs++] = (struct run){offset, p->records};
 }
 
-int reference_answers_record(struct reference_answers *a, const char *topic, size_t topic_len, uint64_t partition, uint64_t offset,
-                             struct err *err)
+int reference_answers_record(struct reference_answers *a, const char *topic, size_t topic_len, uint64_t partition,
+                             uint64_t offset, struct err *err)
 {
     struct part *p = find(a, topic, topic_len, partition);
     if (!p)
         p = add_part(a, topic, topic_len, partition);
     if (p->records > 0 && offset < p->next)
-        return err_set(err, ERR_REFUSED, "record %.*s/%ju/%ju comes after offset %ju of its partition", (int)topic_len, topic,
-                       (uintmax_t)partition, (uintmax_t)offset, (uintmax_t)p->next - 1);
+        return err_set(err, ERR_REFUSED, "record %.*s/%ju/%ju comes after offset %ju of its partition", (int)topic_len,
+                       topic, (uintmax_t)partition, (uintmax_t)offset, (uintmax_t)p->next - 1);
     if (p->records == 0 || offset != p->next)
         add_run(p, offset);
     if (p->records / 4 == p->cap_bits) {
@@ -131,7 +131,8 @@ int reference_answers_at(struct reference_answers *a, const char *at, size_t len
     uint64_t index = p ? index_of(p, place.offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
-    unsigned shift = 2 * (index % 4), was = (unsigned)p->bits[index / 4] >> shift & 3u, now = was | ANSWERED | (row ? WITH_ROW : 0u);
+    unsigned shift = 2 * (index % 4), was = (unsigned)p->bits[index / 4] >> shift & 3u,
+             now = was | ANSWERED | (row ? WITH_ROW : 0u);
     p->answered += !(was & ANSWERED);
     p->with_row += (now & WITH_ROW) != (was & WITH_ROW);
     p->bits[index / 4] |= (unsigned char)(now << shift);

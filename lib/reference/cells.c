@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row of cells from values by column name. The members of one program's rows come in one order, which is remembered. */
+/* A row of cells from values by column name. The members of one program's rows come in one order, which is remembered.
+ */
 #include "reference/reference.h"
 
 #include <stdlib.h>

@@ -21,7 +21,8 @@ static int implementation_parse(struct reference *r, const struct json *doc, str
     static const char *const known[] = {"name", "version", "configuration", NULL};
     const char *name, *version;
     if (json_need(doc, "implementation", JSON_OBJECT, &r->implementation, "header", err) != 0 ||
-        json_only(r->implementation, known, at, err) != 0 || json_need_str(r->implementation, "name", &r->arena, &name, at, err) != 0 ||
+        json_only(r->implementation, known, at, err) != 0 ||
+        json_need_str(r->implementation, "name", &r->arena, &name, at, err) != 0 ||
         json_need_str(r->implementation, "version", &r->arena, &version, at, err) != 0)
         return -1;
     const struct json *configuration = json_get(r->implementation, "configuration");
@@ -43,8 +44,10 @@ int reference_head_parse(struct reference *r, const char *p, size_t n, struct er
     if (json_need_u64(doc, "version", &version, "header", err) != 0)
         return -1;
     if (version != REFERENCE_VERSION)
-        return err_set(err, ERR_REFUSED, "header.version: %ju is not known here, only %d", (uintmax_t)version, REFERENCE_VERSION);
-    if (json_only(doc, known, "header", err) != 0 || json_need(doc, "scope", JSON_OBJECT, &r->scope, "header", err) != 0)
+        return err_set(err, ERR_REFUSED, "header.version: %ju is not known here, only %d", (uintmax_t)version,
+                       REFERENCE_VERSION);
+    if (json_only(doc, known, "header", err) != 0 ||
+        json_need(doc, "scope", JSON_OBJECT, &r->scope, "header", err) != 0)
         return -1;
     return implementation_parse(r, doc, err);
 }
@@ -66,13 +69,16 @@ static int hash_parse(struct reference *r, const struct json *doc, const char *n
 {
     if (json_need_str(doc, name, &r->arena, out, "end line", err) != 0)
         return -1;
-    return sha256_is_hex(*out, strlen(*out)) ? 0 : err_set(err, ERR_REFUSED, "end line.%s: not 64 lower-case hex digits", name);
+    return sha256_is_hex(*out, strlen(*out))
+               ? 0
+               : err_set(err, ERR_REFUSED, "end line.%s: not 64 lower-case hex digits", name);
 }
 
 int reference_end_parse(struct reference *r, const char *p, size_t n, struct err *err)
 {
     static const char at[] = "end line";
-    static const char *const known[] = {"end", "rows", "header_sha256", "rows_sha256", "complete", "reasons", "verified", "recorded", NULL};
+    static const char *const known[] = {"end",     "rows",     "header_sha256", "rows_sha256", "complete",
+                                        "reasons", "verified", "recorded",      NULL};
     const struct json *doc = parse(r, p, n, "last line", err);
     if (!doc)
         return -1;
@@ -80,8 +86,10 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
     if (!end || end->type != JSON_TRUE)
         return err_set(err, ERR_REFUSED, "no end line: its writer did not finish it");
     if (json_only(doc, known, at, err) != 0 || json_need_u64(doc, "rows", &r->rows, at, err) != 0 ||
-        hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 || hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||
-        json_need_bool(doc, "complete", &r->complete, at, err) != 0 || texts_parse(doc, "reasons", false, &r->reasons, err) != 0 ||
+        hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 ||
+        hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||
+        json_need_bool(doc, "complete", &r->complete, at, err) != 0 ||
+        texts_parse(doc, "reasons", false, &r->reasons, err) != 0 ||
         texts_parse(doc, "verified", true, &r->verified, err) != 0)
         return -1;
     if (json_get(doc, "recorded") && json_need(doc, "recorded", JSON_OBJECT, &r->recorded, at, err) != 0)

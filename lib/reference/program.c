@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define QUEUE ((size_t)1 << 20)    /* bytes held for the program before it is waited for */
+#define QUEUE ((size_t)1 << 20) /* bytes held for the program before it is waited for */
 #define READ_BLOCK ((size_t)256 << 10)
-#define LEFT_OPEN_MS 2000          /* how long the output of a program that ended may stay open */
-#define END_MS 10000               /* how long a program may take to end once it has closed its output */
+#define LEFT_OPEN_MS 2000 /* how long the output of a program that ended may stay open */
+#define END_MS 10000      /* how long a program may take to end once it has closed its output */
 
 int reference_program_start(struct reference_program *p, char *const *argv, struct err *err)
 {
@@ -84,7 +84,8 @@ static int take_lines(struct reference_program *p)
     p->got_scanned = p->got.len;
     if (p->got.len <= p->max_line)
         return 0;
-    reference_program_not_whole(p, "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name, p->max_line);
+    reference_program_not_whole(p, "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name,
+                                p->max_line);
     return -1;
 }
 
@@ -121,7 +122,8 @@ static void write_once(struct reference_program *p)
 static bool turn(struct reference_program *p, enum program_until until)
 {
     bool writing = p->child.in >= 0 && queued(p) > 0, ended = false;
-    struct pollfd fds[3] = {{p->child.out, POLLIN, 0}, {writing ? p->child.in : -1, POLLOUT, 0},
+    struct pollfd fds[3] = {{p->child.out, POLLIN, 0},
+                            {writing ? p->child.in : -1, POLLOUT, 0},
                             {until == PROGRAM_INPUT ? STDIN_FILENO : -1, POLLIN, 0}};
     int n = poll(fds, 3, 0);
     if (n == 0) {
@@ -165,7 +167,8 @@ static void judge(struct reference_program *p, size_t rest)
     int status = p->child.status;
     const char *when = p->fed && rest == 0 ? "" : " before it had read all the records";
     if (WIFSIGNALED(status))
-        reference_program_not_whole(p, "%s was ended by signal %d (%s)%s", p->name, WTERMSIG(status), strsignal(WTERMSIG(status)), when);
+        reference_program_not_whole(p, "%s was ended by signal %d (%s)%s", p->name, WTERMSIG(status),
+                                    strsignal(WTERMSIG(status)), when);
     else if (WEXITSTATUS(status) != 0)
         reference_program_not_whole(p, "%s exited with status %d%s", p->name, WEXITSTATUS(status), when);
     else if (*when)

@@ -83,7 +83,9 @@ static int read_head(struct reference *r, struct err *err)
         return -1;
     sha256_of(p, n + 1, sha);
     if (strcmp(sha, r->header_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "its header is not the one that its end line has the hash of (%.12s, not %.12s)", sha, r->header_sha256);
+        return err_set(err, ERR_REFUSED,
+                       "its header is not the one that its end line has the hash of (%.12s, not %.12s)", sha,
+                       r->header_sha256);
     return 0;
 }
 
@@ -162,19 +164,22 @@ static int other_line(struct reference *r, const char *p, size_t n, struct err *
 {
     char sha[SHA256_HEX + 1];
     if (n != r->end_len || memcmp(p, r->end_line, n) != 0)
-        return bad_line(r, "not a row, which is {\"cells\":[…],\"at\":\"…\"} or {\"cells\":[…]} without a space between its tokens", err);
+        return bad_line(
+            r, "not a row, which is {\"cells\":[…],\"at\":\"…\"} or {\"cells\":[…]} without a space between its tokens",
+            err);
     int rc = next_line(r, &p, &n, err);
     if (rc < 0)
         return err_prefix(err, "reference '%s'", r->name);
     if (rc > 0)
         return bad_line(r, "something follows the end line", err);
     if (r->seen != r->rows)
-        return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %ju rows, there are %ju", r->name, (uintmax_t)r->rows,
-                       (uintmax_t)r->seen);
+        return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %ju rows, there are %ju", r->name,
+                       (uintmax_t)r->rows, (uintmax_t)r->seen);
     sha256_hex(&r->hash, sha);
     if (strcmp(sha, r->rows_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "reference '%s': its rows are not those that its end line has the hash of (%.12s, not %.12s)", r->name,
-                       sha, r->rows_sha256);
+        return err_set(err, ERR_REFUSED,
+                       "reference '%s': its rows are not those that its end line has the hash of (%.12s, not %.12s)",
+                       r->name, sha, r->rows_sha256);
     return 0;
 }
 
@@ -189,8 +194,8 @@ static int check_cells(struct reference *r, struct err *err)
     for (size_t i = 0; i < n; i++) {
         uint32_t from = i ? r->ends[i - 1] + 1 : 1;
         if (!cells_is_canonical(&r->columns->at[i].type, cells + from, r->ends[i] - from, true, &why))
-            return err_set(err, ERR_REFUSED, "reference '%s': line %ju: column '%s': %s", r->name, (uintmax_t)r->lines.line_no,
-                           r->columns->at[i].name, why);
+            return err_set(err, ERR_REFUSED, "reference '%s': line %ju: column '%s': %s", r->name,
+                           (uintmax_t)r->lines.line_no, r->columns->at[i].name, why);
     }
     return 0;
 }

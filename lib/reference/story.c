@@ -85,7 +85,8 @@ static void record_rest(struct reference_story *s, const struct json *doc, const
 }
 
 /* Its texts, each with its stage before it. */
-static int each_text(struct reference_story *s, const struct json *doc, const char *name, const char *stage, struct err *err)
+static int each_text(struct reference_story *s, const struct json *doc, const char *name, const char *stage,
+                     struct err *err)
 {
     const struct json *list = json_get(doc, name);
     if (!list)
@@ -156,17 +157,19 @@ static const struct json *range_of(const struct json *ranges, const char *topic,
 {
     for (size_t i = 0; ranges && ranges->type == JSON_ARRAY && i < ranges->len; i++) {
         uint64_t partition;
-        if (json_is(json_get(ranges->u.items[i], "topic"), topic) && number(ranges->u.items[i], "partition", &partition) &&
-            partition == r->partition)
+        if (json_is(json_get(ranges->u.items[i], "topic"), topic) &&
+            number(ranges->u.items[i], "partition", &partition) && partition == r->partition)
             return ranges->u.items[i];
     }
     return NULL;
 }
 
-/* That the reader read a range to its end. Where the scope has no first position, the reader's is the operator's word. */
+/* That the reader read a range to its end. Where the scope has no first position, the reader's is the operator's word.
+ */
 static bool judge_range(struct reference_story *s, const char *topic, const struct scope_range *r)
 {
-    const struct json *range = range_of(json_get(s->reader, "ranges"), topic, r), *complete = json_get(range, "complete");
+    const struct json *range = range_of(json_get(s->reader, "ranges"), topic, r),
+                      *complete = json_get(range, "complete");
     uint64_t from = 0, to = 0, position;
     if (!range) {
         if (r->has_from && r->from == r->to)
@@ -174,9 +177,10 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
         reference_story_say(s, "kafka-read gives no account of %s/%ju", topic, (uintmax_t)r->partition);
         return false;
     }
-    if (!number(range, "from", &from) || !number(range, "to", &to) || to != (uint64_t)r->to || (r->has_from && from != (uint64_t)r->from)) {
-        reference_story_say(s, "kafka-read read %ju to %ju of %s/%ju, which is not the scope's range", (uintmax_t)from, (uintmax_t)to, topic,
-                            (uintmax_t)r->partition);
+    if (!number(range, "from", &from) || !number(range, "to", &to) || to != (uint64_t)r->to ||
+        (r->has_from && from != (uint64_t)r->from)) {
+        reference_story_say(s, "kafka-read read %ju to %ju of %s/%ju, which is not the scope's range", (uintmax_t)from,
+                            (uintmax_t)to, topic, (uintmax_t)r->partition);
         return false;
     }
     bool short_of = json_get(range, "position") && (!number(range, "position", &position) || position != to);
@@ -216,8 +220,8 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
     for (size_t i = 0; i < scope->n_sources; i++) {
         const char *wanted = scope->sources[i].isolation;
         if (isolation && isolation->type == JSON_STRING && !json_is(isolation, wanted)) {
-            reference_story_say(s, "kafka-read read %s under %.*s, the scope says %s", scope->sources[i].topic, (int)isolation->len,
-                                isolation->str, wanted);
+            reference_story_say(s, "kafka-read read %s under %.*s, the scope says %s", scope->sources[i].topic,
+                                (int)isolation->len, isolation->str, wanted);
             all = false;
         }
         all = judge_log(s, &scope->sources[i]) && all;
@@ -232,8 +236,10 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
 {
     uint64_t delivered, records, made;
     if (s->reader && s->program) {
-        if (!number(s->reader, "delivered", &delivered) || !number(s->program, "records", &records) || delivered != records)
-            reference_story_say(s, "the records that kafka-read delivered are not those that ref-run was given, by their counts");
+        if (!number(s->reader, "delivered", &delivered) || !number(s->program, "records", &records) ||
+            delivered != records)
+            reference_story_say(
+                s, "the records that kafka-read delivered are not those that ref-run was given, by their counts");
         else
             check_done(s, "ref-seal: records delivered and records given to the program, by their counts");
     }
@@ -245,7 +251,8 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
     }
 }
 
-void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed, bool word)
+void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,
+                           bool word)
 {
     if (s->reader)
         judge_reader(s, scope);
@@ -257,8 +264,9 @@ void reference_story_judge(struct reference_story *s, const struct scope *scope,
     if (word && (!s->reader || !s->program)) {
         if (s->recorded.len > 0)
             buf_addc(&s->recorded, ',');
-        buf_printf(&s->recorded, "\"ref-seal\":{\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]}", s->reader ? "" : "\"kafka-read\"",
-                   s->reader || s->program ? "" : ",", s->program ? "" : "\"ref-run\"");
+        buf_printf(&s->recorded, "\"ref-seal\":{\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]}",
+                   s->reader ? "" : "\"kafka-read\"", s->reader || s->program ? "" : ",",
+                   s->program ? "" : "\"ref-run\"");
     }
 }
 

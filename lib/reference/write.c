@@ -47,7 +47,8 @@ int reference_begin(struct reference_writer *w, const char *path, const struct r
     return 0;
 }
 
-int reference_put(struct reference_writer *w, const char *cells, size_t cells_len, const char *at, size_t at_len, struct err *err)
+int reference_put(struct reference_writer *w, const char *cells, size_t cells_len, const char *at, size_t at_len,
+                  struct err *err)
 {
     buf_reset(&w->line);
     buf_adds(&w->line, "{\"cells\":");

@@ -63,7 +63,8 @@ const struct json *report_reference(const struct report *r)
     return NULL;
 }
 
-/* What the reference's file records under a name: at the top, or as the account of its reader, which ref-seal keeps whole. */
+/* What the reference's file records under a name: at the top, or as the account of its reader, which ref-seal keeps
+ * whole. */
 static const struct json *recorded(const struct json *account, const char *name)
 {
     const struct json *all = json_get(account, "recorded"), *reader = json_get(all, "kafka-read");
@@ -77,7 +78,8 @@ static const struct json *find_range(const struct json *list, const char *topic,
     for (size_t i = 0; is_list(list) && i < list->len; i++) {
         const struct json *v = list->u.items[i];
         uint64_t p;
-        if (json_is(json_get(v, "topic"), topic) && json_get(v, "partition") && json_u64(json_get(v, "partition"), &p) && p == partition)
+        if (json_is(json_get(v, "topic"), topic) && json_get(v, "partition") &&
+            json_u64(json_get(v, "partition"), &p) && p == partition)
             return v;
     }
     return NULL;
@@ -100,7 +102,8 @@ const struct json *report_range(const struct report *r, const char *topic, uint6
 struct report_coverage report_coverage(const struct report *r)
 {
     const struct report_check *check = &r->check[CHECK_DESTINATION_COVERAGE];
-    struct report_coverage c = {.asked = check->required, .established = check->required && check->made && check->status == STATUS_PASSED};
+    struct report_coverage c = {.asked = check->required,
+                                .established = check->required && check->made && check->status == STATUS_PASSED};
     if (!r->observations.first)
         return c;
     const struct json *doc = r->observations.first->doc, *reads = json_get(doc, "reads");
@@ -138,7 +141,8 @@ void report_not_given(const struct report *r, struct buf *out)
 static void put_figures(struct buf *out, const struct report *r, const char *topic, uint64_t partition)
 {
     bool only_recorded;
-    const struct json *v = report_range(r, topic, partition, &only_recorded), *complete = v ? json_get(v, "complete") : NULL;
+    const struct json *v = report_range(r, topic, partition, &only_recorded),
+                      *complete = v ? json_get(v, "complete") : NULL;
     if (!v)
         return;
     buf_printf(out, ": %" PRIu64 " records", report_number(v, "delivered", NULL));
@@ -184,7 +188,9 @@ static void put_scope(struct buf *out, const struct report *r)
     buf_addc(out, '.');
     put_s(out, s->table);
     if (s->declared) {
-        buf_adds(out, " hold exactly what these offsets owe it\nscope         declared by the operator, not taken from a bundle\n");
+        buf_adds(
+            out,
+            " hold exactly what these offsets owe it\nscope         declared by the operator, not taken from a bundle\n");
         put_sources(out, r);
         return;
     }
@@ -235,8 +241,8 @@ static void put_program(struct buf *out, const struct json *run)
     buf_printf(out, "              %" PRIu64 " records went to ", report_number(run, "records", NULL));
     report_put_member(out, run, "program");
     if (without && without->type == JSON_NUMBER)
-        buf_printf(out, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)", report_number(run, "without_row", NULL),
-                   report_number(run, "skips", NULL));
+        buf_printf(out, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)",
+                   report_number(run, "without_row", NULL), report_number(run, "skips", NULL));
     else
         buf_adds(out, "; which of them have no row is not known");
     if (errors)
@@ -276,13 +282,15 @@ static void put_observation(struct buf *out, const struct json *doc)
     buf_addc(out, ')');
     const struct json *reads = json_get(doc, "reads");
     for (size_t i = 0; is_list(reads) && i < reads->len; i++)
-        buf_printf(out, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";", report_number(reads->u.items[i], "read", NULL),
-                   report_number(reads->u.items[i], "rows", NULL));
+        buf_printf(out, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";",
+                   report_number(reads->u.items[i], "read", NULL), report_number(reads->u.items[i], "rows", NULL));
     buf_addc(out, '\n');
     const struct json *mutations = json_get(doc, "mutations");
     if (is_list(mutations) && mutations->len)
-        buf_printf(out, "              %zu mutations of the table are recorded by the server; their effect is part of what was read\n",
-                   mutations->len);
+        buf_printf(
+            out,
+            "              %zu mutations of the table are recorded by the server; their effect is part of what was read\n",
+            mutations->len);
 }
 
 static void put_coverage(struct buf *out, const struct report *r)
@@ -326,7 +334,8 @@ static void put_verified(const struct report *r, struct buf *out)
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         if (!r->check[i].required || r->check[i].status != STATUS_PASSED)
             continue;
-        buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i), report_means(r, (enum check_name)i));
+        buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i),
+                   report_means(r, (enum check_name)i));
         any = true;
     }
 }
@@ -342,7 +351,8 @@ static void put_recorded(const struct report *r, struct buf *out)
     const struct json *a = report_reference(r);
     if (!a)
         return;
-    const struct json *by = json_get(a, "implementation"), *checked = json_get(a, "verified_by_writer"), *client = recorded(a, "client");
+    const struct json *by = json_get(a, "implementation"), *checked = json_get(a, "verified_by_writer"),
+                      *client = recorded(a, "client");
     const struct json *configuration = json_get(by, "configuration"), *starts = recorded(a, "run_start_offsets");
     const struct json *word = json_get(json_get(json_get(a, "recorded"), "ref-seal"), "complete_by_the_operator");
     buf_adds(out, "\nonly recorded in the reference\n  computed by ");
@@ -394,7 +404,8 @@ static void put_same_topic(const struct report *r, struct buf *out)
             continue;
         buf_adds(out, "  that the reference read the ");
         put_s(out, s->topic);
-        buf_printf(out, " that the job read: the evidence has no %s\n", s->topic_id ? "cluster id" : "topic id, and another topic of the name would not be told from it");
+        buf_printf(out, " that the job read: the evidence has no %s\n",
+                   s->topic_id ? "cluster id" : "topic id, and another topic of the name would not be told from it");
     }
 }
 
@@ -423,7 +434,9 @@ static void put_not_established(const struct report *r, struct buf *out)
     buf_adds(out, "\nnot established\n");
     size_t empty = out->len;
     if (r->has_scope && r->scope.declared)
-        buf_adds(out, "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
+        buf_adds(
+            out,
+            "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
     put_same_topic(r, out);
     if (program_account(report_reference(r)) && !every_record_answered(report_reference(r)))
         buf_adds(out, "  that the reference's program looked at every record: ref-run --strict was not asked for\n");

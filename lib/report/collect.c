@@ -15,8 +15,8 @@ static void list_init(struct report_lines *l)
 void report_init(struct report *r)
 {
     memset(r, 0, sizeof *r);
-    struct report_lines *all[] = {&r->checks, &r->findings, &r->summaries, &r->intervals, &r->sides,
-                                  &r->stops,  &r->scopes,   &r->observations, &r->bundles, &r->columns, &r->accounts};
+    struct report_lines *all[] = {&r->checks, &r->findings,     &r->summaries, &r->intervals, &r->sides,   &r->stops,
+                                  &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
 }
@@ -35,8 +35,10 @@ void report_require(struct report *r, enum check_name c)
     r->any_required = true;
 }
 
-static const char *const profiles[] = {
-    [PROFILE_INTEGRITY] = "integrity", [PROFILE_CONSISTENCY] = "consistency", [PROFILE_REPLAY] = "replay", [PROFILE_FULL] = "full"};
+static const char *const profiles[] = {[PROFILE_INTEGRITY] = "integrity",
+                                       [PROFILE_CONSISTENCY] = "consistency",
+                                       [PROFILE_REPLAY] = "replay",
+                                       [PROFILE_FULL] = "full"};
 
 int report_profile_parse(const char *s, enum report_profile *out, struct err *err)
 {
@@ -54,11 +56,16 @@ void report_profile(struct report *r, enum report_profile p)
         enum report_profile from;
         enum check_name check;
     } needs[] = {
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_MANIFEST},      {PROFILE_INTEGRITY, CHECK_BUNDLE_ARTIFACTS},
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_COMPLETENESS},  {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_MARKER},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_RESTORE_RULE}, {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_PARTICIPANTS},
-        {PROFILE_CONSISTENCY, CHECK_STATE_DECODE},       {PROFILE_REPLAY, CHECK_REPLAY_DETERMINISM},
-        {PROFILE_REPLAY, CHECK_REPLAY_RECORDED_OUTPUT},  {PROFILE_FULL, CHECK_PROTOCOL_TRACE_STRUCTURE},
+        {PROFILE_INTEGRITY, CHECK_BUNDLE_MANIFEST},
+        {PROFILE_INTEGRITY, CHECK_BUNDLE_ARTIFACTS},
+        {PROFILE_INTEGRITY, CHECK_BUNDLE_COMPLETENESS},
+        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_MARKER},
+        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_RESTORE_RULE},
+        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_PARTICIPANTS},
+        {PROFILE_CONSISTENCY, CHECK_STATE_DECODE},
+        {PROFILE_REPLAY, CHECK_REPLAY_DETERMINISM},
+        {PROFILE_REPLAY, CHECK_REPLAY_RECORDED_OUTPUT},
+        {PROFILE_FULL, CHECK_PROTOCOL_TRACE_STRUCTURE},
         {PROFILE_FULL, CHECK_PROTOCOL_CONFORMANCE},
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
@@ -66,7 +73,8 @@ void report_profile(struct report *r, enum report_profile p)
             report_require(r, needs[i].check);
 }
 
-static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc, struct err *err)
+static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
+                struct err *err)
 {
     const char *copy = arena_strndup(&r->arena, line->p, line->n);
     char where[64];
@@ -95,7 +103,8 @@ static int on_require(struct report *r, const struct stream_line *line, struct e
         const struct json *v = names->u.items[i];
         enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
         if (c == CHECK_NAMES)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": require names a check that is not known here", line->line_no);
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": require names a check that is not known here",
+                           line->line_no);
         report_require(r, c);
     }
     return 0;
@@ -127,10 +136,12 @@ static int on_columns(struct report *r, const struct stream_line *line, struct e
 }
 
 /* A line that a stream has once: two would leave open what the answer is about. */
-static int keep_once(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc, struct err *err)
+static int keep_once(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
+                     struct err *err)
 {
     if (to->n > 0)
-        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second %s line", line->line_no, line_type_name(line->type));
+        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second %s line", line->line_no,
+                       line_type_name(line->type));
     return keep(r, to, line, doc, err);
 }
 
@@ -160,7 +171,9 @@ static int on_account(struct report *r, const struct stream_line *line, struct e
     struct json *doc, *unused;
     if (keep(r, &r->accounts, line, &doc, err) != 0)
         return -1;
-    return json_need(doc, "stage", JSON_STRING, &unused, "account", err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
+    return json_need(doc, "stage", JSON_STRING, &unused, "account", err) == 0
+               ? 0
+               : err_prefix(err, "line %" PRIu64, line->line_no);
 }
 
 static void on_unknown(struct report *r, const struct stream_line *line)
@@ -223,7 +236,8 @@ static void require_all(struct report *r, const enum check_name *names, size_t n
 void report_imply(struct report *r, const struct json *stages)
 {
     static const enum check_name scope[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION};
-    static const enum check_name bundle[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_ROWS};
+    static const enum check_name bundle[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
+                                             CHECK_RECONCILE_ROWS};
     static const enum check_name reference[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION};
     bool declared = r->has_scope && r->scope.declared;
     if (r->has_scope)
@@ -233,7 +247,8 @@ void report_imply(struct report *r, const struct json *stages)
     if (r->has_scope && r->scope.complete_table)
         report_require(r, CHECK_DESTINATION_COVERAGE);
     /* Without a reference a declared scope owes nothing that could be held against the table. */
-    if (!declared && !went_through(stages, "ref-bind") && !says(&r->accounts, "stage", "ref-bind") && !says(&r->sides, "side", SIDE_REFERENCE))
+    if (!declared && !went_through(stages, "ref-bind") && !says(&r->accounts, "stage", "ref-bind") &&
+        !says(&r->sides, "side", SIDE_REFERENCE))
         return;
     require_all(r, reference, 2);
     if (!declared)

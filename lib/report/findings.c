@@ -85,7 +85,8 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
     put_key(out, r, json_get(doc, "key"));
     put_differ(out, r, doc);
     if (json_is(json_get(doc, "kind"), "duplicated")) {
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, report_number(doc, "owed_copies", NULL), report_number(doc, "found_copies", NULL));
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, report_number(doc, "owed_copies", NULL),
+                   report_number(doc, "found_copies", NULL));
         buf_adds(out, has_text(doc, "explained") ? ", explained: " : ", not explained");
         if (has_text(doc, "explained"))
             report_put_member(out, doc, "explained");
@@ -117,15 +118,16 @@ static bool run_of(const struct json *doc, struct run *run)
 
 static bool same_text(const struct json *a, const struct json *b)
 {
-    return a && b && a->type == JSON_STRING && b->type == JSON_STRING && a->len == b->len && memcmp(a->str, b->str, a->len) == 0;
+    return a && b && a->type == JSON_STRING && b->type == JSON_STRING && a->len == b->len &&
+           memcmp(a->str, b->str, a->len) == 0;
 }
 
 /* True where a finding's row lies in a run: its kind, and its at between the ends. */
 static bool lies_in(const struct json *finding, const struct run *run)
 {
     const struct json *at = json_get(finding, "at");
-    if (!at || at->type != JSON_STRING || !same_text(json_get(finding, "kind"), run->kind) || at->len <= run->topic->len ||
-        memcmp(at->str, run->topic->str, run->topic->len) != 0)
+    if (!at || at->type != JSON_STRING || !same_text(json_get(finding, "kind"), run->kind) ||
+        at->len <= run->topic->len || memcmp(at->str, run->topic->str, run->topic->len) != 0)
         return false;
     char rest[64];
     uint64_t partition, offset;
@@ -137,8 +139,8 @@ static bool lies_in(const struct json *finding, const struct run *run)
     char *slash = strchr(rest, '/'), *hash = strchr(rest, '#');
     size_t end = hash ? (size_t)(hash - rest) : n - 1;
     return slash && scan_u64(rest, (size_t)(slash - rest), &partition) && slash + 1 < rest + end &&
-           scan_u64(slash + 1, (size_t)(rest + end - slash - 1), &offset) && partition == run->partition && offset >= run->first &&
-           offset <= run->last;
+           scan_u64(slash + 1, (size_t)(rest + end - slash - 1), &offset) && partition == run->partition &&
+           offset >= run->first && offset <= run->last;
 }
 
 static const struct json *first_in(const struct report *r, enum relation relation, const struct run *run)
@@ -156,7 +158,8 @@ static void put_run(struct buf *out, const struct report *r, enum relation relat
         return; /* its finding says more */
     put_kind(out, run->doc);
     report_put(out, run->topic);
-    buf_printf(out, "/%" PRIu64 " offsets %" PRIu64 "..%" PRIu64 ": %" PRIu64 " rows", run->partition, run->first, run->last, run->rows);
+    buf_printf(out, "/%" PRIu64 " offsets %" PRIu64 "..%" PRIu64 ": %" PRIu64 " rows", run->partition, run->first,
+               run->last, run->rows);
     if (one) {
         buf_adds(out, ", such as ");
         put_key(out, r, json_get(one, "key"));
@@ -165,7 +168,8 @@ static void put_run(struct buf *out, const struct report *r, enum relation relat
 }
 
 /* The runs of a summary, at most list: how many of them were shown. */
-static size_t put_runs(struct buf *out, const struct report *r, enum relation relation, const struct json *doc, uint64_t list, struct run *shown)
+static size_t put_runs(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
+                       uint64_t list, struct run *shown)
 {
     const struct json *runs = json_get(doc, "runs");
     size_t n = runs && runs->type == JSON_ARRAY ? runs->len : 0, k = 0;
@@ -222,18 +226,22 @@ static const struct {
     [RELATION_COVERAGE] = {"rows expected", "in the whole table"},
 };
 
-static void put_summary(struct buf *out, const struct report *r, enum relation relation, const struct json *doc, uint64_t list)
+static void put_summary(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
+                        uint64_t list)
 {
     struct run shown[RUNS_SHOWN];
     const struct json *undecided = json_get(doc, "undecided");
-    buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", relation_name(relation), report_number(doc, "owed_rows", NULL),
-               sides[relation].owed, report_number(doc, "found_rows", NULL), sides[relation].found);
+    buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", relation_name(relation),
+               report_number(doc, "owed_rows", NULL), sides[relation].owed, report_number(doc, "found_rows", NULL),
+               sides[relation].found);
     put_counts(out, doc);
     if (report_number(doc, "excluded_keys", NULL))
         buf_printf(out, "; %" PRIu64 " keys left out", report_number(doc, "excluded_keys", NULL));
     buf_adds(out, undecided && undecided->type == JSON_TRUE ? " (seen, not decided)\n" : "\n");
     if (report_number(doc, "duplicated", "surplus"))
-        buf_printf(out, "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64 " by nothing\n",
+        buf_printf(out,
+                   "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
+                   " by nothing\n",
                    report_number(doc, "explained", "resent"), report_number(doc, "explained", "replayed"),
                    report_number(doc, "explained", "unexplained"));
     size_t n = put_runs(out, r, relation, doc, list, shown);

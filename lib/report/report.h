@@ -42,19 +42,20 @@ struct report_check {
 
 struct report {
     struct arena arena;
-    struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns, accounts;
+    struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
+        accounts;
     struct report_check check[CHECK_NAMES];
     bool any_required;
     struct columns cols; /* of the last columns line; empty where none came */
     bool has_scope;
-    struct scope scope;  /* of the scope line, where has_scope */
+    struct scope scope; /* of the scope line, where has_scope */
     const struct json *stages;
-    uint64_t rows_left;  /* rows that no stage compared */
-    uint64_t excluded;   /* keys left out of comparisons with the reference */
-    struct err input;    /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
+    uint64_t rows_left; /* rows that no stage compared */
+    uint64_t excluded;  /* keys left out of comparisons with the reference */
+    struct err input;   /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
     uint64_t unknown_lines;
     struct buf unknown_types; /* names of annotation types, comma separated */
-    int exit;            /* set by report_decide */
+    int exit;                 /* set by report_decide */
 };
 
 void report_init(struct report *r);
@@ -65,8 +66,9 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 /* What the stream is about requires its checks, whether or not a require line is there: a scope those of its origin and
  * coverage, a reference its own. stages: the header's, or NULL. */
 void report_imply(struct report *r, const struct json *stages);
-/* A stream that ended whole must show what its passed checks are about, and nothing that contradicts them. ERR_TROUBLE where a
- * line is missing (or it is one shard of several), ERR_REFUSED where one contradicts; either belongs in r->input. */
+/* A stream that ended whole must show what its passed checks are about, and nothing that contradicts them. ERR_TROUBLE
+ * where a line is missing (or it is one shard of several), ERR_REFUSED where one contradicts; either belongs in
+ * r->input. */
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err);
 /* After the last line: statuses and the exit status. stages: the header's, or NULL. */
 void report_decide(struct report *r, const struct json *stages);

@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const side_text[REPORT_SIDES] = {"the captured rows", "the reference's rows", "the destination's first read",
-                                                    "the destination's second read"};
+static const char *const side_text[REPORT_SIDES] = {"the captured rows", "the reference's rows",
+                                                    "the destination's first read", "the destination's second read"};
 
 bool report_passed(const struct report *r, enum check_name c)
 {
@@ -24,8 +24,8 @@ bool report_has_reference(const struct report *r)
     for (const struct report_line *l = r->sides.first; l; l = l->next)
         if (json_is(json_get(l->doc, "side"), SIDE_REFERENCE))
             return true;
-    return report_reference(r) || r->check[CHECK_REFERENCE_SCOPE].required || r->check[CHECK_REFERENCE_CAPTURE].required ||
-           r->check[CHECK_REFERENCE_DESTINATION].required;
+    return report_reference(r) || r->check[CHECK_REFERENCE_SCOPE].required ||
+           r->check[CHECK_REFERENCE_CAPTURE].required || r->check[CHECK_REFERENCE_DESTINATION].required;
 }
 
 static enum report_side_of side_of(const struct json *doc)
@@ -34,7 +34,9 @@ static enum report_side_of side_of(const struct json *doc)
     const struct json *side = json_get(doc, "side");
     if (json_is(side, SIDE_DESTINATION))
         return read == 1 ? REPORT_READ1 : read == 2 ? REPORT_READ2 : REPORT_SIDES;
-    return json_is(side, SIDE_CAPTURED) ? REPORT_CAPTURED : json_is(side, SIDE_REFERENCE) ? REPORT_REFERENCE : REPORT_SIDES;
+    return json_is(side, SIDE_CAPTURED)    ? REPORT_CAPTURED
+           : json_is(side, SIDE_REFERENCE) ? REPORT_REFERENCE
+                                           : REPORT_SIDES;
 }
 
 int report_sides(const struct report *r, struct report_sides *out, struct err *err)
@@ -47,7 +49,8 @@ int report_sides(const struct report *r, struct report_sides *out, struct err *e
         struct report_side *s = &out->of[which];
         const struct json *whole = json_get(l->doc, "whole"), *rows = json_get(l->doc, "rows");
         if (s->line)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", l->line_no, side_text[which]);
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", l->line_no,
+                           side_text[which]);
         if (!rows || !json_u64(rows, &s->rows))
             return err_set(err, ERR_REFUSED, "line %" PRIu64 ": side.rows: not a count", l->line_no);
         s->line = l;
@@ -59,7 +62,8 @@ int report_sides(const struct report *r, struct report_sides *out, struct err *e
 int report_side_whole(const struct report_sides *s, enum report_side_of side, const char *check, struct err *err)
 {
     if (!s->of[side].line)
-        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_text[side], check);
+        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_text[side],
+                       check);
     if (!s->of[side].whole)
         return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_text[side], check);
     return 0;
@@ -72,17 +76,18 @@ struct compared {
     const struct report_sides *s;
     enum relation relation;
     enum check_name check;
-    const char *name;       /* of the check */
+    const char *name; /* of the check */
     enum report_side_of owed, found;
     bool need[REPORT_SIDES];
     uint64_t keys, owed_rows, found_rows, excluded; /* of the summary */
-    uint64_t line_no;       /* of the last line that it rests on */
+    uint64_t line_no;                               /* of the last line that it rests on */
 };
 
 static void plan(struct compared *c)
 {
     bool reference = report_has_reference(c->r), destination = c->relation != RELATION_TRANSFORMATION;
-    c->owed = c->relation == RELATION_DELIVERY || (c->relation == RELATION_COVERAGE && !reference) ? REPORT_CAPTURED : REPORT_REFERENCE;
+    c->owed = c->relation == RELATION_DELIVERY || (c->relation == RELATION_COVERAGE && !reference) ? REPORT_CAPTURED
+                                                                                                   : REPORT_REFERENCE;
     c->found = destination ? REPORT_READ1 : REPORT_CAPTURED;
     c->need[c->owed] = c->need[c->found] = true;
     c->need[REPORT_READ2] = destination;
@@ -103,7 +108,8 @@ static int sides(struct compared *c, struct err *err)
         if (report_side_whole(c->s, (enum report_side_of)i, c->name, err) != 0)
             return -1;
         c->line_no = s->line->line_no > c->line_no ? s->line->line_no : c->line_no;
-        if (c->need[REPORT_READ1] && i <= REPORT_REFERENCE && s->rows > 0 && !table_whole && s->line->line_no > observation->line_no)
+        if (c->need[REPORT_READ1] && i <= REPORT_REFERENCE && s->rows > 0 && !table_whole &&
+            s->line->line_no > observation->line_no)
             return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_text[i], c->name);
     }
     if (c->need[REPORT_READ1] && observation->line_no > c->line_no)
@@ -122,7 +128,8 @@ static int reads(const struct compared *c, struct err *err)
     for (size_t i = 0; i < 2; i++)
         if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
             report_number(list->u.items[i], "rows", NULL) != c->s->of[REPORT_READ1 + i].rows)
-            return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed", side_text[REPORT_READ1 + i], c->name);
+            return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
+                           side_text[REPORT_READ1 + i], c->name);
     if (c->s->of[REPORT_READ1].rows != c->s->of[REPORT_READ2].rows)
         return err_set(err, ERR_REFUSED, "two reads of the table differ, and %s passed", c->name);
     return 0;
@@ -130,7 +137,8 @@ static int reads(const struct compared *c, struct err *err)
 
 static bool no_difference(const struct json *doc)
 {
-    static const char *const kinds[][2] = {{"missing", "rows"}, {"changed", "rows"}, {"duplicated", "surplus"}, {"unexpected", "rows"}};
+    static const char *const kinds[][2] = {
+        {"missing", "rows"}, {"changed", "rows"}, {"duplicated", "surplus"}, {"unexpected", "rows"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct json *v = json_get(json_get(doc, kinds[i][0]), kinds[i][1]);
         uint64_t n;
@@ -161,15 +169,18 @@ static int summary(struct compared *c, struct err *err)
             return err_set(err, ERR_REFUSED, "the summary of %s counts differences, and %s passed", relation, c->name);
         if ((undecided && undecided->type != JSON_FALSE) || report_number(l->doc, "unsupported_keys", NULL))
             return err_set(err, ERR_REFUSED, "the summary of %s does not decide, and %s passed", relation, c->name);
-        if (!add(l->doc, "keys", &c->keys) || !add(l->doc, "owed_rows", &c->owed_rows) || !add(l->doc, "found_rows", &c->found_rows))
-            return err_set(err, ERR_REFUSED, "the summary of %s does not count its keys and rows, and %s passed", relation, c->name);
+        if (!add(l->doc, "keys", &c->keys) || !add(l->doc, "owed_rows", &c->owed_rows) ||
+            !add(l->doc, "found_rows", &c->found_rows))
+            return err_set(err, ERR_REFUSED, "the summary of %s does not count its keys and rows, and %s passed",
+                           relation, c->name);
         c->excluded += report_number(l->doc, "excluded_keys", NULL);
     }
     if (!found)
         return err_set(err, ERR_TROUBLE, "no summary of %s: what %s compared is not in the stream", relation, c->name);
     for (const struct report_line *l = c->r->findings.first; l; l = l->next)
         if (json_is(json_get(l->doc, "relation"), relation))
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a finding of %s, and %s passed", l->line_no, relation, c->name);
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a finding of %s, and %s passed", l->line_no, relation,
+                           c->name);
     return 0;
 }
 
@@ -178,9 +189,10 @@ static bool empty_fits(const struct compared *c)
 {
     if (c->relation == RELATION_REFERENCE_DESTINATION ? c->keys > 0 : c->owed_rows > 0)
         return true;
-    const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL, *whole = doc ? json_get(doc, "table_whole") : NULL;
-    return c->s->of[c->found].rows == 0 &&
-           (c->relation == RELATION_TRANSFORMATION || (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
+    const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL,
+                      *whole = doc ? json_get(doc, "table_whole") : NULL;
+    return c->s->of[c->found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
+                                            (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
 }
 
 static int counts(const struct compared *c, struct err *err)
@@ -188,11 +200,14 @@ static int counts(const struct compared *c, struct err *err)
     const struct report_side *owed = &c->s->of[c->owed], *found = &c->s->of[c->found];
     bool all_found = c->relation == RELATION_TRANSFORMATION || c->relation == RELATION_COVERAGE;
     if (c->excluded > c->r->excluded)
-        return err_set(err, ERR_TROUBLE, "%" PRIu64 " keys were left out of %s, and the stream names %" PRIu64 " of them", c->excluded, c->name,
-                       c->r->excluded);
+        return err_set(err, ERR_TROUBLE,
+                       "%" PRIu64 " keys were left out of %s, and the stream names %" PRIu64 " of them", c->excluded,
+                       c->name, c->r->excluded);
     if (c->owed_rows != c->found_rows || c->owed_rows > owed->rows || c->found_rows > found->rows ||
         (c->excluded == 0 && (c->owed_rows != owed->rows || (all_found && c->found_rows != found->rows))))
-        return err_set(err, ERR_REFUSED, "the summary of %s counts %" PRIu64 " and %" PRIu64 " rows of %" PRIu64 " and %" PRIu64 ", and %s passed",
+        return err_set(err, ERR_REFUSED,
+                       "the summary of %s counts %" PRIu64 " and %" PRIu64 " rows of %" PRIu64 " and %" PRIu64
+                       ", and %s passed",
                        relation_name(c->relation), c->owed_rows, c->found_rows, owed->rows, found->rows, c->name);
     if (c->relation == RELATION_COVERAGE && c->excluded > 0)
         return err_set(err, ERR_REFUSED, "the table holds keys that were left out, and %s passed", c->name);
@@ -212,11 +227,13 @@ static int made(const struct compared *c, struct err *err)
         if (!json_is(json_get(l->doc, "name"), c->name))
             continue;
         if (l->line_no < c->line_no)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", l->line_no, c->name);
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", l->line_no,
+                           c->name);
         const struct json *of = json_get(l->doc, "counts");
         for (size_t i = 0; of && i < sizeof said / sizeof *said; i++)
             if (json_get(of, said[i].name) && report_number(of, said[i].name, NULL) != said[i].n)
-                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", l->line_no, c->name, said[i].name);
+                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", l->line_no,
+                               c->name, said[i].name);
     }
     return 0;
 }
@@ -225,12 +242,14 @@ static int made(const struct compared *c, struct err *err)
 static int keys(const struct compared *c, struct err *err)
 {
     const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL;
-    bool widest = c->relation == RELATION_REFERENCE_DESTINATION || (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
+    bool widest = c->relation == RELATION_REFERENCE_DESTINATION ||
+                  (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
     uint64_t n;
-    if (!widest || c->excluded || c->r->excluded || report_coverage(c->r).asked || !json_get(doc, "keys") || !json_u64(json_get(doc, "keys"), &n) ||
-        n == c->keys)
+    if (!widest || c->excluded || c->r->excluded || report_coverage(c->r).asked || !json_get(doc, "keys") ||
+        !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
         return 0;
-    return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", n, c->keys, c->name);
+    return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", n, c->keys,
+                   c->name);
 }
 
 int report_compared(const struct report *r, const struct report_sides *s, struct err *err)
@@ -245,7 +264,8 @@ int report_compared(const struct report *r, const struct report_sides *s, struct
         if (!r->columns.first)
             return err_set(err, ERR_TROUBLE, "no columns line: what the cells of %s are is not in the stream", c.name);
         plan(&c);
-        if (sides(&c, err) != 0 || reads(&c, err) != 0 || summary(&c, err) != 0 || counts(&c, err) != 0 || made(&c, err) != 0 || keys(&c, err) != 0)
+        if (sides(&c, err) != 0 || reads(&c, err) != 0 || summary(&c, err) != 0 || counts(&c, err) != 0 ||
+            made(&c, err) != 0 || keys(&c, err) != 0)
             return -1;
     }
     return 0;

@@ -59,8 +59,10 @@ static void put_open(struct buf *out, const struct report *r)
 
 static void put_answer(struct buf *out, const struct report *r)
 {
-    static const char *const words[] = {
-        [OWED_OK] = "PASSED: every required check passed", [OWED_FAILED] = "FAILED: ", [OWED_REFUSED] = "REFUSED: ", [OWED_TROUBLE] = "NOT DECIDED: "};
+    static const char *const words[] = {[OWED_OK] = "PASSED: every required check passed",
+                                        [OWED_FAILED] = "FAILED: ",
+                                        [OWED_REFUSED] = "REFUSED: ",
+                                        [OWED_TROUBLE] = "NOT DECIDED: "};
     enum check_name failed = report_first(r, true);
     buf_adds(out, words[r->exit]);
     if (r->exit == OWED_FAILED)
@@ -125,11 +127,12 @@ static void put_checks(struct buf *out, const struct report *r)
     buf_adds(out, "\nchecks\n");
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         const struct report_check *c = &r->check[i];
-        if ((!c->required && !c->made) || (c->made && c->status == STATUS_PASSED && !report_reason(r, (enum check_name)i)))
+        if ((!c->required && !c->made) ||
+            (c->made && c->status == STATUS_PASSED && !report_reason(r, (enum check_name)i)))
             continue;
         const char *name = check_name_text((enum check_name)i), *as = label((enum check_name)i);
-        buf_printf(out, "  %-12s  %s%s%s%s%s\n", status_name(c->status), name, as == name ? "" : "  (", as == name ? "" : as,
-                   as == name ? "" : ")", c->required ? "" : "  (not required; does not decide)");
+        buf_printf(out, "  %-12s  %s%s%s%s%s\n", status_name(c->status), name, as == name ? "" : "  (",
+                   as == name ? "" : as, as == name ? "" : ")", c->required ? "" : "  (not required; does not decide)");
         put_reasons(out, r, (enum check_name)i);
     }
     put_passed(out, r, true);

@@ -39,7 +39,8 @@ static int makers(const struct report *r, const struct json *stages, struct err 
         bool found = false;
         for (size_t i = 0; stages && i < stages->len && !found; i++) {
             const struct json *name = json_get(stages->u.items[i], "name");
-            found = name && name->type == JSON_STRING && name->len == stage->len && memcmp(name->str, stage->str, name->len) == 0;
+            found = name && name->type == JSON_STRING && name->len == stage->len &&
+                    memcmp(name->str, stage->str, name->len) == 0;
         }
         if (!found)
             return err_set(err, ERR_REFUSED, "a check of '%.*s', which is no stage that the stream went through",
@@ -51,12 +52,14 @@ static int makers(const struct report *r, const struct json *stages, struct err 
 /* What only a bundle shows cannot have passed without one. */
 static int declared(const struct report *r, struct err *err)
 {
-    static const enum check_name of_a_bundle[] = {CHECK_RECONCILE_ROWS, CHECK_REFERENCE_CAPTURE, CHECK_DESTINATION_COVERAGE};
+    static const enum check_name of_a_bundle[] = {CHECK_RECONCILE_ROWS, CHECK_REFERENCE_CAPTURE,
+                                                  CHECK_DESTINATION_COVERAGE};
     if (r->bundles.first)
         return err_set(err, ERR_REFUSED, "the scope is declared, and there is a bundle line");
     for (size_t i = 0; i < sizeof of_a_bundle / sizeof *of_a_bundle; i++)
         if (r->check[of_a_bundle[i]].made && r->check[of_a_bundle[i]].status == STATUS_PASSED)
-            return err_set(err, ERR_REFUSED, "the scope is declared, and %s passed, which only a bundle can show", check_name_text(of_a_bundle[i]));
+            return err_set(err, ERR_REFUSED, "the scope is declared, and %s passed, which only a bundle can show",
+                           check_name_text(of_a_bundle[i]));
     return 0;
 }
 
@@ -66,7 +69,9 @@ static int question(const struct report *r, struct err *err)
                               report_passed(r, CHECK_BUNDLE_COMPLETENESS)))
         return err_set(err, ERR_TROUBLE, "no bundle line: which bundle was checked is not in the stream");
     if (!r->has_scope)
-        return any_reconciled(r) ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream") : 0;
+        return any_reconciled(r)
+                   ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream")
+                   : 0;
     if (r->scope.declared && declared(r, err) != 0)
         return -1;
     if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
@@ -97,20 +102,25 @@ static int intervals(const struct report *r, const struct report_sides *s, struc
         return 0;
     for (const struct report_line *l = r->intervals.first; l; l = l->next) {
         uint64_t epoch, seen;
-        const struct json *capture = json_get(l->doc, "capture"), *e = json_get(l->doc, "epoch"), *v = capture ? json_get(capture, "seen") : NULL;
-        if (!json_is(json_get(l->doc, "operator"), r->scope.sink) || !e || !json_u64(e, &epoch) || !in_scope(&r->scope, epoch))
+        const struct json *capture = json_get(l->doc, "capture"), *e = json_get(l->doc, "epoch"),
+                          *v = capture ? json_get(capture, "seen") : NULL;
+        if (!json_is(json_get(l->doc, "operator"), r->scope.sink) || !e || !json_u64(e, &epoch) ||
+            !in_scope(&r->scope, epoch))
             continue;
         if (!v || !json_u64(v, &seen) || __builtin_add_overflow(rows, seen, &rows))
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": the interval does not count its rows, and what was captured passed", l->line_no);
+            return err_set(err, ERR_REFUSED,
+                           "line %" PRIu64 ": the interval does not count its rows, and what was captured passed",
+                           l->line_no);
         n++;
     }
     if (n != want)
-        return err_set(err, n < want ? ERR_TROUBLE : ERR_REFUSED, "%" PRIu64 " interval lines of the sink, and the scope has %" PRIu64, n, want);
+        return err_set(err, n < want ? ERR_TROUBLE : ERR_REFUSED,
+                       "%" PRIu64 " interval lines of the sink, and the scope has %" PRIu64, n, want);
     if (report_side_whole(s, REPORT_CAPTURED, "what was captured", err) != 0)
         return -1;
     if (rows != s->of[REPORT_CAPTURED].rows)
-        return err_set(err, ERR_REFUSED, "the sink's intervals count %" PRIu64 " rows, and the captured side %" PRIu64, rows,
-                       s->of[REPORT_CAPTURED].rows);
+        return err_set(err, ERR_REFUSED, "the sink's intervals count %" PRIu64 " rows, and the captured side %" PRIu64,
+                       rows, s->of[REPORT_CAPTURED].rows);
     return 0;
 }
 
@@ -138,13 +148,18 @@ static int observed(const struct report *r, struct err *err)
         return err_set(err, ERR_REFUSED, "the observation does not say stable, and a check of the destination passed");
     const struct {
         const char *name, *value;
-    } same[] = {{"server_uuid", r->scope.server_uuid}, {"database", r->scope.database}, {"table", r->scope.table}, {"table_uuid", r->scope.table_uuid}};
+    } same[] = {{"server_uuid", r->scope.server_uuid},
+                {"database", r->scope.database},
+                {"table", r->scope.table},
+                {"table_uuid", r->scope.table_uuid}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (same[i].value && !json_is(json_get(doc, same[i].name), same[i].value)) /* one that was not declared is anybody's */
+        if (same[i].value &&
+            !json_is(json_get(doc, same[i].name), same[i].value)) /* one that was not declared is anybody's */
             return err_set(err, ERR_REFUSED, "the observation's %s is not the scope's", same[i].name);
     const struct report_check *c = &r->check[CHECK_RECONCILE_DESTINATION];
     if (c->made && c->status != STATUS_PASSED)
-        return err_set(err, ERR_REFUSED, "reconcile.destination is %s, and what the table holds passed", status_name(c->status));
+        return err_set(err, ERR_REFUSED, "reconcile.destination is %s, and what the table holds passed",
+                       status_name(c->status));
     return 0;
 }
 
@@ -154,17 +169,21 @@ static int observed(const struct report *r, struct err *err)
 static const struct json *quiet_after(const struct report *r, uint64_t subtask, uint64_t previous)
 {
     for (const struct report_line *l = r->intervals.first; l; l = l->next) {
-        const struct json *capture = json_get(l->doc, "capture"), *ledger = json_get(l->doc, "ledger"), *epoch = json_get(l->doc, "epoch");
-        const struct json *before = json_get(l->doc, "previous"), *of = json_get(l->doc, "subtask"), *seen = capture ? json_get(capture, "seen") : NULL;
+        const struct json *capture = json_get(l->doc, "capture"), *ledger = json_get(l->doc, "ledger"),
+                          *epoch = json_get(l->doc, "epoch");
+        const struct json *before = json_get(l->doc, "previous"), *of = json_get(l->doc, "subtask"),
+                          *seen = capture ? json_get(capture, "seen") : NULL;
         uint64_t n, at, who;
-        if (json_is(json_get(l->doc, "operator"), r->scope.sink) && of && json_u64(of, &who) && who == subtask && before && json_u64(before, &at) &&
-            at == previous && epoch && seen && json_u64(seen, &n) && n == 0 && ledger && ledger->type == JSON_ARRAY && ledger->len == 0)
+        if (json_is(json_get(l->doc, "operator"), r->scope.sink) && of && json_u64(of, &who) && who == subtask &&
+            before && json_u64(before, &at) && at == previous && epoch && seen && json_u64(seen, &n) && n == 0 &&
+            ledger && ledger->type == JSON_ARRAY && ledger->len == 0)
             return epoch;
     }
     return NULL;
 }
 
-/* What a bundle must show of a run whose table is taken whole: it began with nothing, and its sink had stopped writing. */
+/* What a bundle must show of a run whose table is taken whole: it began with nothing, and its sink had stopped writing.
+ */
 static int run_shown(const struct report *r, struct err *err)
 {
     if (r->scope.start != SCOPE_FROM_RUN)
@@ -174,7 +193,9 @@ static int run_shown(const struct report *r, struct err *err)
         for (unsigned k = 0; k < QUIET; k++) {
             const struct json *epoch = quiet_after(r, r->scope.subtasks[i], at);
             if (!epoch || !json_u64(epoch, &at))
-                return err_set(err, ERR_TROUBLE, "no interval line shows sink subtask %" PRIu64 " quiet for %d barriers after checkpoint %" PRIu64,
+                return err_set(err, ERR_TROUBLE,
+                               "no interval line shows sink subtask %" PRIu64
+                               " quiet for %d barriers after checkpoint %" PRIu64,
                                r->scope.subtasks[i], QUIET, r->scope.checkpoint);
         }
     }
@@ -192,9 +213,13 @@ static int covered(const struct report *r, struct err *err)
     if (!is_true(json_get(doc, "table_whole")))
         return err_set(err, ERR_REFUSED, "the observation does not say table_whole, and destination.coverage passed");
     if (!is_true(json_get(json_get(doc, "parts"), "same")))
-        return err_set(err, ERR_REFUSED, "the observation does not say that the table's parts stayed the same, and destination.coverage passed");
+        return err_set(
+            err, ERR_REFUSED,
+            "the observation does not say that the table's parts stayed the same, and destination.coverage passed");
     if (!json_get(doc, "max_table_rows") || !json_u64(json_get(doc, "max_table_rows"), &bound) || rows > bound)
-        return err_set(err, ERR_REFUSED, "the observation's max_table_rows does not bound what was read, and destination.coverage passed");
+        return err_set(
+            err, ERR_REFUSED,
+            "the observation's max_table_rows does not bound what was read, and destination.coverage passed");
     return run_shown(r, err);
 }
 
@@ -215,7 +240,8 @@ static int accounts(const struct report *r, const struct report_line **bound, st
             return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second account of ref-bind", l->line_no);
         *bound = l;
     }
-    return *bound ? 0 : err_set(err, ERR_TROUBLE, "no account of ref-bind: which reference was bound is not in the stream");
+    return *bound ? 0
+                  : err_set(err, ERR_TROUBLE, "no account of ref-bind: which reference was bound is not in the stream");
 }
 
 static const struct json *item_of(const struct json *list, const char *topic, const uint64_t *partition)
@@ -249,10 +275,12 @@ static int ranges(const struct report *r, const struct json *account, struct err
         const struct scope_source *s = &r->scope.sources[i];
         for (size_t k = 0; k < s->n_partitions; k++) {
             const struct scope_range *want = &s->partitions[k];
-            const struct json *v = item_of(json_get(account, "ranges"), s->topic, &want->partition), *whole = json_get(v, "complete");
+            const struct json *v = item_of(json_get(account, "ranges"), s->topic, &want->partition),
+                              *whole = json_get(v, "complete");
             bool other = is_other(v, "to", want->to) || (want->has_from && is_other(v, "from", want->from));
             if (other || (whole && whole->type != JSON_TRUE) || is_other(v, "position", want->to))
-                return err_set(err, ERR_REFUSED, "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed", s->topic,
+                return err_set(err, ERR_REFUSED,
+                               "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed", s->topic,
                                want->partition, other ? "of another range than the scope's" : "not complete");
         }
     }
@@ -266,9 +294,14 @@ static int reader(const struct report *r, const struct json *account, struct err
         const struct scope_source *s = &r->scope.sources[i];
         const struct json *log = item_of(json_get(account, "logs"), s->topic, NULL);
         if (is_other_text(account, "isolation", s->isolation))
-            return err_set(err, ERR_REFUSED, "kafka-read read %.200s under another isolation than the scope's, and a check of the reference passed", s->topic);
+            return err_set(
+                err, ERR_REFUSED,
+                "kafka-read read %.200s under another isolation than the scope's, and a check of the reference passed",
+                s->topic);
         if (is_other_text(log, "cluster_id", s->cluster_id) || is_other_text(log, "topic_id", s->topic_id))
-            return err_set(err, ERR_REFUSED, "kafka-read read another %.200s than the scope's, and a check of the reference passed", s->topic);
+            return err_set(err, ERR_REFUSED,
+                           "kafka-read read another %.200s than the scope's, and a check of the reference passed",
+                           s->topic);
     }
     return ranges(r, account, err);
 }
@@ -279,7 +312,9 @@ static int left_out(const struct report *r, const struct json *bound, struct err
     const struct json *said = json_get(bound, "excluded");
     uint64_t n = 0;
     if ((said && !json_u64(said, &n)) || n != r->excluded)
-        return err_set(err, ERR_REFUSED, "%" PRIu64 " keys are left out and ref-bind left out %" PRIu64 ", and a check of the reference passed",
+        return err_set(err, ERR_REFUSED,
+                       "%" PRIu64 " keys are left out and ref-bind left out %" PRIu64
+                       ", and a check of the reference passed",
                        r->excluded, n);
     return 0;
 }
@@ -293,7 +328,9 @@ static int kept(const struct report *r, const struct json *bound, uint64_t rows,
         if ((json_is(json_get(l->doc, "stage"), "kafka-read") ? reader : ranges)(r, l->doc, err) != 0)
             return -1;
     if (made && (!json_u64(made, &n) || n != rows))
-        return err_set(err, ERR_REFUSED, "ref-run counts other rows than the %" PRIu64 " of the reference, and a check of it passed", rows);
+        return err_set(err, ERR_REFUSED,
+                       "ref-run counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
+                       rows);
     return ranges(r, recorded, err) == 0 ? reader(r, json_get(recorded, "kafka-read"), err) : -1;
 }
 
@@ -308,22 +345,26 @@ static int reference(const struct report *r, const struct report_sides *s, struc
     if (!any)
         return 0;
     if (c->made && c->status != STATUS_PASSED)
-        return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed", status_name(c->status));
+        return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed",
+                       status_name(c->status));
     const struct report_side *side = &s->of[REPORT_REFERENCE];
     uint64_t rows;
     if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0)
         return -1;
     if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
-        return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference", side->rows);
+        return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference",
+                       side->rows);
     return left_out(r, bound->doc, err) == 0 ? kept(r, bound->doc, rows, err) : -1;
 }
 
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
 {
     struct report_sides sides;
-    if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || report_sides(r, &sides, err) != 0)
+    if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 ||
+        report_sides(r, &sides, err) != 0)
         return -1;
-    if (intervals(r, &sides, err) != 0 || covered(r, err) != 0 || reference(r, &sides, err) != 0 || report_compared(r, &sides, err) != 0)
+    if (intervals(r, &sides, err) != 0 || covered(r, err) != 0 || reference(r, &sides, err) != 0 ||
+        report_compared(r, &sides, err) != 0)
         return -1;
     return one_of_several(shard, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the forms of the report say in the same words: the kind of assurance, the method, the assumptions, what failed first. */
+/* What the forms of the report say in the same words: the kind of assurance, the method, the assumptions, what failed
+ * first. */
 #include "report/words.h"
 
 #include <inttypes.h>
@@ -16,7 +17,8 @@ const char *const report_method[] = {
 void report_assumptions(const struct report *r, void (*fn)(void *ctx, const char *text), void *ctx)
 {
     struct report_coverage c = report_coverage(r);
-    fn(ctx, "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read");
+    fn(ctx,
+       "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read");
     fn(ctx, "the observation is of one time: later writes, merges and the loss of the server's host are not covered");
     if (r->has_scope && r->scope.complete_table)
         fn(ctx, "the operator declares that the table holds this one run's writes and nothing else");
@@ -25,9 +27,11 @@ void report_assumptions(const struct report *r, void (*fn)(void *ctx, const char
     if (r->bundles.first)
         fn(ctx, "the bundle's digests show that nothing changed after it was collected, not who collected it");
     if (report_reference(r))
-        fn(ctx, "the reference's hashes show that its file is as its writer finished it, not who wrote it, nor that it is independent of the job");
+        fn(ctx,
+           "the reference's hashes show that its file is as its writer finished it, not who wrote it, nor that it is independent of the job");
     if (r->has_scope && r->scope.declared)
-        fn(ctx, "the operator declares the ranges, the table, its key and its columns: no evidence of a job stands behind them");
+        fn(ctx,
+           "the operator declares the ranges, the table, its key and its columns: no evidence of a job stands behind them");
 }
 
 const char *report_assurance(const struct report *r)
@@ -69,7 +73,8 @@ const char *report_means(const struct report *r, enum check_name c)
     return check_name_means(c);
 }
 
-const enum relation report_order[RELATION_TYPES] = {RELATION_TRANSFORMATION, RELATION_DELIVERY, RELATION_REFERENCE_DESTINATION, RELATION_COVERAGE};
+const enum relation report_order[RELATION_TYPES] = {RELATION_TRANSFORMATION, RELATION_DELIVERY,
+                                                    RELATION_REFERENCE_DESTINATION, RELATION_COVERAGE};
 
 enum check_name report_check_of(enum relation r)
 {
@@ -111,7 +116,8 @@ const struct json *report_reason(const struct report *r, enum check_name c)
     const char *name = check_name_text(c), *status = status_name(r->check[c].status);
     for (const struct report_line *l = r->checks.first; l; l = l->next) {
         const struct json *reason = json_get(l->doc, "reason");
-        if (json_is(json_get(l->doc, "name"), name) && json_is(json_get(l->doc, "status"), status) && reason && reason->len)
+        if (json_is(json_get(l->doc, "name"), name) && json_is(json_get(l->doc, "status"), status) && reason &&
+            reason->len)
             return reason;
     }
     return NULL;
@@ -129,7 +135,8 @@ static uint64_t sum(const struct report *r, enum relation relation, const char *
 /* Duplicates alone are within an at-least-once guarantee; nothing else is. */
 static void put_delivery(const struct report *r, struct buf *out)
 {
-    uint64_t surplus = sum(r, RELATION_DELIVERY, "duplicated", "surplus"), unexplained = sum(r, RELATION_DELIVERY, "explained", "unexplained");
+    uint64_t surplus = sum(r, RELATION_DELIVERY, "duplicated", "surplus"),
+             unexplained = sum(r, RELATION_DELIVERY, "explained", "unexplained");
     bool others = sum(r, RELATION_DELIVERY, "missing", "rows") || sum(r, RELATION_DELIVERY, "changed", "rows") ||
                   sum(r, RELATION_DELIVERY, "unexpected", "rows");
     if (!surplus || others) {
@@ -155,14 +162,18 @@ void report_meaning(const struct report *r, enum check_name c, struct buf *out)
     switch (c) {
     case CHECK_REFERENCE_CAPTURE:
         buf_adds(out, "the job computed other rows than the reference, before any write");
-        buf_adds(out, delivered ? "; what it computed was delivered" : lost ? "; and the table does not hold what it computed" : "");
+        buf_adds(out, delivered ? "; what it computed was delivered"
+                      : lost    ? "; and the table does not hold what it computed"
+                                : "");
         break;
     case CHECK_RECONCILE_ROWS:
         put_delivery(r, out);
         buf_adds(out, computed ? "; what it received is what the reference computes" : "");
         break;
     case CHECK_REFERENCE_DESTINATION: buf_adds(out, "the table does not hold what the reference computes"); break;
-    case CHECK_DESTINATION_COVERAGE: buf_adds(out, "the table holds rows that nothing here accounts for, or lacks some"); break;
+    case CHECK_DESTINATION_COVERAGE:
+        buf_adds(out, "the table holds rows that nothing here accounts for, or lacks some");
+        break;
     default: break;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the forms of the report share: standing texts, what was covered and what was only recorded, and how a member is printed. */
+/* What the forms of the report share: standing texts, what was covered and what was only recorded, and how a member is
+ * printed. */
 #ifndef OWED_REPORT_WORDS_H
 #define OWED_REPORT_WORDS_H
 
@@ -46,7 +47,8 @@ void report_not_given(const struct report *r, struct buf *out);
 
 void report_put(struct buf *out, const struct json *v); /* masked; "-" where it is not there */
 void report_put_member(struct buf *out, const struct json *doc, const char *name);
-uint64_t report_number(const struct json *doc, const char *a, const char *b); /* of doc.a, or doc.a.b; 0 where it is none */
+uint64_t report_number(const struct json *doc, const char *a,
+                       const char *b); /* of doc.a, or doc.a.b; 0 where it is none */
 /* The items of an array of texts, comma separated. */
 void report_put_texts(struct buf *out, const struct json *list);
 

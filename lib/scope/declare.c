@@ -29,8 +29,8 @@ static int bounds_parse(const struct json *v, const char *at, struct declare_bou
         json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0)
         return -1;
     if (b->low < 0 || b->low > b->high || b->stable > b->high)
-        return err_set(err, ERR_REFUSED, "%s: low %jd, stable %jd, high %jd are no bounds of a log", at, (intmax_t)b->low,
-                       (intmax_t)b->stable, (intmax_t)b->high);
+        return err_set(err, ERR_REFUSED, "%s: low %jd, stable %jd, high %jd are no bounds of a log", at,
+                       (intmax_t)b->low, (intmax_t)b->stable, (intmax_t)b->high);
     return 0;
 }
 
@@ -60,7 +60,8 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
 }
 
 /* A name or an id that the line has: what was said of it must be the same. */
-static int found(struct declare *d, const struct json *line, const char *name, const char *option, const char **to, struct err *err)
+static int found(struct declare *d, const struct json *line, const char *name, const char *option, const char **to,
+                 struct err *err)
 {
     const char *v = NULL;
     if (json_opt_str(line, name, d->arena, &v, "table", err) != 0)
@@ -95,10 +96,12 @@ int declare_table(struct declare *d, const struct json *line, struct err *err)
         return err_set(err, ERR_REFUSED, "table: a table was looked at already");
     if (d->n_columns > 0)
         return err_set(err, ERR_REFUSED, "--column=%s, and the table's columns were found", d->columns[0].name);
-    if (found(d, line, "database", "database", &d->database, err) != 0 || found(d, line, "table", "table", &d->table, err) != 0 ||
+    if (found(d, line, "database", "database", &d->database, err) != 0 ||
+        found(d, line, "table", "table", &d->table, err) != 0 ||
         found(d, line, "server_uuid", "server-uuid", &d->server_uuid, err) != 0 ||
         found(d, line, "server_version", "server-version", &d->server_version, err) != 0 ||
-        found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 || json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0)
+        found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 ||
+        json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0)
         return -1;
     d->has_table = true;
     return found_columns(d, line, err);
@@ -111,7 +114,8 @@ int declare_column(struct declare *d, const char *said, struct err *err)
     const char *colon = strchr(said, ':');
     if (!colon || colon == said || colon[1] == '\0')
         return err_set(err, ERR_REFUSED, "--column=%s is not NAME:TYPE", said);
-    *ADD(d, columns, n_columns) = (struct declare_column){arena_strndup(d->arena, said, (size_t)(colon - said)), colon + 1, ""};
+    *ADD(d, columns, n_columns) = (struct declare_column){arena_strndup(d->arena, said, (size_t)(colon - said)),
+                                                          colon + 1, ""};
     return 0;
 }
 
@@ -168,21 +172,28 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
     if (type_parse(c->type, strlen(c->type), &to->type, err) != 0)
         return err_prefix(err, "column '%s'", c->name);
     if (!type_supported(&to->type))
-        return err_set(err, ERR_REFUSED, "column '%s' is %s, a type without cells: leave it out, with --columns naming the others", c->name, c->type);
+        return err_set(err, ERR_REFUSED,
+                       "column '%s' is %s, a type without cells: leave it out, with --columns naming the others",
+                       c->name, c->type);
     if (to->key && !type_is_key(&to->type))
-        return err_set(err, ERR_REFUSED, "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name, c->type);
+        return err_set(err, ERR_REFUSED,
+                       "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name,
+                       c->type);
     if (unit && !type_is_time(&to->type))
         return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
     if (!unit && type_is_time(&to->type))
-        return err_set(err, ERR_REFUSED, "column '%s' is %s: say --from=%s:UNIT, the unit of an owed time (s, ms, us, ns, ticks, days, iso)",
-                       c->name, c->type, c->name);
+        return err_set(
+            err, ERR_REFUSED,
+            "column '%s' is %s: say --from=%s:UNIT, the unit of an owed time (s, ms, us, ns, ticks, days, iso)",
+            c->name, c->type, c->name);
     if (unit && type_from_parse(unit, &to->from, err) != 0)
         return err_prefix(err, "--from=%s", c->name);
     return 0;
 }
 
 /* Every name that an option gives is one of the columns, and is given once. */
-static int check_names(const struct declare *d, const char *option, const char *const *names, size_t n, const struct columns *all, struct err *err)
+static int check_names(const struct declare *d, const char *option, const char *const *names, size_t n,
+                       const struct columns *all, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (named(names, i, names[i]))
@@ -191,7 +202,8 @@ static int check_names(const struct declare *d, const char *option, const char *
         if (!c)
             return err_set(err, ERR_REFUSED, "--%s=%s: the table has no such column", option, names[i]);
         if (!is_written(c))
-            return err_set(err, ERR_REFUSED, "--%s=%s: the table computes this column (%s), so that nobody owes it", option, names[i], c->kind);
+            return err_set(err, ERR_REFUSED, "--%s=%s: the table computes this column (%s), so that nobody owes it",
+                           option, names[i], c->kind);
         if (all && !columns_find(all, names[i], strlen(names[i]), NULL))
             return err_set(err, ERR_REFUSED, "--%s=%s: --columns leaves this column out", option, names[i]);
     }
@@ -223,7 +235,8 @@ static void note_left_out(const struct declare *d, const struct columns *all, st
 static int columns_of(struct declare *d, struct columns *all, struct err *err)
 {
     if (d->n_columns == 0)
-        return err_set(err, ERR_REFUSED, "no column: look at the table with table-look, or give each one as --column=NAME:TYPE");
+        return err_set(err, ERR_REFUSED,
+                       "no column: look at the table with table-look, or give each one as --column=NAME:TYPE");
     if (d->n_keys == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
     if (check_names(d, "columns", d->chosen, d->n_chosen, NULL, err) != 0)
@@ -268,7 +281,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
 {
     *out = (struct scope){.declared = true, .start = SCOPE_DECLARED, .columns = COLUMNS_INIT};
     if (!d->database || !d->table)
-        return err_set(err, ERR_REFUSED, "no table: look at it with table-look, or name it with --table=DATABASE.TABLE");
+        return err_set(err, ERR_REFUSED,
+                       "no table: look at it with table-look, or name it with --table=DATABASE.TABLE");
     out->database = d->database;
     out->table = d->table;
     out->server_uuid = d->server_uuid;

@@ -16,7 +16,7 @@ struct declare_range {
     const char *topic; /* NULL: the only one */
     bool all;          /* every partition of what was found */
     uint64_t partition;
-    int64_t from, to;  /* [from, to) */
+    int64_t from, to; /* [from, to) */
 };
 
 /* A partition as found: its first offset, its next one, and how far it is stable. */
@@ -27,7 +27,7 @@ struct declare_bounds {
 
 struct declare_log {
     const char *topic, *cluster_id, *topic_id; /* NULL: not known */
-    const char *policy; /* the topic's cleanup.policy; NULL: not known */
+    const char *policy;                        /* the topic's cleanup.policy; NULL: not known */
     struct declare_bounds *partitions;
     size_t n_partitions;
 };
@@ -58,8 +58,8 @@ struct declare {
     size_t n_froms;
 };
 
-/* A `log` and a `table` line, as log-look and table-look write them. ERR_REFUSED for a topic or a table that came before, and
- * for one that contradicts what was said. */
+/* A `log` and a `table` line, as log-look and table-look write them. ERR_REFUSED for a topic or a table that came
+ * before, and for one that contradicts what was said. */
 int declare_log(struct declare *d, const struct json *line, struct err *err);
 int declare_table(struct declare *d, const struct json *line, struct err *err);
 /* [TOPIC/]P:FROM-TO or [TOPIC/]ALL. */
@@ -67,8 +67,8 @@ int declare_range(struct declare *d, const char *said, struct err *err);
 /* NAME:TYPE, a column of a table that nobody looked at. */
 int declare_column(struct declare *d, const char *said, struct err *err);
 
-/* All is there: the scope, whole but for its fingerprint, to be freed by scope_free. note gets what a reader of the check must
- * know: ids that were not given, columns that are not compared, a table that cannot be judged. */
+/* All is there: the scope, whole but for its fingerprint, to be freed by scope_free. note gets what a reader of the
+ * check must know: ids that were not given, columns that are not compared, a table that cannot be judged. */
 int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err);
 
 #endif

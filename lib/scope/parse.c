@@ -37,7 +37,8 @@ static int nulls_need(const struct json *obj, const char *const *names, const ch
 }
 
 /* A string that a bundle always has, and that the person who declares a scope may not know: null then. */
-static int id_parse(const struct json *obj, const char *name, bool may_lack, struct arena *a, const char **out, const char *place, struct err *err)
+static int id_parse(const struct json *obj, const char *name, bool may_lack, struct arena *a, const char **out,
+                    const char *place, struct err *err)
 {
     const struct json *v = json_get(obj, name);
     *out = NULL;
@@ -46,8 +47,8 @@ static int id_parse(const struct json *obj, const char *name, bool may_lack, str
     return json_need_str(obj, name, a, out, place, err);
 }
 
-static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out, size_t *n,
-                     bool ascending, struct err *err)
+static int ids_parse(const struct json *obj, const char *name, const char *place, struct arena *a, uint64_t **out,
+                     size_t *n, bool ascending, struct err *err)
 {
     struct json *list;
     if (json_need(obj, name, JSON_ARRAY, &list, place, err) != 0)
@@ -69,7 +70,8 @@ static int sink_parse(const struct json *doc, struct arena *a, struct scope *s, 
     static const char *const known[] = {"operator", "attempts", "subtasks", NULL};
     struct json *sink, *attempts;
     if (json_need(doc, "sink", JSON_OBJECT, &sink, where, err) != 0 || json_only(sink, known, at, err) != 0 ||
-        json_need_str(sink, "operator", a, &s->sink, at, err) != 0 || json_need(sink, "attempts", JSON_ARRAY, &attempts, at, err) != 0)
+        json_need_str(sink, "operator", a, &s->sink, at, err) != 0 ||
+        json_need(sink, "attempts", JSON_ARRAY, &attempts, at, err) != 0)
         return -1;
     s->attempts = arena_alloc(a, (attempts->len + 1) * sizeof *s->attempts);
     for (size_t i = 0; i < attempts->len; i++) {
@@ -90,7 +92,8 @@ static int destination_parse(const struct json *doc, struct arena *a, struct sco
     if (json_need(doc, "destination", JSON_OBJECT, &d, where, err) != 0 || json_only(d, known, at, err) != 0 ||
         id_parse(d, "server_uuid", s->declared, a, &s->server_uuid, at, err) != 0 ||
         id_parse(d, "server_version", s->declared, a, &s->server_version, at, err) != 0 ||
-        json_need_str(d, "database", a, &s->database, at, err) != 0 || json_need_str(d, "table", a, &s->table, at, err) != 0)
+        json_need_str(d, "database", a, &s->database, at, err) != 0 ||
+        json_need_str(d, "table", a, &s->table, at, err) != 0)
         return -1;
     return id_parse(d, "table_uuid", s->declared, a, &s->table_uuid, at, err);
 }
@@ -115,7 +118,8 @@ static int range_parse(const struct json *v, const char *at, struct scope_range 
     return 0;
 }
 
-/* Nothing but the ranges tells what is owed under a declared scope: each has both ends, and how far it is read is known. */
+/* Nothing but the ranges tells what is owed under a declared scope: each has both ends, and how far it is read is
+ * known. */
 static int declared_source(const struct scope_source *s, const char *at, struct err *err)
 {
     if (s->n_partitions == 0)
@@ -128,7 +132,8 @@ static int declared_source(const struct scope_source *s, const char *at, struct 
     return 0;
 }
 
-static int source_parse(const struct json *v, const char *at, bool declared, struct arena *a, struct scope_source *s, struct err *err)
+static int source_parse(const struct json *v, const char *at, bool declared, struct arena *a, struct scope_source *s,
+                        struct err *err)
 {
     static const char *const operator_null[] = {"operator", NULL};
     static const char *const known[] = {"operator", "topic", "cluster_id", "topic_id", "isolation", "partitions", NULL};
@@ -137,9 +142,12 @@ static int source_parse(const struct json *v, const char *at, bool declared, str
     if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", at);
     if (json_only(v, known, at, err) != 0 ||
-        (declared ? nulls_need(v, operator_null, at, err) : json_need_str(v, "operator", a, &s->operator_id, at, err)) != 0 ||
-        json_need_str(v, "topic", a, &s->topic, at, err) != 0 || id_parse(v, "cluster_id", declared, a, &s->cluster_id, at, err) != 0 ||
-        json_opt_str(v, "topic_id", a, &s->topic_id, at, err) != 0 || json_need_str(v, "isolation", a, &s->isolation, at, err) != 0 ||
+        (declared ? nulls_need(v, operator_null, at, err)
+                  : json_need_str(v, "operator", a, &s->operator_id, at, err)) != 0 ||
+        json_need_str(v, "topic", a, &s->topic, at, err) != 0 ||
+        id_parse(v, "cluster_id", declared, a, &s->cluster_id, at, err) != 0 ||
+        json_opt_str(v, "topic_id", a, &s->topic_id, at, err) != 0 ||
+        json_need_str(v, "isolation", a, &s->isolation, at, err) != 0 ||
         json_need(v, "partitions", JSON_ARRAY, &list, at, err) != 0)
         return -1;
     s->partitions = arena_alloc(a, (list->len + 1) * sizeof *s->partitions);
@@ -168,7 +176,8 @@ static int sources_parse(const struct json *doc, struct arena *a, struct scope *
             return -1;
         for (size_t k = 0; k < i && s->declared; k++)
             if (strcmp(s->sources[k].topic, s->sources[i].topic) == 0)
-                return err_set(err, ERR_REFUSED, "%s.topic: '%s' stands in scope.sources[%zu] already", place, s->sources[i].topic, k);
+                return err_set(err, ERR_REFUSED, "%s.topic: '%s' stands in scope.sources[%zu] already", place,
+                               s->sources[i].topic, k);
     }
     s->n_sources = list->len;
     if (s->declared && s->n_sources == 0)
@@ -187,7 +196,8 @@ static int start_parse(const struct json *doc, struct arena *a, struct scope *s,
     while (i < STARTS && strcmp(start_names[i], start) != 0)
         i++;
     if (i == STARTS || (i == SCOPE_DECLARED) != s->declared)
-        return err_set(err, ERR_REFUSED, "scope.start: '%.40s' is not known here of a scope of origin %s", start, scope_origin(s));
+        return err_set(err, ERR_REFUSED, "scope.start: '%.40s' is not known here of a scope of origin %s", start,
+                       scope_origin(s));
     s->start = (enum scope_start)i;
     if (s->complete_table && !s->from_run_start)
         return err_set(err, ERR_REFUSED, "scope.from_run_start: false, and the coverage is complete-table");
@@ -201,10 +211,12 @@ static int bounds_parse(const struct json *doc, struct arena *a, struct scope *s
         return -1;
     if (s->declared) {
         if (s->from_run_start || s->n_epochs > 0)
-            return err_set(err, ERR_REFUSED, "scope.%s, and the scope is declared", s->n_epochs ? "epochs: not empty" : "from_run_start: true");
+            return err_set(err, ERR_REFUSED, "scope.%s, and the scope is declared",
+                           s->n_epochs ? "epochs: not empty" : "from_run_start: true");
         return nulls_need(doc, nulls, where, err);
     }
-    if (json_need_u64(doc, "checkpoint", &s->checkpoint, where, err) != 0 || json_need_u64(doc, "since", &s->since, where, err) != 0)
+    if (json_need_u64(doc, "checkpoint", &s->checkpoint, where, err) != 0 ||
+        json_need_u64(doc, "since", &s->since, where, err) != 0)
         return -1;
     const struct json *from = json_get(doc, "restored_from");
     s->has_restored_from = from && from->type != JSON_NULL;
@@ -221,17 +233,22 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
     uint64_t version;
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
-    if (json_need_str(doc, "format", a, &format, where, err) != 0 || json_need_u64(doc, "version", &version, where, err) != 0)
+    if (json_need_str(doc, "format", a, &format, where, err) != 0 ||
+        json_need_u64(doc, "version", &version, where, err) != 0)
         return -1;
     if (strcmp(format, SCOPE_FORMAT) != 0)
         return err_set(err, ERR_REFUSED, "scope.format: '%.100s' is not '%s'", format, SCOPE_FORMAT);
     if (version != SCOPE_VERSION)
-        return err_set(err, ERR_REFUSED, "scope.version: %ju is not known here, only %d", (uintmax_t)version, SCOPE_VERSION);
-    static const char *const known[] = {"format", "version", "origin", "job", "job_graph_sha256", "sink", "destination", "checkpoint",
-                                        "since", "start", "restored_from", "from_run_start", "epochs", "sources", "columns", "cells",
-                                        "coverage", "scope_sha256", NULL};
+        return err_set(err, ERR_REFUSED, "scope.version: %ju is not known here, only %d", (uintmax_t)version,
+                       SCOPE_VERSION);
+    static const char *const known[] = {
+        "format",        "version",        "origin",       "job",     "job_graph_sha256",
+        "sink",          "destination",    "checkpoint",   "since",   "start",
+        "restored_from", "from_run_start", "epochs",       "sources", "columns",
+        "cells",         "coverage",       "scope_sha256", NULL};
     if (json_only(doc, known, where, err) != 0 || json_need_str(doc, "origin", a, &origin, where, err) != 0 ||
-        json_need_str(doc, "cells", a, &cells, where, err) != 0 || json_need_str(doc, "coverage", a, &coverage, where, err) != 0)
+        json_need_str(doc, "cells", a, &cells, where, err) != 0 ||
+        json_need_str(doc, "coverage", a, &coverage, where, err) != 0)
         return -1;
     s->declared = strcmp(origin, "declared") == 0;
     s->complete_table = strcmp(coverage, "complete-table") == 0;
@@ -242,7 +259,8 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
     if (strcmp(coverage, scope_coverage(s)) != 0)
         return err_set(err, ERR_REFUSED, "scope.coverage: '%.40s' is not known here", coverage);
     if (s->declared && s->complete_table)
-        return err_set(err, ERR_REFUSED, "scope.coverage: complete-table, which only a bundle can show, and the scope is declared");
+        return err_set(err, ERR_REFUSED,
+                       "scope.coverage: complete-table, which only a bundle can show, and the scope is declared");
     return 0;
 }
 
@@ -253,7 +271,8 @@ static int print_parse(const struct json *doc, struct arena *a, struct scope *s,
         return -1;
     scope_fingerprint(doc, s->sha256);
     if (strcmp(said, s->sha256) != 0)
-        return err_set(err, ERR_REFUSED, "scope.scope_sha256: the document does not have this fingerprint: it was changed");
+        return err_set(err, ERR_REFUSED,
+                       "scope.scope_sha256: the document does not have this fingerprint: it was changed");
     return 0;
 }
 
@@ -272,8 +291,10 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
 {
     *out = (struct scope){.columns = COLUMNS_INIT};
     struct json *columns;
-    if (format_parse(doc, a, out, err) != 0 || job_parse(doc, a, out, err) != 0 || destination_parse(doc, a, out, err) != 0 || bounds_parse(doc, a, out, err) != 0 || sources_parse(doc, a, out, err) != 0 ||
-        json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 || print_parse(doc, a, out, err) != 0)
+    if (format_parse(doc, a, out, err) != 0 || job_parse(doc, a, out, err) != 0 ||
+        destination_parse(doc, a, out, err) != 0 || bounds_parse(doc, a, out, err) != 0 ||
+        sources_parse(doc, a, out, err) != 0 || json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 ||
+        print_parse(doc, a, out, err) != 0)
         return -1;
     return columns_parse(columns, true, &out->columns, err) != 0 ? err_prefix(err, "scope") : 0;
 }
@@ -295,7 +316,8 @@ bool scope_fits(const struct scope *s, const struct columns *c)
     bool fits = s->columns.n == c->n;
     for (size_t i = 0; fits && i < c->n; i++) {
         const struct column *a = &s->columns.at[i], *b = &c->at[i];
-        fits = a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0 && type_equal(&a->type, &b->type) && a->key == b->key;
+        fits = a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0 &&
+               type_equal(&a->type, &b->type) && a->key == b->key;
     }
     return fits;
 }

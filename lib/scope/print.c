@@ -168,7 +168,8 @@ static bool same_value(const struct json *a, const struct json *b)
 
 static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where);
 
-static bool member_differs(const struct json_member *m, const struct json *a, const struct json *b, struct buf *path, struct buf *where)
+static bool member_differs(const struct json_member *m, const struct json *a, const struct json *b, struct buf *path,
+                           struct buf *where)
 {
     size_t at = path->len;
     if (at > 0)
@@ -193,7 +194,8 @@ static bool object_differs(const struct json *a, const struct json *b, struct bu
         if (member_differs(&a->u.members[i], a->u.members[i].value, member_of(b, &a->u.members[i]), path, where))
             return true;
     for (size_t i = 0; i < b->len; i++)
-        if (!member_of(a, &b->u.members[i]) && member_differs(&b->u.members[i], NULL, b->u.members[i].value, path, where))
+        if (!member_of(a, &b->u.members[i]) &&
+            member_differs(&b->u.members[i], NULL, b->u.members[i].value, path, where))
             return true;
     return false;
 }

@@ -22,8 +22,9 @@ int range_read(struct arena *a, struct declare_range *r, struct err *err)
     if (r->all)
         return 0;
     const char *colon = strchr(p, ':'), *dash = colon ? strchr(colon, '-') : NULL;
-    if (!dash || !scan_u64(p, (size_t)(colon - p), &r->partition) || !scan_i64(colon + 1, (size_t)(dash - colon) - 1, &r->from) ||
-        !scan_i64(dash + 1, strlen(dash + 1), &r->to) || r->partition > INT32_MAX || r->to < 0)
+    if (!dash || !scan_u64(p, (size_t)(colon - p), &r->partition) ||
+        !scan_i64(colon + 1, (size_t)(dash - colon) - 1, &r->from) || !scan_i64(dash + 1, strlen(dash + 1), &r->to) ||
+        r->partition > INT32_MAX || r->to < 0)
         return not_a_range(r, err);
     if (r->from > r->to)
         return err_set(err, ERR_REFUSED, "--range=%s runs backwards", r->said);
@@ -66,15 +67,17 @@ static struct scope_source *source_of(struct scope *s, const char *topic)
     return own;
 }
 
-static int add_range(struct arena *a, struct scope_source *s, const struct declare_range *r, struct scope_range range, struct err *err)
+static int add_range(struct arena *a, struct scope_source *s, const struct declare_range *r, struct scope_range range,
+                     struct err *err)
 {
     for (size_t i = 0; i < s->n_partitions; i++) {
         const struct scope_range *had = &s->partitions[i];
         if (had->partition != range.partition)
             continue;
         bool overlap = had->from < range.to && range.from < had->to;
-        return err_set(err, ERR_REFUSED, "--range=%s: %s/%ju has the range %jd-%jd already%s", r->said, s->topic, (uintmax_t)had->partition,
-                       (intmax_t)had->from, (intmax_t)had->to, overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
+        return err_set(err, ERR_REFUSED, "--range=%s: %s/%ju has the range %jd-%jd already%s", r->said, s->topic,
+                       (uintmax_t)had->partition, (intmax_t)had->from, (intmax_t)had->to,
+                       overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
     }
     struct scope_range *grown = arena_alloc(a, (s->n_partitions + 1) * sizeof *grown);
     if (s->n_partitions)
@@ -97,19 +100,21 @@ static int within(const struct declare_log *log, const struct declare_range *r, 
 {
     const struct declare_bounds *b = bounds_of(log, r->partition);
     if (!b)
-        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic, (uintmax_t)r->partition,
-                       log->n_partitions);
+        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic,
+                       (uintmax_t)r->partition, log->n_partitions);
     if (r->from < b->low)
-        return err_set(err, ERR_REFUSED, "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
+        return err_set(err, ERR_REFUSED,
+                       "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
                        (intmax_t)r->from, log->topic, (uintmax_t)b->partition, (intmax_t)b->low,
                        (intmax_t)((r->to < b->low ? r->to : b->low) - r->from));
     if (r->to > b->high)
-        return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said, (intmax_t)r->to, log->topic,
-                       (uintmax_t)b->partition, (intmax_t)b->high);
+        return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said,
+                       (intmax_t)r->to, log->topic, (uintmax_t)b->partition, (intmax_t)b->high);
     return 0;
 }
 
-static int add_all(struct declare *d, const struct declare_range *r, const struct declare_log *log, struct scope *s, struct err *err)
+static int add_all(struct declare *d, const struct declare_range *r, const struct declare_log *log, struct scope *s,
+                   struct err *err)
 {
     bool committed = strcmp(d->isolation, COMMITTED) == 0;
     struct scope_source *source = source_of(s, log->topic);
@@ -128,7 +133,8 @@ static int take_all(struct declare *d, const struct declare_range *r, struct sco
     const char *topic = r->topic ? r->topic : d->topic;
     const struct declare_log *log = topic ? log_of(d, topic) : NULL;
     if (d->n_logs == 0 || (topic && !log))
-        return err_set(err, ERR_REFUSED, "--range=%s: %s was not looked at; ALL needs log-look before", r->said, topic ? topic : "no topic");
+        return err_set(err, ERR_REFUSED, "--range=%s: %s was not looked at; ALL needs log-look before", r->said,
+                       topic ? topic : "no topic");
     for (size_t i = 0; i < d->n_logs; i++)
         if ((!topic || log == &d->logs[i]) && add_all(d, r, &d->logs[i], s, err) != 0)
             return -1;
@@ -150,7 +156,8 @@ static int take_one(struct declare *d, const struct declare_range *r, struct sco
 
 /* ---- ids ---- */
 
-static int same_id(const char *option, const char *said, const char *found, const char *topic, const char **to, struct err *err)
+static int same_id(const char *option, const char *said, const char *found, const char *topic, const char **to,
+                   struct err *err)
 {
     if (said && found && strcmp(said, found) != 0)
         return err_set(err, ERR_REFUSED, "--%s=%s, and the log of %s has %s", option, said, topic, found);
@@ -161,17 +168,20 @@ static int same_id(const char *option, const char *said, const char *found, cons
 static int identify(const struct declare *d, struct scope *s, struct err *err)
 {
     if (d->topic_id && s->n_sources > 1)
-        return err_set(err, ERR_REFUSED, "--topic-id=%s, and the ranges are of %zu topics: look at them with log-look", d->topic_id, s->n_sources);
+        return err_set(err, ERR_REFUSED, "--topic-id=%s, and the ranges are of %zu topics: look at them with log-look",
+                       d->topic_id, s->n_sources);
     for (size_t i = 0; i < s->n_sources; i++) {
         struct scope_source *source = &s->sources[i];
         const struct declare_log *log = log_of(d, source->topic);
         source->isolation = d->isolation;
-        if (same_id("cluster-id", d->cluster_id, log ? log->cluster_id : NULL, source->topic, &source->cluster_id, err) != 0 ||
+        if (same_id("cluster-id", d->cluster_id, log ? log->cluster_id : NULL, source->topic, &source->cluster_id,
+                    err) != 0 ||
             same_id("topic-id", d->topic_id, log ? log->topic_id : NULL, source->topic, &source->topic_id, err) != 0)
             return -1;
         if (source->cluster_id && s->sources[0].cluster_id && strcmp(source->cluster_id, s->sources[0].cluster_id) != 0)
-            return err_set(err, ERR_REFUSED, "%s is of cluster %s, and %s of cluster %s: one reading has one connection", s->sources[0].topic,
-                           s->sources[0].cluster_id, source->topic, source->cluster_id);
+            return err_set(err, ERR_REFUSED,
+                           "%s is of cluster %s, and %s of cluster %s: one reading has one connection",
+                           s->sources[0].topic, s->sources[0].cluster_id, source->topic, source->cluster_id);
     }
     return 0;
 }
@@ -215,15 +225,17 @@ static bool taken_whole(const struct declare *d, const char *topic)
 }
 
 /* An open transaction: a range past it is waited for by the reader, and one of ALL ends before it. */
-static void note_open(const struct scope_range *r, const struct declare_bounds *b, const char *topic, bool all, struct buf *note)
+static void note_open(const struct scope_range *r, const struct declare_bounds *b, const char *topic, bool all,
+                      struct buf *note)
 {
     const char *sep = note->len ? "; " : "";
     if (r->to > b->stable && !all)
-        buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", sep, topic, (uintmax_t)r->partition,
-                   (intmax_t)r->to, (intmax_t)b->stable);
+        buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", sep, topic,
+                   (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->stable);
     else if (all && r->to < b->high)
-        buf_printf(note, "%sthe range of %s/%ju ends at %jd, where an open transaction holds the log, and not at its end, %jd", sep, topic,
-                   (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->high);
+        buf_printf(
+            note, "%sthe range of %s/%ju ends at %jd, where an open transaction holds the log, and not at its end, %jd",
+            sep, topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->high);
 }
 
 void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)
@@ -234,7 +246,8 @@ void ranges_note(const struct declare *d, const struct scope *s, struct buf *not
         if (!log)
             continue;
         if (log->policy && strstr(log->policy, "compact"))
-            buf_printf(note, "%skafka-read will not take %s for whole: it is compacted", note->len ? "; " : "", log->topic);
+            buf_printf(note, "%skafka-read will not take %s for whole: it is compacted", note->len ? "; " : "",
+                       log->topic);
         for (size_t k = 0; committed && k < s->sources[i].n_partitions; k++) {
             const struct scope_range *r = &s->sources[i].partitions[k];
             const struct declare_bounds *b = bounds_of(log, r->partition);

@@ -24,15 +24,15 @@
 
 struct scope_range {
     uint64_t partition;
-    bool has_from; /* false: the source's position at the start is not in the evidence */
+    bool has_from;    /* false: the source's position at the start is not in the evidence */
     int64_t from, to; /* [from, to), next offsets to read */
 };
 
 struct scope_source {
-    const char *operator_id;          /* NULL where declared */
+    const char *operator_id; /* NULL where declared */
     const char *topic, *isolation;
     const char *cluster_id, *topic_id; /* NULL: not known; a bundle always has the cluster's */
-    struct scope_range *partitions; /* ascending */
+    struct scope_range *partitions;    /* ascending */
     size_t n_partitions;
 };
 
@@ -44,9 +44,9 @@ enum scope_start {
 };
 
 struct scope {
-    bool declared;                /* said by a person; else cut from a bundle */
-    bool complete_table;          /* the table is declared dedicated to this one run; only of a bundle, from the run's start */
-    const char *job;              /* NULL where declared, as the next two */
+    bool declared;       /* said by a person; else cut from a bundle */
+    bool complete_table; /* the table is declared dedicated to this one run; only of a bundle, from the run's start */
+    const char *job;     /* NULL where declared, as the next two */
     const char *job_graph_sha256; /* NULL too: the bundle has no job manifest */
     const char *sink;             /* operator id */
     const char **attempts;
@@ -55,7 +55,7 @@ struct scope {
     size_t n_subtasks;
     const char *database, *table;
     const char *server_uuid, *server_version, *table_uuid; /* NULL only where declared: not given */
-    uint64_t checkpoint, since;   /* 0 where declared */
+    uint64_t checkpoint, since;                            /* 0 where declared */
     enum scope_start start;
     bool has_restored_from;
     uint64_t restored_from;
@@ -70,8 +70,8 @@ struct scope {
 
 /* Append the document, one line without its newline, its fingerprint in place. s->sha256 is set. */
 void scope_put(struct buf *out, struct scope *s);
-/* Parse and check every member: format, version, types, an unknown member, the fingerprint. ERR_REFUSED with the place. The
- * text must outlive the arena's use. */
+/* Parse and check every member: format, version, types, an unknown member, the fingerprint. ERR_REFUSED with the place.
+ * The text must outlive the arena's use. */
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err);
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err);
 void scope_free(struct scope *s);
@@ -84,8 +84,8 @@ bool scope_fits(const struct scope *s, const struct columns *c);
 
 /* SHA-256 over the canonical document without scope_sha256. */
 void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1]);
-/* Compare two documents field by field, scope_sha256 last: false when they are the same, else where holds the first field that
- * differs with both values ("sources[0].partitions[1].to: 200 here, 300 there"). */
+/* Compare two documents field by field, scope_sha256 last: false when they are the same, else where holds the first
+ * field that differs with both values ("sources[0].partitions[1].to: 200 here, 300 there"). */
 bool scope_differs(const struct json *here, const struct json *there, struct buf *where);
 
 #endif

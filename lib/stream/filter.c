@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /* One line of the input, to the stage or straight on. */
-static void filter_line(struct stream_out *out, const struct stream_line *line, enum next_action next, stream_line_fn *on_line,
-                        void *ctx)
+static void filter_line(struct stream_out *out, const struct stream_line *line, enum next_action next,
+                        stream_line_fn *on_line, void *ctx)
 {
     struct err err; /* not cleared whole: this is on the path of every row */
     err.kind = ERR_NONE;

@@ -37,7 +37,8 @@ static int check_json(const struct stream_in *in, const char *p, size_t n, struc
     struct json_error e;
     if (json_valid(p, n, &e))
         return 0;
-    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": byte %zu: %s", in->lines.name, in->lines.line_no, e.offset + 1, e.why);
+    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": byte %zu: %s", in->lines.name, in->lines.line_no,
+                   e.offset + 1, e.why);
 }
 
 /* The type of a line, which must stand first. */
@@ -81,8 +82,8 @@ static int read_header(struct stream_in *in, const struct stream_line *line, str
     if (json_need_u64(doc, "version", &version, "header", err) != 0)
         return -1;
     if (version != STREAM_VERSION)
-        return err_set(err, ERR_REFUSED, "%s: owed-stream version %" PRIu64 " is not known here (this is version %d)", in->lines.name,
-                       version, STREAM_VERSION);
+        return err_set(err, ERR_REFUSED, "%s: owed-stream version %" PRIu64 " is not known here (this is version %d)",
+                       in->lines.name, version, STREAM_VERSION);
     if (json_need(doc, "stages", JSON_ARRAY, &in->stages, "header", err) != 0)
         return -1;
     in->shard = json_get(doc, "shard");
@@ -123,7 +124,8 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
         if (!json_u64(m->value, &said))
             rc = refuse(in, "end: a count is no whole number", err);
         else if (said != came)
-            rc = err_set(err, ERR_TROUBLE, "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
+            rc = err_set(err, ERR_TROUBLE,
+                         "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
                          in->lines.name, said, (int)m->name_len, m->name, came);
         named += came;
     }
@@ -139,7 +141,8 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
 static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
 {
     static const char *const side[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
-    static const char *const check[] = {"type", "stage", "name", "status", "reason", "evidence", "next", "counts", NULL};
+    static const char *const check[] = {"type",     "stage", "name",   "status", "reason",
+                                        "evidence", "next",  "counts", NULL};
     static const char *const require[] = {"type", "checks", NULL};
     const char *const *names = line->type == LINE_SIDE ? side : line->type == LINE_CHECK ? check : require;
     struct arena arena = ARENA_INIT;
@@ -204,13 +207,10 @@ static int note_stop(struct stream_in *in, const struct stream_line *line, struc
 static int check_line(struct stream_in *in, const struct stream_line *line, struct err *err)
 {
     switch (line->type) {
-    case LINE_ROW:
-        return check_row(in, line, err);
+    case LINE_ROW: return check_row(in, line, err);
     case LINE_RECORD:
-    case LINE_EVENT:
-        return in->data_unchecked ? 0 : check_json(in, line->p, line->n, err);
-    case LINE_STREAM:
-        return refuse(in, "a stream inside a stream", err);
+    case LINE_EVENT: return in->data_unchecked ? 0 : check_json(in, line->p, line->n, err);
+    case LINE_STREAM: return refuse(in, "a stream inside a stream", err);
     case LINE_SIDE:
     case LINE_CHECK:
     case LINE_REQUIRE:
@@ -221,8 +221,7 @@ static int check_line(struct stream_in *in, const struct stream_line *line, stru
         if (check_json(in, line->p, line->n, err) != 0)
             return -1;
         return note_stop(in, line, err);
-    default:
-        return check_json(in, line->p, line->n, err);
+    default: return check_json(in, line->p, line->n, err);
     }
 }
 

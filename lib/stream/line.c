@@ -28,7 +28,8 @@ void line_in_free(struct line_in *in)
     buf_free(&in->own);
 }
 
-/* What was handed out is over: what is left of it moves to the front of the buffer, which grows for a long line only. */
+/* What was handed out is over: what is left of it moves to the front of the buffer, which grows for a long line only.
+ */
 static void keep_rest(struct line_in *in)
 {
     size_t left = in->len - in->at;
@@ -99,7 +100,8 @@ int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
         const char *nl = newline(in);
         size_t len = nl ? (size_t)(nl - (in->p + in->at)) : in->len - in->at;
         if (len > in->max_line)
-            return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 " is longer than %zu bytes", in->name, in->line_no + 1, in->max_line);
+            return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 " is longer than %zu bytes", in->name, in->line_no + 1,
+                           in->max_line);
         if (nl) {
             *p = in->p + in->at;
             *n = len;

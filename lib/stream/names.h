@@ -11,6 +11,7 @@
 
 /* ---- line types ---- */
 
+/* clang-format off */
 #define LINE_TABLE(X) \
     X(STREAM, "stream") X(BUNDLE, "bundle") X(REQUIRE, "require") X(SCOPE, "scope") X(COLUMNS, "columns") \
     X(LOG, "log") X(TABLE, "table") X(INTERVAL, "interval") X(RECORD, "record") X(ACCOUNT, "account") \
@@ -25,11 +26,13 @@ enum line_type {
     LINE_UNKNOWN,
     LINE_TYPES
 };
+/* clang-format on */
 const char *line_type_name(enum line_type t);
 enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any other name */
 
 /* ---- checks: name, and what passing means, in one sentence for a person ---- */
 
+/* clang-format off */
 #define CHECK_TABLE(X) \
     X(BUNDLE_MANIFEST, "bundle.manifest", "the manifest parses, is a known format and version, and lists only plain relative paths") \
     X(BUNDLE_ARTIFACTS, "bundle.artifacts", "every listed file is there with its size and SHA-256, and nothing unlisted lies beside them") \
@@ -60,38 +63,42 @@ enum check_name {
 #undef X
     CHECK_NAMES
 };
+/* clang-format on */
 const char *check_name_text(enum check_name c);
 const char *check_name_means(enum check_name c);
 enum check_name check_name_of(const char *p, size_t n); /* CHECK_NAMES for any other */
 
 /* ---- statuses, from best to worst as rule 5 orders them ---- */
 
-#define STATUS_TABLE(X) X(PASSED, "passed") X(UNSUPPORTED, "unsupported") X(UNAVAILABLE, "unavailable") X(FAILED, "failed")
+#define STATUS_TABLE(X) \
+    X(PASSED, "passed") X(UNSUPPORTED, "unsupported") X(UNAVAILABLE, "unavailable") X(FAILED, "failed")
 
 enum status {
 #define X(id, text) STATUS_##id,
     STATUS_TABLE(X)
 #undef X
-    STATUS_TYPES
+        STATUS_TYPES
 };
 const char *status_name(enum status s);
 enum status status_of(const char *p, size_t n); /* STATUS_TYPES for any other */
 
 /* ---- findings ---- */
 
-#define KIND_TABLE(X) X(MISSING, "missing") X(CHANGED, "changed") X(DUPLICATED, "duplicated") X(UNEXPECTED, "unexpected")
+#define KIND_TABLE(X) \
+    X(MISSING, "missing") X(CHANGED, "changed") X(DUPLICATED, "duplicated") X(UNEXPECTED, "unexpected")
 
 enum finding_kind {
 #define X(id, text) KIND_##id,
     KIND_TABLE(X)
 #undef X
-    KIND_TYPES
+        KIND_TYPES
 };
 const char *finding_kind_name(enum finding_kind k);
 enum finding_kind finding_kind_of(const char *p, size_t n);
 
 /* Relations: what was held against what. delivery: captured against destination; transformation: reference against
  * captured; reference-destination; coverage: expected against the whole table. */
+/* clang-format off */
 #define RELATION_TABLE(X) \
     X(DELIVERY, "delivery") X(TRANSFORMATION, "transformation") X(REFERENCE_DESTINATION, "reference-destination") X(COVERAGE, "coverage")
 
@@ -101,6 +108,7 @@ enum relation {
 #undef X
     RELATION_TYPES
 };
+/* clang-format on */
 const char *relation_name(enum relation r);
 enum relation relation_of(const char *p, size_t n);
 
@@ -118,6 +126,7 @@ enum relation relation_of(const char *p, size_t n);
 
 /* ---- next actions: what a person does about it ---- */
 
+/* clang-format off */
 #define NEXT_TABLE(X) \
     X(NONE, "") \
     X(FIX_USAGE, "correct the arguments and run again") \
@@ -165,6 +174,7 @@ enum next_action {
 #undef X
     NEXT_ACTIONS
 };
+/* clang-format on */
 const char *next_action_text(enum next_action n);
 
 #endif

@@ -20,7 +20,8 @@ static void put_bytes(struct stream_out *out, const char *p, size_t n)
 int stream_flush(struct stream_out *out)
 {
     struct err err = ERR_INIT;
-    if (!out->broken && out->block.len && fd_write_all(out->fd, out->block.p, out->block.len, "standard output", &err) != 0) {
+    if (!out->broken && out->block.len &&
+        fd_write_all(out->fd, out->block.p, out->block.len, "standard output", &err) != 0) {
         out->broken = true;
         msg_error("%s", err.text);
         stream_status(out, OWED_TROUBLE);
@@ -98,8 +99,8 @@ void stream_put_built(struct stream_out *out, enum line_type type)
     stream_put(out, type, out->line.p, out->line.len);
 }
 
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len, const char *at,
-                    size_t at_len, const char *again)
+void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
+                    const char *at, size_t at_len, const char *again)
 {
     struct buf *b = stream_build(out, LINE_ROW);
     buf_adds(b, ",\"side\":\"");
@@ -124,7 +125,8 @@ void stream_put_row(struct stream_out *out, const char *side, unsigned read, con
     stream_put_built(out, LINE_ROW);
 }
 
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole, const char *reason)
+void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
+                     const char *reason)
 {
     struct buf *b = stream_build(out, LINE_SIDE);
     buf_adds(b, ",\"side\":");
@@ -159,8 +161,10 @@ static void put_text(struct buf *b, const char *s)
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
                       const char *const *evidence, enum next_action next, const char *counts)
 {
-    static const int exits[] = {
-        [STATUS_PASSED] = OWED_OK, [STATUS_UNSUPPORTED] = OWED_TROUBLE, [STATUS_UNAVAILABLE] = OWED_TROUBLE, [STATUS_FAILED] = OWED_FAILED};
+    static const int exits[] = {[STATUS_PASSED] = OWED_OK,
+                                [STATUS_UNSUPPORTED] = OWED_TROUBLE,
+                                [STATUS_UNAVAILABLE] = OWED_TROUBLE,
+                                [STATUS_FAILED] = OWED_FAILED};
     struct buf *b = stream_build(out, LINE_CHECK);
     buf_adds(b, ",\"stage\":");
     json_put_s(b, msg_program());

@@ -13,7 +13,8 @@ static size_t digits_before(const char *p, size_t n)
 
 static bool topic_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
 }
 
 bool stream_place_split(const char *at, size_t n, struct stream_place *out)

@@ -21,15 +21,15 @@
 
 struct line_in {
     int fd;
-    const char *name;  /* for messages, such as "stdin" */
+    const char *name; /* for messages, such as "stdin" */
     size_t max_line;
     struct ahead *ahead; /* the thread that reads, or NULL */
     struct buf own;
-    const char *p;     /* what was read and not yet dropped: in own, or a block that was read ahead */
+    const char *p; /* what was read and not yet dropped: in own, or a block that was read ahead */
     size_t len;
-    size_t at;         /* next unread byte of p */
-    size_t scanned;    /* bytes of p from at known to hold no newline */
-    uint64_t line_no;  /* of the line last returned, from 1 */
+    size_t at;        /* next unread byte of p */
+    size_t scanned;   /* bytes of p from at known to hold no newline */
+    uint64_t line_no; /* of the line last returned, from 1 */
     bool eof;
 };
 
@@ -47,10 +47,10 @@ void line_in_free(struct line_in *in);
 /* ---- reading a stream ---- */
 
 struct stream_line {
-    enum line_type type;    /* LINE_UNKNOWN: an annotation of a type that this version does not know */
-    const char *type_name;  /* not NUL-terminated */
+    enum line_type type;   /* LINE_UNKNOWN: an annotation of a type that this version does not know */
+    const char *type_name; /* not NUL-terminated */
     size_t type_len;
-    const char *p;          /* the whole line, newline not counted */
+    const char *p; /* the whole line, newline not counted */
     size_t n;
     uint64_t line_no;
 };
@@ -59,17 +59,18 @@ struct stream_in {
     struct line_in lines;
     uint64_t counts[LINE_TYPES]; /* lines so far by type; unknown ones by name in others */
     struct stream_others *others;
-    struct arena arena;          /* for the header and the end */
-    struct json *stages;         /* `stages` of the header that came in, NULL before it */
-    struct json *shard;          /* `shard` of the header, or NULL */
+    struct arena arena;  /* for the header and the end */
+    struct json *stages; /* `stages` of the header that came in, NULL before it */
+    struct json *shard;  /* `shard` of the header, or NULL */
     bool ended, stopped;
-    bool refused;                /* a `stop` of kind refused has passed */
-    const char *stop_reason;     /* of the first stop, "stage: reason", in arena; NULL before it */
-    bool rows_unchecked;         /* set by a caller that checks the cells of every row itself */
-    bool data_unchecked;         /* set where the next program reads every record and event in full: of these the type alone */
-    enum next_action next;       /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
-    bool ahead;                  /* set by a caller for whom reading is much of the work: a thread reads ahead */
-    bool lane;                   /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
+    bool refused;            /* a `stop` of kind refused has passed */
+    const char *stop_reason; /* of the first stop, "stage: reason", in arena; NULL before it */
+    bool rows_unchecked;     /* set by a caller that checks the cells of every row itself */
+    bool data_unchecked; /* set where the next program reads every record and event in full: of these the type alone */
+    enum next_action
+        next;   /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
+    bool ahead; /* set by a caller for whom reading is much of the work: a thread reads ahead */
+    bool lane;  /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
 void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
@@ -78,9 +79,9 @@ int stream_open(struct stream_in *in, struct err *err);
 /* 1 with a line, 0 after a whole `end`, -1 on error: ERR_REFUSED for what is outside the contract (not JSON, another
  * format, a newer version, a stream inside a stream, bytes after `end`, an unknown member of row, side, check or
  * require, an unknown check or status), ERR_TROUBLE for a stream that is unfinished (empty, cut, `end` missing or not
- * holding). `end` is not returned. Every line is checked to be one strict JSON object whose first member is "type"; of a
- * row only the members around its cells are checked where rows_unchecked is set,
- * and of a record or an event only its first member where data_unchecked is. */
+ * holding). `end` is not returned. Every line is checked to be one strict JSON object whose first member is "type"; of
+ * a row only the members around its cells are checked where rows_unchecked is set, and of a record or an event only its
+ * first member where data_unchecked is. */
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
 void stream_in_free(struct stream_in *in);
 
@@ -89,12 +90,12 @@ void stream_in_free(struct stream_in *in);
 struct stream_row {
     const char *side;
     size_t side_len;
-    unsigned read;        /* 0 where the row has none */
-    const char *cells;    /* from '[' to ']' */
+    unsigned read;     /* 0 where the row has none */
+    const char *cells; /* from '[' to ']' */
     size_t cells_len;
-    const char *at;       /* or NULL */
+    const char *at; /* or NULL */
     size_t at_len;
-    const char *again;    /* or NULL */
+    const char *again; /* or NULL */
     size_t again_len;
 };
 
@@ -102,16 +103,17 @@ struct stream_row {
  * caller's to check: cells_scan_row must find the row's end at cells_len. ERR_REFUSED with what is wrong. side, at and
  * again may hold nothing that needs an escape. */
 int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err);
-/* The same for a line known to hold, up to its cells' bracket at cells, what a row before it held: fills cells, at and again
- * of a row that is otherwise that one's, at and again NULL. */
+/* The same for a line known to hold, up to its cells' bracket at cells, what a row before it held: fills cells, at and
+ * again of a row that is otherwise that one's, at and again NULL. */
 int stream_row_tail(const struct stream_line *line, const char *cells, struct stream_row *row, struct err *err);
 
 /* A row's at: topic/partition/offset, with #n for a record's further rows. */
 struct stream_place {
-    size_t topic_len, name_len; /* of topic, and of topic/partition */
+    size_t topic_len, name_len;    /* of topic, and of topic/partition */
     uint64_t partition, offset, n; /* n 0: none */
 };
-/* False where it is not of that form; whether the topic could be one is looked at apart, since most rows' is that of the row before. */
+/* False where it is not of that form; whether the topic could be one is looked at apart, since most rows' is that of
+ * the row before. */
 bool stream_place_split(const char *at, size_t n, struct stream_place *out);
 bool stream_place_named(const char *at, const struct stream_place *p);
 bool stream_place_ok(const char *at, size_t n); /* both */
@@ -125,11 +127,11 @@ struct stream_out {
     struct stream_others *others;
     uint64_t checks[STATUS_TYPES]; /* check lines this program wrote, by status */
     bool begun, ended, stopped;
-    bool rows_off;                 /* after a stop: rows are not passed on */
-    bool broken;                   /* standard output failed; said once */
-    const char *stop_reason;       /* of this program's own first stop, in arena; NULL before it */
-    int status;                    /* the exit status so far; only rises (stream_status) */
-    struct buf line;               /* the line being built */
+    bool rows_off;           /* after a stop: rows are not passed on */
+    bool broken;             /* standard output failed; said once */
+    const char *stop_reason; /* of this program's own first stop, in arena; NULL before it */
+    int status;              /* the exit status so far; only rises (stream_status) */
+    struct buf line;         /* the line being built */
     struct arena arena;
 };
 
@@ -151,7 +153,8 @@ void stream_put_built(struct stream_out *out, enum line_type type);
 void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
                     const char *at, size_t at_len, const char *again);
 /* A side, closed. reason NULL or "" where whole. */
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole, const char *reason);
+void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
+                     const char *reason);
 /* A check of this program. evidence: NULL-terminated array of texts or NULL. next: one of the table's next actions.
  * counts: JSON object text or NULL. Raises the program's own exit status. */
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
@@ -170,8 +173,8 @@ void stream_out_free(struct stream_out *out);
 
 /* ---- the shape of a filter ---- */
 
-/* What a stage does with each line that came. Return 0 to pass the line on, 1 to keep it back (the stage owns it), or -1
- * with *err for a stop. */
+/* What a stage does with each line that came. Return 0 to pass the line on, 1 to keep it back (the stage owns it), or
+ * -1 with *err for a stop. */
 typedef int stream_line_fn(void *ctx, const struct stream_line *line, struct err *err);
 
 /* Run standard input (fd 0) through: reads the header, begins out on fd 1, calls on_line for every line, passes what
@@ -187,8 +190,8 @@ int stream_refuse(const struct err *err, enum next_action next);
 /* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
 int stream_refuse_filter(const struct err *err, enum next_action next, size_t max_line);
 
-/* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them, nothing is
- * read; else as stream_refuse_filter. The next action is to correct the arguments. */
+/* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them,
+ * nothing is read; else as stream_refuse_filter. The next action is to correct the arguments. */
 int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
 
 /* ---- the bundle line ---- */

@@ -55,39 +55,17 @@ bool type_equal(const struct type *a, const struct type *b)
 static void spell_bare(const struct type *t, struct buf *out)
 {
     switch (t->kind) {
-    case TYPE_INT:
-        buf_printf(out, "Int%u", t->bits);
-        break;
-    case TYPE_UINT:
-        buf_printf(out, "UInt%u", t->bits);
-        break;
-    case TYPE_FLOAT:
-        buf_printf(out, "Float%u", t->bits);
-        break;
-    case TYPE_DECIMAL:
-        buf_printf(out, "Decimal(%u, %u)", t->precision, t->scale);
-        break;
-    case TYPE_DATE:
-        buf_adds(out, "Date");
-        break;
-    case TYPE_DATE32:
-        buf_adds(out, "Date32");
-        break;
-    case TYPE_DATETIME:
-        buf_adds(out, "DateTime");
-        break;
-    case TYPE_DATETIME64:
-        buf_printf(out, "DateTime64(%u)", t->scale);
-        break;
-    case TYPE_BOOL:
-        buf_adds(out, "Bool");
-        break;
-    case TYPE_STRING:
-        buf_adds(out, "String");
-        break;
-    case TYPE_OTHER:
-        buf_adds(out, t->name);
-        break;
+    case TYPE_INT: buf_printf(out, "Int%u", t->bits); break;
+    case TYPE_UINT: buf_printf(out, "UInt%u", t->bits); break;
+    case TYPE_FLOAT: buf_printf(out, "Float%u", t->bits); break;
+    case TYPE_DECIMAL: buf_printf(out, "Decimal(%u, %u)", t->precision, t->scale); break;
+    case TYPE_DATE: buf_adds(out, "Date"); break;
+    case TYPE_DATE32: buf_adds(out, "Date32"); break;
+    case TYPE_DATETIME: buf_adds(out, "DateTime"); break;
+    case TYPE_DATETIME64: buf_printf(out, "DateTime64(%u)", t->scale); break;
+    case TYPE_BOOL: buf_adds(out, "Bool"); break;
+    case TYPE_STRING: buf_adds(out, "String"); break;
+    case TYPE_OTHER: buf_adds(out, t->name); break;
     }
 }
 

@@ -349,19 +349,15 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
         return false;
     }
     switch (fam->args) {
-    case ARGS_NONE:
-        return f->args == NULL;
-    case ARGS_ANY_WIDTH:
-        return n == 0 || (!a[0].quoted && (n == 1 || (fam->kind == TYPE_FLOAT && !a[1].quoted)));
+    case ARGS_NONE: return f->args == NULL;
+    case ARGS_ANY_WIDTH: return n == 0 || (!a[0].quoted && (n == 1 || (fam->kind == TYPE_FLOAT && !a[1].quoted)));
     case ARGS_PS:
         if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted))) {
             return false;
         }
         return set_decimal(t, n > 0 ? a[0].number : 10, n == 2 ? a[1].number : 0);
-    case ARGS_S:
-        return n == 1 && !a[0].quoted && set_decimal(t, decimal_precision(fam->bits), a[0].number);
-    default:
-        return set_datetime(t, fam->args, a, n);
+    case ARGS_S: return n == 1 && !a[0].quoted && set_decimal(t, decimal_precision(fam->bits), a[0].number);
+    default: return set_datetime(t, fam->args, a, n);
     }
 }
 
@@ -412,8 +408,9 @@ static void set_name(struct type *t, const struct type *wraps, const struct form
     }
     if (t->kind == TYPE_OTHER) {
         size_t keep = f->words_len < 200 ? f->words_len : 200;
-        buf_printf(&b, "%s%s%.*s(...)%s%s", wraps->low_cardinality ? "LowCardinality(" : "", wraps->nullable ? "Nullable(" : "",
-                   (int)keep, f->words, wraps->nullable ? ")" : "", wraps->low_cardinality ? ")" : "");
+        buf_printf(&b, "%s%s%.*s(...)%s%s", wraps->low_cardinality ? "LowCardinality(" : "",
+                   wraps->nullable ? "Nullable(" : "", (int)keep, f->words, wraps->nullable ? ")" : "",
+                   wraps->low_cardinality ? ")" : "");
     } else {
         type_spell(t, &b);
     }

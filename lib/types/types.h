@@ -11,7 +11,7 @@
 #include "json/json.h"
 
 enum type_kind {
-    TYPE_INT,        /* bits 8, 16, 32, 64, 128, 256 */
+    TYPE_INT, /* bits 8, 16, 32, 64, 128, 256 */
     TYPE_UINT,
     TYPE_FLOAT,      /* bits 32, 64 */
     TYPE_DECIMAL,    /* precision, scale; bits 32, 64, 128, 256 by precision */
@@ -21,7 +21,7 @@ enum type_kind {
     TYPE_DATETIME64, /* bits 64; scale is the ticks' precision 0..9 */
     TYPE_BOOL,
     TYPE_STRING,
-    TYPE_OTHER       /* a well-formed name that has no cells: unsupported, by its name */
+    TYPE_OTHER /* a well-formed name that has no cells: unsupported, by its name */
 };
 
 struct type {
@@ -49,8 +49,8 @@ bool type_is_key(const struct type *t);
 /* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
 
-/* A table as an option names it, DATABASE.TABLE: both malloc'd. A name with more than one dot is refused, since it cannot be told
- * where the database ends; so is one that is not UTF-8. */
+/* A table as an option names it, DATABASE.TABLE: both malloc'd. A name with more than one dot is refused, since it
+ * cannot be told where the database ends; so is one that is not UTF-8. */
 int table_name_parse(const char *s, char **database, char **table, struct err *err);
 
 /* The unit of an owed time (STREAM.md, `columns`.from). */
@@ -70,7 +70,7 @@ struct columns {
     struct column *at;
     size_t n;
 };
-#define COLUMNS_INIT {NULL, 0}
+#define COLUMNS_INIT ((struct columns){NULL, 0})
 
 /* From the `columns` array of a columns line or a scope document: [{"name","type","key","from"}], key and from
  * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a

@@ -28,7 +28,8 @@ static uint64_t next_random(void)
  * ASCII, an escape, or null. */
 static void add_row(struct buf *b, uint64_t offset)
 {
-    static const char *const words[] = {"paid", "open", "returned", "wartet auf Lieferung", "заказ", "say \\\"yes\\\"", "dépôt"};
+    static const char *const words[] = {"paid", "open", "returned", "wartet auf Lieferung", "заказ", "say \\\"yes\\\"",
+                                        "dépôt"};
     buf_printf(b, "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%llu\",\"%llu\",\"17580%011llu\",",
                (unsigned long long)(next_random() >> 30), (unsigned long long)(next_random() >> 44),
                (unsigned long long)(next_random() % 100000000000u));
@@ -55,13 +56,35 @@ static bool each_line(const struct buf *b, bool tree, struct arena *a)
     return true;
 }
 
-static int on_null(void *c) { (void)c; return 1; }
-static int on_bool(void *c, int v) { (void)c; (void)v; return 1; }
-static int on_text(void *c, const char *p, size_t n) { (void)c; (void)p; (void)n; return 1; }
-static int on_bytes(void *c, const unsigned char *p, size_t n) { (void)c; (void)p; (void)n; return 1; }
+static int on_null(void *c)
+{
+    (void)c;
+    return 1;
+}
+static int on_bool(void *c, int v)
+{
+    (void)c;
+    (void)v;
+    return 1;
+}
+static int on_text(void *c, const char *p, size_t n)
+{
+    (void)c;
+    (void)p;
+    (void)n;
+    return 1;
+}
+static int on_bytes(void *c, const unsigned char *p, size_t n)
+{
+    (void)c;
+    (void)p;
+    (void)n;
+    return 1;
+}
 
 /* Numbers come as text, so yajl converts none; containers are not called back for. */
-static const yajl_callbacks callbacks = {on_null, on_bool, NULL, NULL, on_text, on_bytes, NULL, on_bytes, NULL, NULL, NULL};
+static const yajl_callbacks callbacks = {on_null, on_bool,  NULL, NULL, on_text, on_bytes,
+                                         NULL,    on_bytes, NULL, NULL, NULL};
 
 static bool with_yajl(const struct buf *b)
 {
@@ -99,8 +122,8 @@ int main(void)
             double rate = (double)b.len / s / 1e6;
             best[who] = rate > best[who] ? rate : best[who];
         }
-    printf("json: json_valid %.0f MB/s, json_parse %.0f MB/s, yajl %.0f MB/s; ratio %.2f (tree %.2f)\n", best[0], best[1],
-           best[2], best[0] / best[2], best[1] / best[2]);
+    printf("json: json_valid %.0f MB/s, json_parse %.0f MB/s, yajl %.0f MB/s; ratio %.2f (tree %.2f)\n", best[0],
+           best[1], best[2], best[0] / best[2], best[1] / best[2]);
     arena_free(&a);
     buf_free(&b);
     return 0;

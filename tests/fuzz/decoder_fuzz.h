@@ -14,7 +14,7 @@ static const char *const fuzz_columns[] = {
     "[{\"name\":\"a\",\"type\":\"String\"}]",
     "[{\"name\":\"a\",\"type\":\"Nullable(String)\"},{\"name\":\"b\",\"type\":\"Int256\"}]",
     ("[{\"name\":\"a\",\"type\":\"Bool\"},{\"name\":\"b\",\"type\":\"Nullable(Decimal(38, 9))\"},{\"name\":\"c\",\"type\":\"Float32\"},"
-    "{\"name\":\"d\",\"type\":\"DateTime64(6)\",\"from\":\"ms\"},{\"name\":\"e\",\"type\":\"Date32\",\"from\":\"days\"}]"),
+     "{\"name\":\"d\",\"type\":\"DateTime64(6)\",\"from\":\"ms\"},{\"name\":\"e\",\"type\":\"Date32\",\"from\":\"days\"}]"),
 };
 
 struct fuzz_rows {
@@ -33,7 +33,8 @@ static int fuzz_row(void *ctx, const char *cells, size_t n)
     size_t at = 1;
     for (size_t i = 0; i < r->cols->n; i++) {
         /* A date past the type's range is the server's word, and only a range. */
-        if (r->cols->at[i].type.kind == TYPE_STRING && !cells_is_canonical(&r->cols->at[i].type, cells + at, ends[i] - at, false, &why))
+        if (r->cols->at[i].type.kind == TYPE_STRING &&
+            !cells_is_canonical(&r->cols->at[i].type, cells + at, ends[i] - at, false, &why))
             abort();
         at = ends[i] + 1U;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz the whole reader of bundles: the input is the manifest of a directory whose files are good, opened and put through every
- * check, as bundle-check does. What is refused says so; what is not leaves checks that end, and a file that a check rests on is
- * one that the manifest lists.
+ * Fuzz the whole reader of bundles: the input is the manifest of a directory whose files are good, opened and put
+ * through every check, as bundle-check does. What is refused says so; what is not leaves checks that end, and a file
+ * that a check rests on is one that the manifest lists.
  */
 #include "bundle/bundle.h"
 
@@ -51,9 +51,9 @@ static void put_text(const char *rel, const char *text)
     put(rel, text, strlen(text));
 }
 
-#define STATE(subtask, checkpoint, more)                                                                                         \
-    "{\"format\":\"owed-state\",\"version\":1,\"job\":\"1\",\"operator\":\"1\",\"kind\":\"kafka-source\",\"subtask\":" subtask          \
-    ",\"checkpoint\":" checkpoint ",\"log\":{\"topic\":\"t\",\"cluster_id\":\"c\",\"topic_id\":null},\"isolation\":"                    \
+#define STATE(subtask, checkpoint, more) \
+    "{\"format\":\"owed-state\",\"version\":1,\"job\":\"1\",\"operator\":\"1\",\"kind\":\"kafka-source\",\"subtask\":" subtask \
+    ",\"checkpoint\":" checkpoint ",\"log\":{\"topic\":\"t\",\"cluster_id\":\"c\",\"topic_id\":null},\"isolation\":" \
     "\"read_committed\",\"positions\":[],\"declared\":[0],\"watermark\":null,\"partition_max\":[]" more "}\n"
 #define BELOW "checkpoint/_state/1/v1/"
 
@@ -84,7 +84,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     put_text("checkpoint/_jobs/1/RESTORED", "job=1\ncheckpoint=4\nnext=6\n");
     put_state(BELOW "0/checkpoint-7.snap", 7, STATE("0", "7", ""));
     put_state(BELOW "0/checkpoint-6.snap", 6, STATE("0", "6", ""));
-    put_state(BELOW "0/start-6.snap", 5, STATE("0", "5", ",\"run\":{\"first_epoch\":6,\"restored_from\":4,\"attempt\":\"a\"}"));
+    put_state(BELOW "0/start-6.snap", 5,
+              STATE("0", "5", ",\"run\":{\"first_epoch\":6,\"restored_from\":4,\"attempt\":\"a\"}"));
     put_text(BELOW "1/changelog-7.snap", changelog);
     put_text(BELOW "1.cp-6/CURRENT", "MANIFEST-000001\n");
     put_text("capture/op-3/subtask-0/epoch-7.cap", "x\n");

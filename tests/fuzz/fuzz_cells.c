@@ -11,8 +11,24 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const types[] = {
-    "Int8", "UInt64", "Int128", "UInt256", "Float32", "Float64", "Decimal(10, 3)", "Decimal(76, 20)", "Date", "Date32", "DateTime",
-    "DateTime64(3)", "DateTime64(9)", "Bool", "String", "Nullable(Int64)", "Nullable(String)", "Array(Int8)",
+    "Int8",
+    "UInt64",
+    "Int128",
+    "UInt256",
+    "Float32",
+    "Float64",
+    "Decimal(10, 3)",
+    "Decimal(76, 20)",
+    "Date",
+    "Date32",
+    "DateTime",
+    "DateTime64(3)",
+    "DateTime64(9)",
+    "Bool",
+    "String",
+    "Nullable(Int64)",
+    "Nullable(String)",
+    "Array(Int8)",
 };
 #define N_TYPES (sizeof types / sizeof types[0])
 

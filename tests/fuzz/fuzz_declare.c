@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz a declared scope: lines of what was found and options of what was said. What is accepted is a document that is read back. */
+/* Fuzz a declared scope: lines of what was found and options of what was said. What is accepted is a document that is
+ * read back. */
 #include "scope/declare.h"
 
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static void check(struct declare *d)
     struct err err = ERR_INIT;
     if (declare_scope(d, &s, &note, &err) == 0) {
         scope_put(&text, &s);
-        if (scope_parse(text.p, text.len, d->arena, &again, &err) != 0 || strcmp(s.sha256, again.sha256) != 0 || !again.declared ||
-            !scope_fits(&s, &again.columns) || !utf8_valid(note.p ? note.p : "", note.len))
+        if (scope_parse(text.p, text.len, d->arena, &again, &err) != 0 || strcmp(s.sha256, again.sha256) != 0 ||
+            !again.declared || !scope_fits(&s, &again.columns) || !utf8_valid(note.p ? note.p : "", note.len))
             abort();
         scope_free(&again);
     } else if (err.kind != ERR_REFUSED) {

@@ -112,7 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 3: snapshot(p, n); break;
     case 4: interval(p, n); break;
     case 5: op_spec_parse(p, n, "f", &arena, &op, NULL); break;
-    case 6: job_manifest_parse(p, n, "f", &arena, &job, NULL); redact(p, n); break;
+    case 6:
+        job_manifest_parse(p, n, "f", &arena, &job, NULL);
+        redact(p, n);
+        break;
     case 7: barrier(p, n); break;
     default: capture(p, n);
     }

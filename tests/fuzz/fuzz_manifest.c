@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz the bundle's manifest: what is accepted is written and read back as the same document, and its checks do not fail to end. */
+/* Fuzz the bundle's manifest: what is accepted is written and read back as the same document, and its checks do not
+ * fail to end. */
 #include "bundle/bundle.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct bundle_finding f;
         bundle_finding_init(&f);
         for (size_t i = 0; i < b.m.n_artifacts; i++)
-            if (!path_is_plain(b.m.artifacts[i].path, strlen(b.m.artifacts[i].path)) || bundle_find(&b.m, b.m.artifacts[i].path) != &b.m.artifacts[i])
+            if (!path_is_plain(b.m.artifacts[i].path, strlen(b.m.artifacts[i].path)) ||
+                bundle_find(&b.m, b.m.artifacts[i].path) != &b.m.artifacts[i])
                 abort();
         bundle_check_manifest(&b, &f);
         bundle_check_completeness(&b, &f);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz the reader of artifacts, whole and by its rows, and what ref-run makes of a payload. The first byte chooses: the rest is a
- * file as it stands, rows that are given a header before and an end line with their count and hashes after them, or a payload.
- * Rows that are accepted are, written anew, those that were hashed; a payload stays one line of JSON.
+ * Fuzz the reader of artifacts, whole and by its rows, and what ref-run makes of a payload. The first byte chooses: the
+ * rest is a file as it stands, rows that are given a header before and an end line with their count and hashes after
+ * them, or a payload. Rows that are accepted are, written anew, those that were hashed; a payload stays one line of
+ * JSON.
  */
 #include "reference/reference.h"
 
@@ -15,8 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char header[] = "{\"format\":\"clink-reference-result\",\"version\":1,\"scope\":{\"a\":[1]},"
                              "\"implementation\":{\"name\":\"f\",\"version\":\"\",\"configuration\":null}}\n";
-static const char columns_text[] = "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
-                                   "{\"name\":\"f\",\"type\":\"Float32\"},{\"name\":\"d\",\"type\":\"Decimal(9, 2)\"}]";
+static const char columns_text[] =
+    "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
+    "{\"name\":\"f\",\"type\":\"Float32\"},{\"name\":\"d\",\"type\":\"Decimal(9, 2)\"}]";
 
 static void around(struct buf *file, const uint8_t *rows, size_t n)
 {
@@ -85,7 +87,8 @@ static void payload(const uint8_t *data, size_t size)
         const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
         /* one level deeper than the payload alone, which may be as deep as can be */
         bool deep = ok && !doc && json_valid(line.p + 18, line.len - 19, NULL);
-        if (!deep && (!doc || ok != (json_get(doc, "value") != NULL) || memchr(line.p, '\n', line.len) || (ok && text && has_number(doc))))
+        if (!deep && (!doc || ok != (json_get(doc, "value") != NULL) || memchr(line.p, '\n', line.len) ||
+                      (ok && text && has_number(doc))))
             abort();
         buf_free(&line);
     }

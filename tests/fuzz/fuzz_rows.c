@@ -32,7 +32,8 @@ static struct multiset *fill(const char *p, size_t size, const struct multiset_c
         const char *why;
         struct err err = ERR_INIT;
         if (n > 1 && cells_scan_row(p + 1, n - 1, COLUMNS, &len, ends, COLUMNS, &why)) {
-            struct multiset_row row = {.cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len, .again = p[0] >> 4 & 3};
+            struct multiset_row row = {
+                .cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len, .again = p[0] >> 4 & 3};
             /* What is no place is refused, and the row then comes without one. */
             if (multiset_add(m, (enum multiset_side)(p[0] & 3), &row, &err) != 0) {
                 insist(err.kind == ERR_REFUSED);
@@ -57,7 +58,8 @@ static bool same_text(struct multiset_text a, struct multiset_text b)
 static void same_relation(const struct multiset_relation *a, const struct multiset_relation *b)
 {
     insist(a->keys == b->keys && a->owed_rows == b->owed_rows && a->found_rows == b->found_rows);
-    insist(memcmp(a->kind_rows, b->kind_rows, sizeof a->kind_rows) == 0 && memcmp(a->kind_keys, b->kind_keys, sizeof a->kind_keys) == 0);
+    insist(memcmp(a->kind_rows, b->kind_rows, sizeof a->kind_rows) == 0 &&
+           memcmp(a->kind_keys, b->kind_keys, sizeof a->kind_keys) == 0);
     insist(a->listed == b->listed && a->runs_total == b->runs_total && a->runs_listed == b->runs_listed);
     for (size_t i = 0; i < a->listed; i++) {
         const struct multiset_finding *x = &a->findings[i], *y = &b->findings[i];
@@ -66,12 +68,14 @@ static void same_relation(const struct multiset_relation *a, const struct multis
         insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
     }
     for (size_t i = 0; i < a->runs_listed; i++)
-        insist(a->runs[i].first == b->runs[i].first && a->runs[i].last == b->runs[i].last && a->runs[i].rows == b->runs[i].rows);
+        insist(a->runs[i].first == b->runs[i].first && a->runs[i].last == b->runs[i].last &&
+               a->runs[i].rows == b->runs[i].rows);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const bool keys[3][COLUMNS] = {{true, false}, {false, true}, {true, true}}, all[RELATION_TYPES] = {true, true, true, true};
+    static const bool keys[3][COLUMNS] = {{true, false}, {false, true}, {true, true}},
+                      all[RELATION_TYPES] = {true, true, true, true};
     if (size < 2)
         return 0;
     struct multiset_config c = {.columns = COLUMNS, .key = keys[data[0] % 3], .memory = 1 << 22, .list = data[1] % 8};

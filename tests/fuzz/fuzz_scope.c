@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz the scope document. What is accepted has its own fingerprint when it is written again, and differs from itself in nothing. */
+/* Fuzz the scope document. What is accepted has its own fingerprint when it is written again, and differs from itself
+ * in nothing. */
 #include "scope/scope.h"
 
 #include <stdlib.h>

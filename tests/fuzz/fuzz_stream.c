@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (stream_next(&in, &line, &err) > 0) {
         struct stream_row row;
         if (line.type == LINE_ROW && stream_row(&line, &row, &err) == 0)
-            if (row.cells < line.p || row.cells + row.cells_len > line.p + line.n || row.cells[row.cells_len - 1] != ']')
+            if (row.cells < line.p || row.cells + row.cells_len > line.p + line.n ||
+                row.cells[row.cells_len - 1] != ']')
                 abort();
     }
     stream_in_free(&in);

@@ -22,15 +22,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         return 0;
     }
-    if (!utf8_valid(t.name, strlen(t.name)) || type_parse(t.name, strlen(t.name), &again, &err) != 0 || again.kind != t.kind) {
+    if (!utf8_valid(t.name, strlen(t.name)) || type_parse(t.name, strlen(t.name), &again, &err) != 0 ||
+        again.kind != t.kind) {
         abort();
     }
     type_spell(&t, &b);
     if (type_parse(b.p, b.len, &plain, &err) != 0) {
         abort();
     }
-    if (type_supported(&t) && (!type_equal(&t, &again) || !type_equal(&t, &plain) || again.low_cardinality != t.low_cardinality ||
-                               strcmp(again.zone, t.zone) != 0 || (type_is_key(&t) && t.nullable))) {
+    if (type_supported(&t) &&
+        (!type_equal(&t, &again) || !type_equal(&t, &plain) || again.low_cardinality != t.low_cardinality ||
+         strcmp(again.zone, t.zone) != 0 || (type_is_key(&t) && t.nullable))) {
         abort();
     }
     buf_free(&b);

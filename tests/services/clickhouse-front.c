@@ -80,7 +80,7 @@ static bool read_identity(const char *dir)
 /* Runs a statement of the front's own; its first field goes to out. */
 static int run_sql(struct session *s, const char *sql, char *out, size_t out_size)
 {
-    struct answer a = engine_query(s, sql, strlen(sql), "TabSeparatedRaw", &(struct engine_params){ 0 });
+    struct answer a = engine_query(s, sql, strlen(sql), "TabSeparatedRaw", &(struct engine_params){0});
     size_t n = a.len;
     int rc = a.error == NULL ? 0 : trouble(sql, a.error);
 
@@ -121,14 +121,15 @@ static int settle_default(struct session *s)
     rc = run_sql(s, "SELECT count() FROM system.tables WHERE database = 'default'", tables, sizeof tables);
     if (rc == 0 && strcmp(tables, "0") != 0)
         return trouble("default", "the engine's overlay holds tables");
-    rc = rc == 0 ? run_sql(s, "SELECT count() FROM system.databases WHERE name = 'front_default'", aside,
-                   sizeof aside)
-             : rc;
+    rc = rc == 0 ? run_sql(s, "SELECT count() FROM system.databases WHERE name = 'front_default'", aside, sizeof aside)
+                 : rc;
     rc = rc == 0 ? run_sql(s, "DROP DATABASE IF EXISTS default", NULL, 0) : rc;
     if (rc != 0)
         return rc;
-    return run_sql(s, strcmp(aside, "0") == 0 ? "CREATE DATABASE default ENGINE = Atomic"
-                          : "RENAME DATABASE front_default TO default", NULL, 0);
+    return run_sql(s,
+                   strcmp(aside, "0") == 0 ? "CREATE DATABASE default ENGINE = Atomic"
+                                           : "RENAME DATABASE front_default TO default",
+                   NULL, 0);
 }
 
 static int settle(const char *dir)
@@ -168,7 +169,7 @@ static unsigned long number_arg(struct MHD_Connection *c, const char *name, unsi
 static enum MHD_Result take_fault(struct MHD_Connection *c)
 {
     const char *match = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "match");
-    struct fault f = { 0 };
+    struct fault f = {0};
     enum MHD_Result queued = MHD_NO;
     const struct user *u = query_authenticate(c, &queued);
 
@@ -207,7 +208,7 @@ static enum MHD_Result answer(const struct query_request *q, const char *url)
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *url, const char *method,
-    const char *version, const char *data, size_t *size, void **state)
+                              const char *version, const char *data, size_t *size, void **state)
 {
     struct query_request *q = *state;
 
@@ -254,13 +255,13 @@ static void finished(void *cls, struct MHD_Connection *c, void **state, enum MHD
 
 static struct MHD_Daemon *listen_on(uint16_t port)
 {
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
 
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     /* A query may come whole in the URL, which lives in the connection's memory. */
-    return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, port, NULL, NULL,
-        handle, NULL, MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)4 << 20,
-        MHD_OPTION_NOTIFY_COMPLETED, finished, NULL, MHD_OPTION_END);
+    return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, port, NULL, NULL, handle,
+                            NULL, MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)4 << 20,
+                            MHD_OPTION_NOTIFY_COMPLETED, finished, NULL, MHD_OPTION_END);
 }
 
 static int serve(const char *dir, uint16_t port)
@@ -282,7 +283,7 @@ static int serve(const char *dir, uint16_t port)
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
     /* Whoever removes the directory without stopping the server leaves no orphan. */
-    while (sigtimedwait(&stop, NULL, &(struct timespec){ .tv_sec = 2 }) < 0 && has_identity(dir))
+    while (sigtimedwait(&stop, NULL, &(struct timespec){.tv_sec = 2}) < 0 && has_identity(dir))
         ;
     alarm(5); /* a statement that does not end is not waited for: the data survive a kill */
     MHD_stop_daemon(d);
@@ -298,13 +299,13 @@ struct arguments {
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
-        { "lib", required_argument, NULL, 'l' },
-        { "dir", required_argument, NULL, 'd' },
-        { "users", required_argument, NULL, 'u' },
-        { "port", required_argument, NULL, 'p' },
-        { "faults", no_argument, NULL, 'f' },
-        { "help", no_argument, NULL, 'h' },
-        { 0 },
+        {"lib", required_argument, NULL, 'l'},
+        {"dir", required_argument, NULL, 'd'},
+        {"users", required_argument, NULL, 'u'},
+        {"port", required_argument, NULL, 'p'},
+        {"faults", no_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     unsigned long port;
     char *end;
@@ -335,7 +336,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
 
 int main(int argc, char **argv)
 {
-    struct arguments a = { 0 };
+    struct arguments a = {0};
     char why[4096], data[4096];
     sigset_t stop;
     int rc;

@@ -51,7 +51,8 @@ int main(int argc, char **argv)
         if (sscanf(line, "%255s %d", topic, &partitions) != 2)
             continue;
         rd_kafka_resp_err_t err = rd_kafka_mock_topic_create(cluster, topic, partitions, 1);
-        if (err) fail(topic, rd_kafka_err2str(err));
+        if (err)
+            fail(topic, rd_kafka_err2str(err));
     }
     rd_kafka_mock_cluster_destroy(cluster);
     rd_kafka_destroy(rk);

@@ -32,7 +32,8 @@ static inline struct column column(const char *type, const char *from)
 }
 
 /* The cell of a value given as JSON text. */
-static inline enum cells_result owed(const char *type, const char *from, const char *text, struct buf *out, const char **why)
+static inline enum cells_result owed(const char *type, const char *from, const char *text, struct buf *out,
+                                     const char **why)
 {
     struct column c = column(type, from);
     struct arena a = ARENA_INIT;
@@ -67,7 +68,8 @@ static inline void check_owed(const struct owed_case *cases, size_t n)
         enum cells_result r = owed(c->type, c->from, c->json, &out, &why);
         struct column col = column(c->type, c->from);
         if (strcmp(buf_str(&out), c->cell) != 0 || r != c->result) {
-            fail_msg("%s %s %s: %s (%d), not %s (%d)", c->type, c->from, c->json, buf_str(&out), (int)r, c->cell, (int)c->result);
+            fail_msg("%s %s %s: %s (%d), not %s (%d)", c->type, c->from, c->json, buf_str(&out), (int)r, c->cell,
+                     (int)c->result);
         }
         if (!cells_is_canonical(&col.type, out.p, out.len, r != CELL_FIT, &why)) {
             fail_msg("%s %s: %s is not canonical: %s", c->type, c->json, out.p, why);

@@ -19,12 +19,12 @@
 #include "base/base.h"
 
 enum mock_do {
-    MOCK_ANSWER,     /* send reply, keep the connection */
-    MOCK_CLOSE,      /* send reply, close the connection */
-    MOCK_CUT_HEAD,   /* close before the body is read: nothing of it was asked for */
-    MOCK_CUT_BODY,   /* read the whole request, close without an answer */
+    MOCK_ANSWER,      /* send reply, keep the connection */
+    MOCK_CLOSE,       /* send reply, close the connection */
+    MOCK_CUT_HEAD,    /* close before the body is read: nothing of it was asked for */
+    MOCK_CUT_BODY,    /* read the whole request, close without an answer */
     MOCK_QUIET_CLOSE, /* send reply, then close at the next request, once that is read */
-    MOCK_HANG        /* read the request, and wait until the client goes */
+    MOCK_HANG         /* read the request, and wait until the client goes */
 };
 
 struct mock_step {
@@ -143,7 +143,8 @@ static inline void mock_raw(struct mock *m, enum mock_do what, const char *p, si
     buf_add(&s->reply, p, n);
 }
 
-static inline void mock_answer(struct mock *m, enum mock_do what, int status, const char *head, const char *body, size_t n)
+static inline void mock_answer(struct mock *m, enum mock_do what, int status, const char *head, const char *body,
+                               size_t n)
 {
     struct buf b = BUF_INIT;
     buf_printf(&b, "HTTP/1.1 %d X\r\n%sContent-Length: %zu\r\n\r\n", status, head, n);

@@ -27,7 +27,8 @@ static void test_numbers(void **state)
     (void)state;
     uint64_t u = 7;
     int64_t i = 7;
-    static const char *const bad[] = {"", "+1", "-1", "01", " 1", "1 ", "1x", "0x1", "18446744073709551616", "99999999999999999999999"};
+    static const char *const bad[] = {
+        "", "+1", "-1", "01", " 1", "1 ", "1x", "0x1", "18446744073709551616", "99999999999999999999999"};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
         assert_false(scan_u64(bad[k], strlen(bad[k]), &u));
     assert_int_equal(u, 7);
@@ -61,7 +62,8 @@ static void test_base64(void **state)
         assert_true(base64_decode(&out, text.p, text.len));
         assert_true(buf_is(&out, bytes, n));
     }
-    static const char *const bad[] = {"A", "AA", "AAA", "AA==AA==", "AB==", "AAB=", "=AAA", "A===", "AA=A", "AA\n=", "A-A="};
+    static const char *const bad[] = {
+        "A", "AA", "AAA", "AA==AA==", "AB==", "AAB=", "=AAA", "A===", "AA=A", "AA\n=", "A-A="};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         buf_reset(&out);
         if (base64_decode(&out, bad[k], strlen(bad[k])))
@@ -75,8 +77,25 @@ static void test_base64(void **state)
 static void test_utf8(void **state)
 {
     (void)state;
-    static const char *const good[] = {"", "a", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
-    static const char *const bad[] = {"\x80", "\xc1\xbf", "\xc2", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "abcdefgh\xff", "\xe2\x82"};
+    static const char *const good[] = {"",
+                                       "a",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xc1\xbf",
+                                      "\xc2",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "abcdefgh\xff",
+                                      "\xe2\x82"};
     for (size_t k = 0; k < sizeof good / sizeof good[0]; k++)
         assert_true(utf8_valid(good[k], strlen(good[k])));
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
@@ -120,12 +139,15 @@ static void test_publish(void **state)
 static int beneath_fault(int root)
 {
     struct err err = ERR_INIT;
-    static const char *const links[] = {"link/f", "out", "side/in"}, *const refused[] = {"../f", "/etc/passwd", "side/../side/f", "side/f/", "side/f/x"};
+    static const char *const links[] = {"link/f", "out", "side/in"}, *const refused[] = {"../f", "/etc/passwd",
+                                                                                         "side/../side/f", "side/f/",
+                                                                                         "side/f/x"};
     int fd = open_beneath(root, "side/f", O_RDONLY, &err);
     if (fd < 0 || close(fd) != 0)
         return 1;
     for (int k = 0; k < 3; k++)
-        if (open_beneath(root, links[k], O_RDONLY, &err) != -1 || err.kind != ERR_REFUSED || !strstr(err.text, "symbolic link"))
+        if (open_beneath(root, links[k], O_RDONLY, &err) != -1 || err.kind != ERR_REFUSED ||
+            !strstr(err.text, "symbolic link"))
             return 10 + k;
     for (int k = 0; k < 5; k++)
         if (open_beneath(root, refused[k], O_RDONLY, &err) != -1 || err.kind != ERR_REFUSED)
@@ -141,9 +163,10 @@ static int beneath_fault(int root)
 /* As a kernel before 5.6 answers, or one whose filter does not know the call. */
 static int take_openat2_away(int answer)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)answer), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)answer),
+                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         return -1;
@@ -164,7 +187,7 @@ static void test_beneath(void **state)
     assert_int_equal(beneath_fault(root), 0);
     static const int answers[] = {ENOSYS, EPERM};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        int status;
+        int status = 0;
         pid_t child = fork();
         if (child == 0)
             _exit(take_openat2_away(answers[i]) != 0 ? 99 : beneath_fault(root));
@@ -248,9 +271,10 @@ int main(void)
     if (!mkdtemp(dir))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),  cmocka_unit_test(test_utf8),  cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_publish), cmocka_unit_test(test_beneath), cmocka_unit_test(test_secret), cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_arena),   cmocka_unit_test(test_time),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),  cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_paths),   cmocka_unit_test(test_publish), cmocka_unit_test(test_beneath),
+        cmocka_unit_test(test_secret),  cmocka_unit_test(test_masks),   cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_time),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[64];

@@ -60,9 +60,21 @@ static void publish(struct bundle_manifest *m)
     static struct bundle_participant forms[] = {{0, "file"}};
     struct buf meta = BUF_INIT, text = BUF_INIT;
     sidecar_put(&meta, 5, "x", 1);
-    *m = (struct bundle_manifest){.collector_name = "t", .collector_version = "1", .job = "1", .checkpoint = 5, .generation = 1,
-                                  .rule = RULE_COMPLETED, .has_choice = true, .choice = 5, .subtasks = subtasks, .n_subtasks = 1,
-                                  .max_bytes = 1 << 20, .max_files = 10, .timeout_s = 1, .participants = forms, .n_participants = 1,
+    *m = (struct bundle_manifest){.collector_name = "t",
+                                  .collector_version = "1",
+                                  .job = "1",
+                                  .checkpoint = 5,
+                                  .generation = 1,
+                                  .rule = RULE_COMPLETED,
+                                  .has_choice = true,
+                                  .choice = 5,
+                                  .subtasks = subtasks,
+                                  .n_subtasks = 1,
+                                  .max_bytes = 1 << 20,
+                                  .max_files = 10,
+                                  .timeout_s = 1,
+                                  .participants = forms,
+                                  .n_participants = 1,
                                   .state_root = "checkpoint/_state"};
     m->artifacts = arena_alloc(&arena, 2 * sizeof *m->artifacts);
     m->artifacts[0] = artifact("checkpoint/_state/1/v1/0/checkpoint-5.snap.meta", ROLE_SIDECAR, buf_str(&meta));
@@ -239,19 +251,22 @@ static void roles_have_their_places(void **state)
     (void)state;
     static const struct {
         enum bundle_role role;
-        const char *fits, *not;
+        const char *fits, *not ;
     } t[] = {{ROLE_MARKER, "checkpoint/_jobs/1/COMPLETED-5", "checkpoint/_jobs/2/COMPLETED-5"},
              {ROLE_MARKER, "checkpoint/_jobs/1/COMPLETED-5", "checkpoint/_jobs/1/COMPLETED-05"},
              {ROLE_CONFIRMED, "checkpoint/_jobs/1/CONFIRMED-5", "checkpoint/_jobs/1/COMPLETED-5"},
              {ROLE_RESTORED, "checkpoint/_jobs/1/RESTORED", "checkpoint/_jobs/1/x/RESTORED"},
-             {ROLE_SNAPSHOT, "checkpoint/_state/1/v1/0/checkpoint-5.snap", "checkpoint/_state/1/v1/0/checkpoint-5.snap.meta"},
+             {ROLE_SNAPSHOT, "checkpoint/_state/1/v1/0/checkpoint-5.snap",
+              "checkpoint/_state/1/v1/0/checkpoint-5.snap.meta"},
              {ROLE_RUN_START, "checkpoint/_state/1/v1/0/start-5.snap", "checkpoint/_state/1/v1/start-5.snap"},
              {ROLE_SIDECAR, "checkpoint/_state/1/v1/0/start-5.snap.meta", "checkpoint/_state/1/1/0/start-5.snap.meta"},
              {ROLE_CAPTURE, "capture/op-3/subtask-0/epoch-1.cap", "capture/op-3/subtask-0/final.cap"},
              {ROLE_INTERVAL, "capture/op-3/subtask-0/epoch-1.sink.json", "capture/op-3/epoch-1.sink.json"},
              {ROLE_OPERATOR, "capture/op-3/subtask-0/op.json", "capture/op-3/op.json"},
-             {ROLE_JOB_MANIFEST, "job/manifest.json", "job/manifest"}, {ROLE_TRACE, "traces/a.ndjson", "job/a.ndjson"},
-             {ROLE_TRACE, "traces/.ndjson.ndjson", "traces/a/b.ndjson"}, {ROLE_TRACE, "traces/a.b.ndjson", "traces/a.json"}};
+             {ROLE_JOB_MANIFEST, "job/manifest.json", "job/manifest"},
+             {ROLE_TRACE, "traces/a.ndjson", "job/a.ndjson"},
+             {ROLE_TRACE, "traces/.ndjson.ndjson", "traces/a/b.ndjson"},
+             {ROLE_TRACE, "traces/a.b.ndjson", "traces/a.json"}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         assert_true(bundle_role_fits(t[i].role, t[i].fits, "1"));
         assert_false(bundle_role_fits(t[i].role, t[i].not, "1"));
@@ -277,8 +292,13 @@ static void faults_are_counted_past_what_is_kept(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {T(comes_back), T(whole_and_not), T(kept_bytes_are_those_hashed), T(a_signal_ends_the_check), T(state_has_its_places),
-                                       T(reading_holds_to_the_manifest), T(roles_have_their_places),
+    const struct CMUnitTest tests[] = {T(comes_back),
+                                       T(whole_and_not),
+                                       T(kept_bytes_are_those_hashed),
+                                       T(a_signal_ends_the_check),
+                                       T(state_has_its_places),
+                                       T(reading_holds_to_the_manifest),
+                                       T(roles_have_their_places),
                                        T(faults_are_counted_past_what_is_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,10 +51,10 @@ static void test_owed_values_agree_with_exact_fractions(void **state)
 static void test_a_decimals_trailing_zeros_and_a_zeros_sign_are_no_difference(void **state)
 {
     static const struct owed_case cases[] = {
-        {"Decimal(18,2)", "", "4.00", "\"400\"", CELL_FIT},    {"Decimal(18,2)", "", "\"4\"", "\"400\"", CELL_FIT},
-        {"Decimal(18,2)", "", "4.0", "\"400\"", CELL_FIT},     {"Decimal(18,2)", "", "0.00", "\"0\"", CELL_FIT},
-        {"Decimal(18,2)", "", "-0.00", "\"0\"", CELL_FIT},     {"Decimal(18,2)", "", "-0.10", "\"-10\"", CELL_FIT},
-        {"Decimal(18,2)", "", "-0.1", "\"-10\"", CELL_FIT},    {"Decimal(18,2)", "", "1e2", "\"10000\"", CELL_FIT},
+        {"Decimal(18,2)", "", "4.00", "\"400\"", CELL_FIT},     {"Decimal(18,2)", "", "\"4\"", "\"400\"", CELL_FIT},
+        {"Decimal(18,2)", "", "4.0", "\"400\"", CELL_FIT},      {"Decimal(18,2)", "", "0.00", "\"0\"", CELL_FIT},
+        {"Decimal(18,2)", "", "-0.00", "\"0\"", CELL_FIT},      {"Decimal(18,2)", "", "-0.10", "\"-10\"", CELL_FIT},
+        {"Decimal(18,2)", "", "-0.1", "\"-10\"", CELL_FIT},     {"Decimal(18,2)", "", "1e2", "\"10000\"", CELL_FIT},
         {"Decimal(18,2)", "", "100.00", "\"10000\"", CELL_FIT}, {"Decimal(18,2)", "", "0e999999999", "\"0\"", CELL_FIT},
     };
 
@@ -223,7 +223,8 @@ static void test_an_exponent_is_bounded_before_it_is_expanded(void **state)
         {"Int64", "", "1e999999999", "{\"unfit\":\"1e999999999\"}", CELL_UNFIT},
         {"Int256", "", "-1e999999999999999999999999", "{\"unfit\":\"-1e999999999999999999999999\"}", CELL_UNFIT},
         {"Int64", "", "1e-999999999", "{\"unfit\":\"1e-999999999\"}", CELL_UNFIT},
-        {"Decimal(76, 76)", "", "12.50e-999999999999999999999999", "{\"unfit\":\"125e-1000000000000000000000000\"}", CELL_UNFIT},
+        {"Decimal(76, 76)", "", "12.50e-999999999999999999999999", "{\"unfit\":\"125e-1000000000000000000000000\"}",
+         CELL_UNFIT},
         {"Float64", "", "10e99999999999999999", "{\"unfit\":\"1e100000000000000000\"}", CELL_UNFIT},
         {"Float64", "", "1e100000000000000000", "{\"unfit\":\"1e100000000000000000\"}", CELL_UNFIT},
         {"Float64", "", "0.1e100000000000000000", "{\"unfit\":\"1e99999999999999999\"}", CELL_UNFIT},
@@ -231,7 +232,8 @@ static void test_an_exponent_is_bounded_before_it_is_expanded(void **state)
         {"Float32", "", "1.05e-999999999999999999", "{\"unfit\":\"105e-1000000000000000001\"}", CELL_UNFIT},
         {"Float32", "", "\"1e0000000000000000000000000000002\"", "\"42c80000\"", CELL_FIT},
         {"DateTime64(3)", "s", "1e999999999", "{\"unfit\":\"1e999999999 s\"}", CELL_UNFIT},
-        {"DateTime64(3)", "days", "-1e-999999999999999999999", "{\"unfit\":\"-1e-999999999999999999999 days\"}", CELL_UNFIT},
+        {"DateTime64(3)", "days", "-1e-999999999999999999999", "{\"unfit\":\"-1e-999999999999999999999 days\"}",
+         CELL_UNFIT},
         {"UInt8", "", "0e999999999999999999999", "\"0\"", CELL_FIT},
         {"DateTime", "ms", "0e999999999999999999999", "\"0\"", CELL_FIT},
         {"Float64", "", "-0e999999999999999999999", "\"8000000000000000\"", CELL_FIT},
@@ -368,7 +370,8 @@ static void test_text_is_bytes_case_space_and_form_included(void **state)
         {"String", "", "\"\\u00e9\"", "\"\xc3\xa9\"", CELL_FIT},
         {"String", "", "\"e\\u0301\"", "\"e\xcc\x81\"", CELL_FIT}, /* no normal form is applied */
         {"String", "", "\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\"", CELL_FIT},
-        {"String", "", "\"\\b\\t\\n\\f\\r\\u000b\\u0000\\u001F\\u007f\"", "\"\\b\\t\\n\\f\\r\\u000b\\u0000\\u001f\x7f\"", CELL_FIT},
+        {"String", "", "\"\\b\\t\\n\\f\\r\\u000b\\u0000\\u001F\\u007f\"",
+         "\"\\b\\t\\n\\f\\r\\u000b\\u0000\\u001f\x7f\"", CELL_FIT},
         {"String", "", "\"\\\"\\\\\"", "\"\\\"\\\\\"", CELL_FIT},
         {"String", "", "\"{\\\"a\\\": 1}\"", "\"{\\\"a\\\": 1}\"", CELL_FIT},
     };
@@ -380,7 +383,8 @@ static void test_text_is_bytes_case_space_and_form_included(void **state)
 static void test_a_column_without_cells_never_fits(void **state)
 {
     static const struct owed_case cases[] = {
-        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"}", CELL_WRONG},
+        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"}",
+         CELL_WRONG},
         {"Array(Int8)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
         {"Nullable(UUID)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
     };

@@ -34,24 +34,25 @@ static int collect(void *ctx, const char *cells, size_t n)
 
 /* ---- decoders ---- */
 
-#define THREE "[{\"name\":\"k\",\"type\":\"Int32\",\"key\":true},{\"name\":\"s\",\"type\":\"Nullable(String)\"},{\"name\":\"u\",\"type\":\"UInt8\"}]"
+#define THREE \
+    "[{\"name\":\"k\",\"type\":\"Int32\",\"key\":true},{\"name\":\"s\",\"type\":\"Nullable(String)\"},{\"name\":\"u\",\"type\":\"UInt8\"}]"
 #define THREE_CELLS "[\"-2\",\"ab\",\"7\"]\n[\"1\",null,\"255\"]\n[\"0\",{\"b64\":\"/0E=\"},\"0\"]\n"
 
 static const unsigned char rowbinary[] = {
     0xfe, 0xff, 0xff, 0xff, 0, 2, 'a', 'b', 7, 1, 0, 0, 0, 1, 255, 0, 0, 0, 0, 0, 2, 0xff, 0x41, 0,
 };
 static const unsigned char native[] = {
-    3, 0, 1, 'k', 5, 'I', 'n', 't', '3', '2', 1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')',
-    1, 'u', 5, 'U', 'I', 'n', 't', '8', /* no rows */
-    3, 2, 1, 'k', 5, 'I', 'n', 't', '3', '2', 0xfe, 0xff, 0xff, 0xff, 1, 0, 0, 0,
-    1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')', 0, 1, 2, 'a', 'b', 0,
-    1, 'u', 5, 'U', 'I', 'n', 't', '8', 7, 255,
-    3, 1, 1, 'k', 5, 'I', 'n', 't', '3', '2', 0, 0, 0, 0,
-    1, 's', 16, 'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')', 0, 2, 0xff, 0x41,
-    1, 'u', 5, 'U', 'I', 'n', 't', '8', 0,
+    3,   0,   1,   'k', 5,   'I', 'n', 't', '3',  '2',  1,    's',  16,   'N',  'u', 'l', 'l', 'a', 'b', 'l',
+    'e', '(', 'S', 't', 'r', 'i', 'n', 'g', ')',  1,    'u',  5,    'U',  'I',  'n', 't', '8', /* no rows */
+    3,   2,   1,   'k', 5,   'I', 'n', 't', '3',  '2',  0xfe, 0xff, 0xff, 0xff, 1,   0,   0,   0,   1,   's',
+    16,  'N', 'u', 'l', 'l', 'a', 'b', 'l', 'e',  '(',  'S',  't',  'r',  'i',  'n', 'g', ')', 0,   1,   2,
+    'a', 'b', 0,   1,   'u', 5,   'U', 'I', 'n',  't',  '8',  7,    255,  3,    1,   1,   'k', 5,   'I', 'n',
+    't', '3', '2', 0,   0,   0,   0,   1,   's',  16,   'N',  'u',  'l',  'l',  'a', 'b', 'l', 'e', '(', 'S',
+    't', 'r', 'i', 'n', 'g', ')', 0,   2,   0xff, 0x41, 1,    'u',  5,    'U',  'I', 'n', 't', '8', 0,
 };
 
-static void expect_decoded(enum chread_format f, const unsigned char *p, size_t n, const char *columns, const char *want)
+static void expect_decoded(enum chread_format f, const unsigned char *p, size_t n, const char *columns,
+                           const char *want)
 {
     struct columns cols = COLUMNS_INIT;
     struct buf got = BUF_INIT;
@@ -80,7 +81,8 @@ static void test_every_cut(void **state)
     expect_decoded(CHREAD_NATIVE, native, sizeof native, THREE, THREE_CELLS);
 }
 
-/* A result that stops early is never taken for a shorter one, but at the end of a row or block, which the count settles. */
+/* A result that stops early is never taken for a shorter one, but at the end of a row or block, which the count
+ * settles. */
 static void test_every_end(void **state)
 {
     (void)state;
@@ -90,7 +92,8 @@ static void test_every_end(void **state)
     for (int f = 0; f < 2; f++) {
         const unsigned char *p = f == 0 ? native : rowbinary;
         size_t n = f == 0 ? sizeof native : sizeof rowbinary, whole = 0;
-        struct chread_decoder *d = chread_decoder_new(f == 0 ? CHREAD_NATIVE : CHREAD_ROWBINARY, &cols, 1 << 20, collect, &got);
+        struct chread_decoder *d = chread_decoder_new(f == 0 ? CHREAD_NATIVE : CHREAD_ROWBINARY, &cols, 1 << 20,
+                                                      collect, &got);
         for (size_t end = 0; end < n; end++) {
             struct err err = ERR_INIT;
             chread_decoder_reset(d);
@@ -104,8 +107,8 @@ static void test_every_end(void **state)
     buf_free(&got);
 }
 
-static void expect_bad(enum chread_format f, const char *columns, size_t max, const char *bytes, size_t n, enum err_kind kind,
-                       const char *text)
+static void expect_bad(enum chread_format f, const char *columns, size_t max, const char *bytes, size_t n,
+                       enum err_kind kind, const char *text)
 {
     struct columns cols = COLUMNS_INIT;
     struct buf got = BUF_INIT;
@@ -128,21 +131,27 @@ static void test_hostile(void **state)
     static const char one[] = "[{\"name\":\"s\",\"type\":\"String\",\"key\":true}]";
     static const char null_one[] = "[{\"name\":\"n\",\"type\":\"Nullable(UInt8)\"}]";
     static const char wide[] = "[{\"name\":\"w\",\"type\":\"Int256\"}]";
-    static const char big[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", past[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
+    static const char big[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+                      past[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02";
     expect_bad(CHREAD_ROWBINARY, one, 4096, big, 10, ERR_BOUND, "row 1: column 's'");
     expect_bad(CHREAD_ROWBINARY, one, 4096, past, 10, ERR_TROUBLE, "past 64 bits");
     expect_bad(CHREAD_ROWBINARY, null_one, 4096, "\0\1\2\1", 4, ERR_TROUBLE, "row 2: column 'n'");
-    expect_bad(CHREAD_ROWBINARY, one, 16, "\x10" "0123456789abcdef", 17, ERR_BOUND, "longer than 16 bytes");
+    expect_bad(CHREAD_ROWBINARY, one, 16,
+               "\x10"
+               "0123456789abcdef",
+               17, ERR_BOUND, "longer than 16 bytes");
     expect_bad(CHREAD_ROWBINARY, one, 4096, "Code: 395. DB::Exception", 24, ERR_TROUBLE, "in the middle of a row");
     expect_bad(CHREAD_NATIVE, one, 4096, past, 10, ERR_TROUBLE, "past 64 bits");
     expect_bad(CHREAD_NATIVE, one, 4096, "\2\1", 2, ERR_TROUBLE, "another number of columns");
     expect_bad(CHREAD_NATIVE, one, 4096, "\0\1", 2, ERR_TROUBLE, "another number of columns");
-    expect_bad(CHREAD_NATIVE, one, 4096, "\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, ERR_BOUND, "larger than 65536 bytes");
+    expect_bad(CHREAD_NATIVE, one, 4096, "\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, ERR_BOUND,
+               "larger than 65536 bytes");
     expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1t\6String\0", 12, ERR_TROUBLE, "another column's name");
     expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\5Int64\0", 11, ERR_TROUBLE, "another column type");
     expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\x16LowCardinality(String)\0", 28, ERR_TROUBLE, "another column type");
     expect_bad(CHREAD_NATIVE, one, 4096, "\1\1\1s\6String\xff\xff\xff\xff\x0f", 16, ERR_BOUND, "larger than");
-    expect_bad(CHREAD_NATIVE, null_one, 4096, "\1\2\1n\x0fNullable(UInt8)\0\2\0\0", 25, ERR_TROUBLE, "whether a value is NULL");
+    expect_bad(CHREAD_NATIVE, null_one, 4096, "\1\2\1n\x0fNullable(UInt8)\0\2\0\0", 25, ERR_TROUBLE,
+               "whether a value is NULL");
     expect_bad(CHREAD_NATIVE, wide, 4096, "\1\xff\xff\3\1w\6Int256", 13, ERR_BOUND, "larger than");
 }
 
@@ -187,10 +196,12 @@ static void test_number_keys(void **state)
     for (int i = 0; i < 4; i++) {
         struct columns cols = COLUMNS_INIT;
         char json[128];
-        snprintf(json, sizeof json, "[{\"name\":\"v\",\"type\":\"String\"},{\"name\":\"k\",\"type\":\"%s\",\"key\":true}]", types[i]);
+        snprintf(json, sizeof json,
+                 "[{\"name\":\"v\",\"type\":\"String\"},{\"name\":\"k\",\"type\":\"%s\",\"key\":true}]", types[i]);
         parse(json, &cols);
         struct chread_keys *k = chread_keys_new(&cols);
-        static const char *const cells[] = {"[\"\",\"9\"]", "[\"\",\"-2\"]", "[\"a,b\",\"127\"]", "[null,\"-128\"]", "[\"\",\"0\"]", "[\"\",\"-2\"]"};
+        static const char *const cells[] = {"[\"\",\"9\"]",    "[\"\",\"-2\"]", "[\"a,b\",\"127\"]",
+                                            "[null,\"-128\"]", "[\"\",\"0\"]",  "[\"\",\"-2\"]"};
         for (size_t r = 0; r < 6; r++)
             add(k, 2, cells[r], 1);
         add(k, 2, "[\"\",{\"unfit\":\"1.5\"}]", 0);
@@ -208,14 +219,18 @@ static void test_extreme_keys(void **state)
 {
     (void)state;
     struct columns cols = COLUMNS_INIT;
-    parse("[{\"name\":\"a\",\"type\":\"UInt64\",\"key\":true},{\"name\":\"b\",\"type\":\"UInt256\",\"key\":true}]", &cols);
+    parse("[{\"name\":\"a\",\"type\":\"UInt64\",\"key\":true},{\"name\":\"b\",\"type\":\"UInt256\",\"key\":true}]",
+          &cols);
     struct chread_keys *k = chread_keys_new(&cols);
-    add(k, 2, "[\"18446744073709551615\",\"115792089237316195423570985008687907853269984665640564039457584007913129639935\"]", 1);
+    add(k, 2,
+        "[\"18446744073709551615\",\"115792089237316195423570985008687907853269984665640564039457584007913129639935\"]",
+        1);
     add(k, 2, "[\"18446744073709551616\",\"0\"]", -1);
     chread_keys_sort(k, "");
-    expect_conditions(k, wide_limits,
-                      "(`a`,`b`) IN ((18446744073709551615,toUInt256('115792089237316195423570985008687907853269984665640564039457584"
-                      "007913129639935')))\n");
+    expect_conditions(
+        k, wide_limits,
+        "(`a`,`b`) IN ((18446744073709551615,toUInt256('115792089237316195423570985008687907853269984665640564039457584"
+        "007913129639935')))\n");
     chread_keys_free(k);
     columns_free(&cols);
 }
@@ -236,7 +251,8 @@ static void test_text_keys(void **state)
     add(k, 1, "[\"abcdefghij\"]", 1);
     add(k, 1, "[\"abcdefghii\"]", 1);
     chread_keys_sort(k, "k");
-    expect_conditions(k, wide_limits, "`k\\`1` IN ('','a','a\\x00','a\\x00b','abcdefghii','abcdefghij','it\\'s','\\xFFA')\n");
+    expect_conditions(k, wide_limits,
+                      "`k\\`1` IN ('','a','a\\x00','a\\x00b','abcdefghii','abcdefghij','it\\'s','\\xFFA')\n");
     chread_keys_free(k);
     columns_free(&cols);
 }
@@ -246,7 +262,9 @@ static void test_composite_keys(void **state)
 {
     (void)state;
     struct columns cols = COLUMNS_INIT;
-    parse("[{\"name\":\"a\",\"type\":\"String\",\"key\":true},{\"name\":\"v\",\"type\":\"Int8\"},{\"name\":\"b\",\"type\":\"Int32\",\"key\":true}]", &cols);
+    parse(
+        "[{\"name\":\"a\",\"type\":\"String\",\"key\":true},{\"name\":\"v\",\"type\":\"Int8\"},{\"name\":\"b\",\"type\":\"Int32\",\"key\":true}]",
+        &cols);
     struct chread_keys *k = chread_keys_new(&cols);
     add(k, 3, "[\"1\",\"0\",\"23\"]", 1);
     add(k, 3, "[\"12\",\"0\",\"3\"]", 1);
@@ -270,7 +288,8 @@ static void test_cuts(void **state)
         add(k, 1, cell, 1);
     }
     chread_keys_sort(k, "k");
-    expect_conditions(k, (struct chread_limits){2, 4096, 100}, "`k` IN (1000,1001)\n`k` IN (1002,1003)\n`k` IN (1004)\n");
+    expect_conditions(k, (struct chread_limits){2, 4096, 100},
+                      "`k` IN (1000,1001)\n`k` IN (1002,1003)\n`k` IN (1004)\n");
     expect_conditions(k, (struct chread_limits){9, 23, 100}, "`k` IN (1000,1001,1002)\n`k` IN (1003,1004)\n");
     expect_conditions(k, (struct chread_limits){9, 4096, 4}, "`k` IN (1000,1001,1002,1003)\n`k` IN (1004)\n");
     struct buf sql = BUF_INIT;
@@ -339,7 +358,8 @@ static void test_form(void **state)
         t.columns = &c;
         t.n_columns = 1;
         int got = chread_form(&t, &cols, &why);
-        if ((got == 0) != (cases[i].why == NULL) || why.status != cases[i].status || (got != 0 && strstr(why.reason, cases[i].why) == NULL))
+        if ((got == 0) != (cases[i].why == NULL) || why.status != cases[i].status ||
+            (got != 0 && strstr(why.reason, cases[i].why) == NULL))
             fail_msg("case %zu: %d %s", i, got, why.reason);
         for (int k = 0; k < 3; k++)
             free(texts[k]);
@@ -384,13 +404,15 @@ static void answer_texts(struct mock *m, enum mock_do what, size_t rows, size_t 
 static void script_open(struct mock *m)
 {
     answer_texts(m, MOCK_ANSWER, 1, 1, (const char *[]){"26.5.1.1"});
-    answer_texts(m, MOCK_ANSWER, 3, 6, (const char *[]){"apply_patch_parts", "0", "max_query_size", "262144", "new_overflow_mode", "break"});
+    answer_texts(m, MOCK_ANSWER, 3, 6,
+                 (const char *[]){"apply_patch_parts", "0", "max_query_size", "262144", "new_overflow_mode", "break"});
 }
 
 static void script_look(struct mock *m, const char *server, const char *table, enum mock_do last)
 {
     answer_texts(m, MOCK_ANSWER, 1, 5, (const char *[]){server, "26.5.1.1", "host", "UTC", "1758000000000"});
-    answer_texts(m, MOCK_ANSWER, 1, 6, (const char *[]){table, "MergeTree", "MergeTree ORDER BY k", "CREATE TABLE t", "", "k"});
+    answer_texts(m, MOCK_ANSWER, 1, 6,
+                 (const char *[]){table, "MergeTree", "MergeTree ORDER BY k", "CREATE TABLE t", "", "k"});
     answer_texts(m, MOCK_ANSWER, 1, 3, (const char *[]){"k", "UInt8", ""});
     answer_texts(m, MOCK_ANSWER, 0, 0, NULL);
     answer_texts(m, last, 1, 1, (const char *[]){"0"});
@@ -459,7 +481,10 @@ static void test_phantom_rows(void **state)
     mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7Code: 395", 10);
     mock_answer(&m, MOCK_ANSWER, 200, "", "\7", 1);
     mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"2\"}\r\n", "\7", 1);
-    mock_raw(&m, MOCK_CLOSE, "HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\7\r\n", 95);
+    mock_raw(
+        &m, MOCK_CLOSE,
+        "HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\7\r\n",
+        95);
     assert_int_equal(begin(&s, &m), 0);
     assert_int_equal(rows_of(&s), 0);
     assert_string_equal(buf_str(&s.rows), "[\"7\"]\n");
@@ -490,8 +515,15 @@ static void test_settings_sent(void **state)
     mock_stop(&m);
     for (size_t i = 0; i < m.done; i++) {
         const char *head = buf_str(&m.heads[i]);
-        static const char *const always[] = {"readonly=2", "wait_end_of_query=1", "limit=0", "offset=0", "additional_table_filters=%7B%7D",
-                                             "result_overflow_mode=throw", "max_execution_time=30", "apply_deleted_mask=1", "final=0"};
+        static const char *const always[] = {"readonly=2",
+                                             "wait_end_of_query=1",
+                                             "limit=0",
+                                             "offset=0",
+                                             "additional_table_filters=%7B%7D",
+                                             "result_overflow_mode=throw",
+                                             "max_execution_time=30",
+                                             "apply_deleted_mask=1",
+                                             "final=0"};
         for (size_t k = 0; k < sizeof always / sizeof *always; k++)
             if (strstr(head, always[k]) == NULL)
                 fail_msg("statement %zu: no %s", i, always[k]);
@@ -559,11 +591,21 @@ static void test_new_connection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_cut),     cmocka_unit_test(test_every_end),    cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_number_keys),   cmocka_unit_test(test_extreme_keys), cmocka_unit_test(test_text_keys),
-        cmocka_unit_test(test_composite_keys), cmocka_unit_test(test_cuts),        cmocka_unit_test(test_ttl),
-        cmocka_unit_test(test_form),          cmocka_unit_test(test_lines),         cmocka_unit_test(test_phantom_rows), cmocka_unit_test(test_settings_sent),
-        cmocka_unit_test(test_identity),      cmocka_unit_test(test_new_connection),
+        cmocka_unit_test(test_every_cut),
+        cmocka_unit_test(test_every_end),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_number_keys),
+        cmocka_unit_test(test_extreme_keys),
+        cmocka_unit_test(test_text_keys),
+        cmocka_unit_test(test_composite_keys),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_ttl),
+        cmocka_unit_test(test_form),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_phantom_rows),
+        cmocka_unit_test(test_settings_sent),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_new_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

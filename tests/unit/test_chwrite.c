@@ -23,7 +23,8 @@ static struct column column(const char *name, const char *type, const char *from
     struct column c = {.name = xstrdup(name), .name_len = strlen(name)};
     struct err err = ERR_INIT;
 
-    if (type_parse(type, strlen(type), &c.type, &err) != 0 || (from != NULL && type_from_parse(from, &c.from, &err) != 0)) {
+    if (type_parse(type, strlen(type), &c.type, &err) != 0 ||
+        (from != NULL && type_from_parse(from, &c.from, &err) != 0)) {
         fail_msg("%s %s: %s", type, from == NULL ? "" : from, err.text);
     }
     return c;
@@ -67,12 +68,12 @@ static void every_value(void **state)
         hex_of(&got, &hex);
         if (chwrite_values[i].hex != NULL) {
             if (rc != 0 || strcmp(buf_str(&hex), chwrite_values[i].hex) != 0) {
-                fail_msg("%s <- %s: got %s (%s), want %s", chwrite_values[i].type, chwrite_values[i].value, buf_str(&hex),
-                         rc == 0 ? "fit" : why, chwrite_values[i].hex);
+                fail_msg("%s <- %s: got %s (%s), want %s", chwrite_values[i].type, chwrite_values[i].value,
+                         buf_str(&hex), rc == 0 ? "fit" : why, chwrite_values[i].hex);
             }
         } else if (rc == 0 || got.len != 0 || strcmp(why, chwrite_values[i].why) != 0) {
-            fail_msg("%s <- %s: got %s (%s), want \"%s\"", chwrite_values[i].type, chwrite_values[i].value, buf_str(&hex),
-                     rc == 0 ? "fit" : why, chwrite_values[i].why);
+            fail_msg("%s <- %s: got %s (%s), want \"%s\"", chwrite_values[i].type, chwrite_values[i].value,
+                     buf_str(&hex), rc == 0 ? "fit" : why, chwrite_values[i].why);
         }
         free(c.name);
         arena_reset(&a);
@@ -89,7 +90,11 @@ static void string_lengths(void **state)
         size_t n;
         const char *prefix;
         size_t prefix_len;
-    } cases[] = {{127, "\x7f", 1}, {128, "\x80\x01", 2}, {300, "\xac\x02", 2}, {16383, "\xff\x7f", 2}, {16384, "\x80\x80\x01", 3}};
+    } cases[] = {{127, "\x7f", 1},
+                 {128, "\x80\x01", 2},
+                 {300, "\xac\x02", 2},
+                 {16383, "\xff\x7f", 2},
+                 {16384, "\x80\x80\x01", 3}};
     struct column c = column("c", "String", NULL);
     struct buf got = BUF_INIT;
     const char *why;
@@ -133,11 +138,14 @@ static const struct {
     {"{\"note\":\"a\",\"id\":1,\"amount\":1.5}", "01000000000000009600000000000000000161", NULL},
     {"{\"amount\":1.5,\"id\":1}", "0100000000000000960000000000000001", NULL},
     {"{\"id\":1,\"amount\":1.5,\"note\":null}", "0100000000000000960000000000000001", NULL},
-    {"{\"id\":1,\"amount\":1.234}", NULL, "orders/0/7: column amount (Decimal(18, 2)) cannot hold 1.234: more digits than the column keeps"},
+    {"{\"id\":1,\"amount\":1.234}", NULL,
+     "orders/0/7: column amount (Decimal(18, 2)) cannot hold 1.234: more digits than the column keeps"},
     {"{\"id\":9223372036854775808,\"amount\":1}", NULL,
      "orders/0/7: column id (Int64) cannot hold 9223372036854775808: out of the column's range"},
-    {"{\"amount\":1}", NULL, "orders/0/7: column id (Int64) cannot hold no value: NULL in a column that is not Nullable"},
-    {"{\"id\":null,\"amount\":1}", NULL, "orders/0/7: column id (Int64) cannot hold null: NULL in a column that is not Nullable"},
+    {"{\"amount\":1}", NULL,
+     "orders/0/7: column id (Int64) cannot hold no value: NULL in a column that is not Nullable"},
+    {"{\"id\":null,\"amount\":1}", NULL,
+     "orders/0/7: column id (Int64) cannot hold null: NULL in a column that is not Nullable"},
     {"{\"id\":1,\"amount\":1,\"Note\":\"a\"}", NULL, "orders/0/7: no column named Note is written"},
     {"{\"id\":1,\"amount\":1,\"\\u0007\":\"a\"}", NULL, "orders/0/7: no column named \\x07 is written"},
     {"{}", NULL, "orders/0/7: column id (Int64) cannot hold no value: NULL in a column that is not Nullable"},
@@ -177,8 +185,12 @@ static void whole_rows(void **state)
 }
 
 static const struct chwrite_found found[] = {
-    {"id", "Int64", ""},          {"seen", "DateTime64(6)", ""},      {"state", "String", "DEFAULT"},
-    {"day", "Date", "MATERIALIZED"}, {"twice", "Int64", "ALIAS"},     {"raw", "String", "EPHEMERAL"},
+    {"id", "Int64", ""},
+    {"seen", "DateTime64(6)", ""},
+    {"state", "String", "DEFAULT"},
+    {"day", "Date", "MATERIALIZED"},
+    {"twice", "Int64", "ALIAS"},
+    {"raw", "String", "EPHEMERAL"},
 };
 
 static void plan_takes_what_has_no_default(void **state)
@@ -222,7 +234,8 @@ static void plan_refuses_by_name(void **state)
     static const char *const no_column[] = {"gone", NULL}, *const no_default[] = {"day", NULL};
 
     (void)state;
-    refuse_plan(found, COUNT(found), NULL, 0, NULL, "column seen (DateTime64(6)): the unit of its times is not given (--from=seen:UNIT)");
+    refuse_plan(found, COUNT(found), NULL, 0, NULL,
+                "column seen (DateTime64(6)): the unit of its times is not given (--from=seen:UNIT)");
     refuse_plan(found, COUNT(found), id, 2, NULL, "column id (Int64): a unit of time for a column that is no time");
     refuse_plan(found, COUNT(found), gone, 2, NULL, "column gone: a unit of time for a column that is not written");
     refuse_plan(found, COUNT(found), twice, 2, NULL, "column seen: a unit of time is given twice");
@@ -239,20 +252,13 @@ static const struct {
     enum resend want;
 } windows[] = {
     /* sent counts the first attempt and the resend */
-    {100, 1, 2, 0, 1, true, true, RESEND_DEDUPLICATED},
-    {0, 1, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 2, 0, 1, false, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 2, 0, 1, true, false, RESEND_MAY_DUPLICATE},
-    {100, 0, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {2, 1, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
-    {3, 1, 6, 0, 3, true, true, RESEND_DEDUPLICATED},
-    {5, 2, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
-    {6, 2, 6, 0, 3, true, true, RESEND_DEDUPLICATED},
-    {1, 2, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 151, 50, 1, true, true, RESEND_DEDUPLICATED},
-    {100, 1, 152, 50, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 2, 0, 0, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 0, 0, 1, true, true, RESEND_MAY_DUPLICATE},
+    {100, 1, 2, 0, 1, true, true, RESEND_DEDUPLICATED},        {0, 1, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
+    {100, 1, 2, 0, 1, false, true, RESEND_MAY_DUPLICATE},      {100, 1, 2, 0, 1, true, false, RESEND_MAY_DUPLICATE},
+    {100, 0, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},       {2, 1, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
+    {3, 1, 6, 0, 3, true, true, RESEND_DEDUPLICATED},          {5, 2, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
+    {6, 2, 6, 0, 3, true, true, RESEND_DEDUPLICATED},          {1, 2, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
+    {100, 1, 151, 50, 1, true, true, RESEND_DEDUPLICATED},     {100, 1, 152, 50, 1, true, true, RESEND_MAY_DUPLICATE},
+    {100, 1, 2, 0, 0, true, true, RESEND_MAY_DUPLICATE},       {100, 1, 0, 0, 1, true, true, RESEND_MAY_DUPLICATE},
     {UINT64_MAX, 1, 2, 0, 1, true, true, RESEND_DEDUPLICATED},
 };
 
@@ -270,7 +276,8 @@ static void window_decides(void **state)
 static void lines_tested(void **state)
 {
     static const char *const yes[] = {"26.3.1.1", "26.5.3.1", "26.7.3.1", "26.8.0.1", "26.8"};
-    static const char *const no[] = {"26.4.1.1", "26.6.1.1", "26.9.1.1", "26.30.1.1", "126.3.1", "18.16.1", "26.", "26", "", "26.8x"};
+    static const char *const no[] = {"26.4.1.1", "26.6.1.1", "26.9.1.1", "26.30.1.1", "126.3.1",
+                                     "18.16.1",  "26.",      "26",       "",          "26.8x"};
 
     (void)state;
     for (size_t i = 0; i < COUNT(yes); i++) {
@@ -283,7 +290,7 @@ static void lines_tested(void **state)
 
 static void token_is_of_everything(void **state)
 {
-    struct buf one = {(char *)(uintptr_t)"abc", 3, 0}, two = {(char *)(uintptr_t)"abd", 3, 0};
+    struct buf one = {(char *)(uintptr_t) "abc", 3, 0}, two = {(char *)(uintptr_t) "abd", 3, 0};
     struct chwrite_batch base = {12, 0, 3, &one, "orders/0/1-3"};
     struct chwrite_batch other[] = {base, base, base, base};
     struct buf first = BUF_INIT, t = BUF_INIT;
@@ -327,8 +334,8 @@ static const struct {
     {"(p, t)", 0, 0, 100, 100},
     {"p % 4", 0, 1, 100, 100},
     {"toYYYYMM(t)", 1, 0, 100, 1},
-    {"toYYYYMM(t)", 1, 1000, 100, 2},           /* a step is in ms: under two minutes may cross one end of a month */
-    {"toYYYYMM(t)", 1, 86400000, 1000, 37},     /* 999 days: never fewer than the 33 or 34 months that they touch */
+    {"toYYYYMM(t)", 1, 1000, 100, 2},       /* a step is in ms: under two minutes may cross one end of a month */
+    {"toYYYYMM(t)", 1, 86400000, 1000, 37}, /* 999 days: never fewer than the 33 or 34 months that they touch */
     {"toYYYYMM(t)", 1, 8640000000, 50, 50},
     {"toStartOfHour(t)", 1, 3600000, 10, 10},
     {"toYYYYMM(p)", 1, 0, 10, 10},

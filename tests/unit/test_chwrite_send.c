@@ -21,7 +21,8 @@ struct server {
     unsigned window, parts;
     const char *hashing; /* NULL: new_unified_hash */
 };
-static const struct server usual = {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int64\",\"default_kind\":\"\"}\n", 100, 7, NULL};
+static const struct server usual = {
+    UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int64\",\"default_kind\":\"\"}\n", 100, 7, NULL};
 
 static void answer(struct mock *m, const char *text)
 {
@@ -32,11 +33,12 @@ static void answer(struct mock *m, const char *text)
 static void script_look(struct mock *m, const struct server *s)
 {
     struct buf b = BUF_INIT;
-    buf_printf(&b,
-               "{\"server_uuid\":\"%s\",\"server_version\":\"%s\",\"server_host\":\"h\",\"table_uuid\":\"%s\",\"engine\":\"%s\","
-               "\"engine_full\":\"%s ORDER BY id SETTINGS non_replicated_deduplication_window = %u\",\"create_table_query\":\"\","
-               "\"partition_key\":\"\"}\n",
-               s->uuid, s->version, s->table, s->engine, s->engine, s->window);
+    buf_printf(
+        &b,
+        "{\"server_uuid\":\"%s\",\"server_version\":\"%s\",\"server_host\":\"h\",\"table_uuid\":\"%s\",\"engine\":\"%s\","
+        "\"engine_full\":\"%s ORDER BY id SETTINGS non_replicated_deduplication_window = %u\",\"create_table_query\":\"\","
+        "\"partition_key\":\"\"}\n",
+        s->uuid, s->version, s->table, s->engine, s->engine, s->window);
     answer(m, buf_str(&b));
     answer(m, s->columns);
     if (s->window > 0) {
@@ -52,7 +54,8 @@ static void script_look(struct mock *m, const struct server *s)
 
 #define SETTING(name, value) "{\"name\":\"" name "\",\"value\":\"" value "\"}\n"
 #define OTHERS \
-    SETTING("insert_deduplicate", "1") SETTING("max_insert_block_size", "1000000") \
+    SETTING("insert_deduplicate", "1") \
+    SETTING("max_insert_block_size", "1000000") \
     SETTING("input_format_with_names_use_header", "1") SETTING("input_format_with_types_use_header", "1")
 static const char settings[] = SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1") OTHERS;
 
@@ -66,8 +69,13 @@ static void script_open(struct mock *m, const struct server *s)
 
 static struct chwrite *open_sink(struct mock *m, struct err *err)
 {
-    struct chwrite_options o = {.http = {.url = m->url, .timeout_ms = 2000}, .database = "d", .table = "t", .job = "1",
-                                .operator_id = "3", .attempt = "a", .retry_ms = 3000};
+    struct chwrite_options o = {.http = {.url = m->url, .timeout_ms = 2000},
+                                .database = "d",
+                                .table = "t",
+                                .job = "1",
+                                .operator_id = "3",
+                                .attempt = "a",
+                                .retry_ms = 3000};
     mock_start(m);
     return chwrite_open(&o, err);
 }
@@ -131,7 +139,8 @@ static void test_resent_byte_for_byte(void **state)
     assert_string_equal(request, first_line(&m.heads[11]));
     assert_non_null(strstr(request, "async_insert=0&wait_for_async_insert=1"));
     assert_non_null(strstr(request, e.token));
-    assert_non_null(strstr(request, "INSERT%20INTO%20%60d%60.%60t%60%20%28%60id%60%29%20FORMAT%20RowBinaryWithNamesAndTypes"));
+    assert_non_null(
+        strstr(request, "INSERT%20INTO%20%60d%60.%60t%60%20%28%60id%60%29%20FORMAT%20RowBinaryWithNamesAndTypes"));
     mock_free(&m);
     arena_free(&a);
 }
@@ -146,18 +155,35 @@ static const struct {
 } meetings[] = {
     {"the same", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, 0, RESEND_DEDUPLICATED, NULL},
     {"another version", {UUID, "26.8.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"the same with another way of hashing", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, "old_separate_hashes"}, 0,
-     RESEND_MAY_DUPLICATE, NULL},
-    {"others wrote as much as the window holds", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 107, NULL}, 0, RESEND_DEDUPLICATED, NULL},
+    {"the same with another way of hashing",
+     {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, "old_separate_hashes"},
+     0,
+     RESEND_MAY_DUPLICATE,
+     NULL},
+    {"others wrote as much as the window holds",
+     {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 107, NULL},
+     0,
+     RESEND_DEDUPLICATED,
+     NULL},
     {"others wrote more", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 108, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
     {"parts went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 100, 6, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
     {"the window went away", {UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, 0, RESEND_MAY_DUPLICATE, NULL},
-    {"another server", {"99999999-1111-1111-1111-111111111111", "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL}, -1, RESEND_MAY_DUPLICATE,
+    {"another server",
+     {"99999999-1111-1111-1111-111111111111", "26.7.1.1", TABLE, "MergeTree", NULL, 100, 9, NULL},
+     -1,
+     RESEND_MAY_DUPLICATE,
      "d.t: another server answers at this endpoint"},
-    {"another table", {UUID, "26.7.1.1", UUID, "MergeTree", NULL, 100, 9, NULL}, -1, RESEND_MAY_DUPLICATE,
+    {"another table",
+     {UUID, "26.7.1.1", UUID, "MergeTree", NULL, 100, 9, NULL},
+     -1,
+     RESEND_MAY_DUPLICATE,
      "d.t: the table was dropped and created again"},
-    {"other columns", {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int32\",\"default_kind\":\"\"}\n", 100, 9, NULL}, -1,
-     RESEND_MAY_DUPLICATE, "d.t was altered: its columns are not those that this job began with"},
+    {"other columns",
+     {UUID, "26.7.1.1", TABLE, "MergeTree", "{\"name\":\"id\",\"type\":\"Int32\",\"default_kind\":\"\"}\n", 100, 9,
+      NULL},
+     -1,
+     RESEND_MAY_DUPLICATE,
+     "d.t was altered: its columns are not those that this job began with"},
 };
 
 static void test_meetings(void **state)
@@ -177,7 +203,8 @@ static void test_meetings(void **state)
         script_look(&m, &met);
         struct chwrite *w = open_sink(&m, &err);
         int rc = send_two(w, &a, &e, &err);
-        if (rc != meetings[i].rc || e.resend != meetings[i].resend || (rc != 0 && strcmp(err.text, meetings[i].why) != 0))
+        if (rc != meetings[i].rc || e.resend != meetings[i].resend ||
+            (rc != 0 && strcmp(err.text, meetings[i].why) != 0))
             fail_msg("%s: %d, resend %d: %s", meetings[i].what, rc, (int)e.resend, err.text);
         finish(&m, w, &a);
     }
@@ -197,7 +224,8 @@ static const struct {
 } answers[] = {
     {200, DONE, "", 0, 1, false, NULL, false},
     {200, "", "", 0, 1, false, NULL, false},
-    {200, "X-ClickHouse-Summary: {\"written_rows\":\"1\",\"read_rows\":\"0\",\"result_rows\":\"0\"}\r\n", "", -1, 1, false, "says that it wrote 1", false},
+    {200, "X-ClickHouse-Summary: {\"written_rows\":\"1\",\"read_rows\":\"0\",\"result_rows\":\"0\"}\r\n", "", -1, 1,
+     false, "says that it wrote 1", false},
     {200, CODE(469) DONE, "", -1, 1, false, "469", false},
     {500, CODE(469), "Code: 469. DB::Exception: constraint\n", -1, 1, false, "Code: 469", false},
     {404, CODE(60), "no text of the usual kind", -1, 1, false, "code 60: no text of the usual kind", false},
@@ -224,9 +252,12 @@ static void test_answers(void **state)
         struct chwrite *w = open_sink(&m, &err);
         int rc = send_two(w, &a, &e, &err);
         if (rc != answers[i].rc || e.attempts != answers[i].attempts || e.in_doubt != answers[i].in_doubt ||
-            e.resend != (rc != 0 || answers[i].may_come ? RESEND_MAY_DUPLICATE : e.in_doubt ? RESEND_DEDUPLICATED : RESEND_NONE) ||
+            e.resend != (rc != 0 || answers[i].may_come ? RESEND_MAY_DUPLICATE
+                         : e.in_doubt                   ? RESEND_DEDUPLICATED
+                                                        : RESEND_NONE) ||
             (rc != 0 && strstr(err.text, answers[i].why) == NULL))
-            fail_msg("answer %zu: %d, attempts %d, in doubt %d, resend %d: %s", i, rc, (int)e.attempts, e.in_doubt, (int)e.resend, err.text);
+            fail_msg("answer %zu: %d, attempts %d, in doubt %d, resend %d: %s", i, rc, (int)e.attempts, e.in_doubt,
+                     (int)e.resend, err.text);
         finish(&m, w, &a);
     }
 }
@@ -258,15 +289,26 @@ static const struct {
     struct server s;
     const char *proved, *why, *known;
 } openings[] = {
-    {{UUID, "26.7.1.1", TABLE, "Distributed", NULL, 0, 0, NULL}, settings, "table d.t has the engine Distributed, which is no MergeTree", NULL},
+    {{UUID, "26.7.1.1", TABLE, "Distributed", NULL, 0, 0, NULL},
+     settings,
+     "table d.t has the engine Distributed, which is no MergeTree",
+     NULL},
     {{UUID, "26.7.1.1", TABLE, "MergeTree", "", 0, 0, NULL}, settings, "the table has no column to write", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "1") SETTING("wait_for_async_insert", "1") OTHERS,
-     "the server does not take async_insert=0 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "0") OTHERS,
-     "the server does not take wait_for_async_insert=1 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1"),
-     "the server does not take insert_deduplicate=1 from this user", NULL},
-    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL}, settings, "the server does not show the setting async_insert to this user",
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL},
+     SETTING("async_insert", "1") SETTING("wait_for_async_insert", "1") OTHERS,
+     "the server does not take async_insert=0 from this user",
+     NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL},
+     SETTING("async_insert", "0") OTHERS,
+     "the server does not take wait_for_async_insert=1 from this user",
+     NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL},
+     SETTING("async_insert", "0") SETTING("wait_for_async_insert", "1"),
+     "the server does not take insert_deduplicate=1 from this user",
+     NULL},
+    {{UUID, "26.7.1.1", TABLE, "MergeTree", NULL, 0, 0, NULL},
+     settings,
+     "the server does not show the setting async_insert to this user",
      SETTING("wait_for_async_insert", "1") OTHERS},
 };
 
@@ -335,8 +377,12 @@ static void test_untested(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resent_byte_for_byte), cmocka_unit_test(test_meetings),        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_unknown_connection),   cmocka_unit_test(test_refused_at_open), cmocka_unit_test(test_untested),
+        cmocka_unit_test(test_resent_byte_for_byte),
+        cmocka_unit_test(test_meetings),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_unknown_connection),
+        cmocka_unit_test(test_refused_at_open),
+        cmocka_unit_test(test_untested),
         cmocka_unit_test(test_old_line),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the cut: which row a key named, and how reasons add up. What a bundle's evidence comes to is tested on the program. */
+/* Inside the cut: which row a key named, and how reasons add up. What a bundle's evidence comes to is tested on the
+ * program. */
 #include "cut/inside.h"
 
 #include <setjmp.h>

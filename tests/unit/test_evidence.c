@@ -59,8 +59,9 @@ static void ids_are_whole_names(void **state)
     uint64_t id;
     assert_true(evidence_name_id("COMPLETED-12", "COMPLETED-", "", &id) && id == 12);
     assert_true(evidence_name_id("epoch-7.cap", "epoch-", ".cap", &id) && id == 7);
-    static const char *const none[] = {"COMPLETED-", "COMPLETED-12.tmp", ".COMPLETED-12.tmp-44", "COMPLETED-+12", "COMPLETED-012",
-                                       "COMPLETED-12 ", "xCOMPLETED-12", "COMPLETED-99999999999999999999"};
+    static const char *const none[] = {
+        "COMPLETED-",    "COMPLETED-12.tmp", ".COMPLETED-12.tmp-44", "COMPLETED-+12",
+        "COMPLETED-012", "COMPLETED-12 ",    "xCOMPLETED-12",        "COMPLETED-99999999999999999999"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(evidence_name_id(none[i], "COMPLETED-", "", &id));
     assert_true(evidence_job_ok("a.B-1_"));
@@ -88,12 +89,16 @@ static void marker_comes_back(void **state)
 static void marker_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = {
-        "", "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,1", "job=1\ngeneration=1\nsubtasks=0\n",
-        "job=1\ncheckpoint=12\ncheckpoint=12\ngeneration=1\nsubtasks=0\n", "job=1\ncheckpoint=x\ngeneration=1\nsubtasks=0\n",
-        "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=\n", "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,0\n",
-        "job=../1\ncheckpoint=12\ngeneration=1\nsubtasks=0\n", "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0\nnonsense\n",
-        "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,\n"};
+    static const char *const bad[] = {"",
+                                      "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,1",
+                                      "job=1\ngeneration=1\nsubtasks=0\n",
+                                      "job=1\ncheckpoint=12\ncheckpoint=12\ngeneration=1\nsubtasks=0\n",
+                                      "job=1\ncheckpoint=x\ngeneration=1\nsubtasks=0\n",
+                                      "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=\n",
+                                      "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,0\n",
+                                      "job=../1\ncheckpoint=12\ngeneration=1\nsubtasks=0\n",
+                                      "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0\nnonsense\n",
+                                      "job=1\ncheckpoint=12\ngeneration=1\nsubtasks=0,\n"};
     struct marker m;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(marker_parse(bad[i], strlen(bad[i]), "m", &arena, &m, &err), -1);
@@ -163,12 +168,19 @@ static void greatest_of_everything(void **state)
     const struct {
         const char *file;
         uint64_t then;
-    } step[] = {{"ckpt/_jobs/1/COMPLETED-3", 3}, {"ckpt/_jobs/2/COMPLETED-99", 3}, {"ckpt/_state/1/v1/0/checkpoint-4.snap", 4},
-                {"ckpt/_state/1/v1/1/changelog-5.snap", 5}, {"ckpt/_state/1/v1/1/start-6.snap", 6},
-                {"ckpt/_state/1/v1/x.cp-90/CURRENT", 6}, {"capture/op-2/subtask-0/epoch-7.cap", 7},
-                {"capture/op-3/subtask-1/epoch-9.sink.json", 9}, {"capture/op-3/subtask-1/final.cap", 9},
-                {"capture/op-x/subtask-1/epoch-50.cap", 9}, {"capture/notes", 9},
-                {"ckpt/_state/1/v1/0.cp-11/CURRENT", 11}, {"ckpt/_state/1/v1/0.cp-12", 12}};
+    } step[] = {{"ckpt/_jobs/1/COMPLETED-3", 3},
+                {"ckpt/_jobs/2/COMPLETED-99", 3},
+                {"ckpt/_state/1/v1/0/checkpoint-4.snap", 4},
+                {"ckpt/_state/1/v1/1/changelog-5.snap", 5},
+                {"ckpt/_state/1/v1/1/start-6.snap", 6},
+                {"ckpt/_state/1/v1/x.cp-90/CURRENT", 6},
+                {"capture/op-2/subtask-0/epoch-7.cap", 7},
+                {"capture/op-3/subtask-1/epoch-9.sink.json", 9},
+                {"capture/op-3/subtask-1/final.cap", 9},
+                {"capture/op-x/subtask-1/epoch-50.cap", 9},
+                {"capture/notes", 9},
+                {"ckpt/_state/1/v1/0.cp-11/CURRENT", 11},
+                {"ckpt/_state/1/v1/0.cp-12", 12}};
     for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
         put(step[i].file, "x");
         assert_int_equal(evidence_greatest_id(ckpt.p, cap.p, "1", &g, &err), 0);
@@ -188,9 +200,19 @@ static struct snapshot sample(void)
 {
     static struct position at[] = {{0, 100}, {2, INT64_MAX}}, max[] = {{0, -5}};
     static uint64_t declared[] = {0, 2};
-    return (struct snapshot){.job = "1", .operator_id = "1", .kind = "kafka-source", .subtask = 1, .checkpoint = 12,
-                             .log = {"orders", "cl", NULL}, .isolation = "read_committed", .positions = at, .n_positions = 2,
-                             .declared = declared, .n_declared = 2, .partition_max = max, .n_partition_max = 1};
+    return (struct snapshot){.job = "1",
+                             .operator_id = "1",
+                             .kind = "kafka-source",
+                             .subtask = 1,
+                             .checkpoint = 12,
+                             .log = {"orders", "cl", NULL},
+                             .isolation = "read_committed",
+                             .positions = at,
+                             .n_positions = 2,
+                             .declared = declared,
+                             .n_declared = 2,
+                             .partition_max = max,
+                             .n_partition_max = 1};
 }
 
 static void snapshot_comes_back(void **state)
@@ -360,14 +382,27 @@ static void capture_cut_short(void **state)
 
 static struct interval interval_sample(void)
 {
-    static struct ledger_entry ledger[] = {{"t1", 0, 50, 1, 1, false, RESEND_NONE}, {"t2", 50, 50, 2, 3, true, RESEND_MAY_DUPLICATE}};
+    static struct ledger_entry ledger[] = {{"t1", 0, 50, 1, 1, false, RESEND_NONE},
+                                           {"t2", 50, 50, 2, 3, true, RESEND_MAY_DUPLICATE}};
     return (struct interval){
-        .job = "1", .operator_id = "3", .attempt = "a1", .subtask = 0, .epoch = 12, .previous = 11,
-        .destination = {.endpoint = "http://u:p@h:8123", .server_uuid = "s", .server_version = "26.5", .database = "shop",
-                        .table = "orders", .table_uuid = "t", .engine = "MergeTree", .engine_full = "MergeTree ORDER BY k",
+        .job = "1",
+        .operator_id = "3",
+        .attempt = "a1",
+        .subtask = 0,
+        .epoch = 12,
+        .previous = 11,
+        .destination = {.endpoint = "http://u:p@h:8123",
+                        .server_uuid = "s",
+                        .server_version = "26.5",
+                        .database = "shop",
+                        .table = "orders",
+                        .table_uuid = "t",
+                        .engine = "MergeTree",
+                        .engine_full = "MergeTree ORDER BY k",
                         .create_table_query = "CREATE TABLE t (`password` String) SETTINGS x = 'http://a:b@c/'",
                         .columns = "[{\"name\":\"k\",\"type\":\"Int64\"}]"},
-        .ledger = ledger, .n_ledger = 2};
+        .ledger = ledger,
+        .n_ledger = 2};
 }
 
 static void interval_comes_back(void **state)
@@ -384,10 +419,12 @@ static void interval_comes_back(void **state)
     path_join(&path, root, "op-3/subtask-0/epoch-12.sink.json");
     assert_int_equal(file_read(path.p, 1 << 20, &text, &err), 0);
     assert_int_equal(interval_parse(text.p, text.len, "iv", &arena, &got, &err), 0);
-    assert_true(got.seen == 100 && got.n_ledger == 2 && got.ledger[1].resend == RESEND_MAY_DUPLICATE && got.ledger[1].first == 50);
+    assert_true(got.seen == 100 && got.n_ledger == 2 && got.ledger[1].resend == RESEND_MAY_DUPLICATE &&
+                got.ledger[1].first == 50);
     assert_string_equal(got.file, "epoch-12.cap");
     assert_string_equal(got.destination.endpoint, "http://<redacted>@h:8123");
-    assert_string_equal(got.destination.create_table_query, "CREATE TABLE t (`password` String) SETTINGS x = 'http://<redacted>@c/'");
+    assert_string_equal(got.destination.create_table_query,
+                        "CREATE TABLE t (`password` String) SETTINGS x = 'http://<redacted>@c/'");
     assert_null(destination_differs(&got.destination, &got.destination));
     struct destination other = got.destination;
     other.table_uuid = "u";
@@ -443,23 +480,26 @@ static void redaction(void **state)
     (void)state;
     static const struct {
         const char *in, *out;
-    } t[] = {{"{\"password\":\"x\",\"key\":[\"k\"]}", "{\"password\":\"<redacted>\",\"key\":[\"k\"]}"},
-             {"{\"a\":[{\"sasl.jaas.config\":{\"u\":1}}]}", "{\"a\":[{\"sasl.jaas.config\":\"<redacted>\"}]}"},
-             {"{\"API-Key\":\"k\",\"primary_key\":\"id\",\"Secret\":null}", "{\"API-Key\":\"<redacted>\",\"primary_key\":\"id\",\"Secret\":null}"},
-             {"{\"url\":\"https://bob:hunter2@h:8443/x?a=b@c\"}", "{\"url\":\"https://<redacted>@h:8443/x?a=b@c\"}"},
-             {"\"http://h/?user=u&password=p&x=1\"", "\"http://h/?user=u&password=<redacted>&x=1\""},
-             {"\"SETTINGS password = 'a\\\\'b', n = 1\"", "\"SETTINGS password = '<redacted>', n = 1\""},
-             {"{\"accessKey\":1,\"pass-word\":1,\"db_pass\":1,\"basic.auth.user.info\":1,\"key_columns\":1,\"bypass\":1,\"author\":1}",
-              "{\"accessKey\":\"<redacted>\",\"pass-word\":\"<redacted>\",\"db_pass\":\"<redacted>\",\"basic.auth.user.info\":\"<redacted>\",\"key_columns\":1,"
-              "\"bypass\":1,\"author\":1}"},
-             {"[{\"name\":\"password\",\"value\":\"x\"},{\"value\":\"x\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]",
-              "[{\"name\":\"password\",\"value\":\"<redacted>\"},{\"value\":\"<redacted>\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]"},
-             {"[\"--password\",\"x\",\"y\",\"--token=x\",\"y\",\"password\",\"id\"]",
-              "[\"--password\",\"<redacted>\",\"y\",\"--token=<redacted>\",\"y\",\"password\",\"id\"]"},
-             {"\"Authorization: Bearer a b\"", "\"Authorization: <redacted>\""},
-             {"\"A=x;AccountKey=k==;B=y IDENTIFIED WITH plaintext_password BY 'x'\"", "\"A=x;AccountKey=<redacted>;B=y IDENTIFIED WITH plaintext_password BY '<redacted>'\""},
-             {"\"k -----BEGIN RSA PRIVATE KEY-----\\nx\"", "\"k <redacted>\""},
-             {"{\"n\":9007199254740993}", "{\"n\":9007199254740993}"}};
+    } t[] = {
+        {"{\"password\":\"x\",\"key\":[\"k\"]}", "{\"password\":\"<redacted>\",\"key\":[\"k\"]}"},
+        {"{\"a\":[{\"sasl.jaas.config\":{\"u\":1}}]}", "{\"a\":[{\"sasl.jaas.config\":\"<redacted>\"}]}"},
+        {"{\"API-Key\":\"k\",\"primary_key\":\"id\",\"Secret\":null}",
+         "{\"API-Key\":\"<redacted>\",\"primary_key\":\"id\",\"Secret\":null}"},
+        {"{\"url\":\"https://bob:hunter2@h:8443/x?a=b@c\"}", "{\"url\":\"https://<redacted>@h:8443/x?a=b@c\"}"},
+        {"\"http://h/?user=u&password=p&x=1\"", "\"http://h/?user=u&password=<redacted>&x=1\""},
+        {"\"SETTINGS password = 'a\\\\'b', n = 1\"", "\"SETTINGS password = '<redacted>', n = 1\""},
+        {"{\"accessKey\":1,\"pass-word\":1,\"db_pass\":1,\"basic.auth.user.info\":1,\"key_columns\":1,\"bypass\":1,\"author\":1}",
+         "{\"accessKey\":\"<redacted>\",\"pass-word\":\"<redacted>\",\"db_pass\":\"<redacted>\",\"basic.auth.user.info\":\"<redacted>\",\"key_columns\":1,"
+         "\"bypass\":1,\"author\":1}"},
+        {"[{\"name\":\"password\",\"value\":\"x\"},{\"value\":\"x\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]",
+         "[{\"name\":\"password\",\"value\":\"<redacted>\"},{\"value\":\"<redacted>\",\"key\":\"sasl.password\"},{\"name\":\"password\",\"type\":\"String\"}]"},
+        {"[\"--password\",\"x\",\"y\",\"--token=x\",\"y\",\"password\",\"id\"]",
+         "[\"--password\",\"<redacted>\",\"y\",\"--token=<redacted>\",\"y\",\"password\",\"id\"]"},
+        {"\"Authorization: Bearer a b\"", "\"Authorization: <redacted>\""},
+        {"\"A=x;AccountKey=k==;B=y IDENTIFIED WITH plaintext_password BY 'x'\"",
+         "\"A=x;AccountKey=<redacted>;B=y IDENTIFIED WITH plaintext_password BY '<redacted>'\""},
+        {"\"k -----BEGIN RSA PRIVATE KEY-----\\nx\"", "\"k <redacted>\""},
+        {"{\"n\":9007199254740993}", "{\"n\":9007199254740993}"}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         struct buf out = BUF_INIT;
         redact_put(&out, json_parse_named(t[i].in, strlen(t[i].in), &arena, "t", &err));
@@ -471,7 +511,10 @@ static void redaction(void **state)
 static void op_spec_is_redacted(void **state)
 {
     (void)state;
-    struct op_spec op = {"1", "3", "ch-sink", "clickhouse-sink", "sink", "{\"url\":\"http://a:b@h\",\"password\":\"hunter2\"}"}, got;
+    struct op_spec op = {"1",       "3",
+                         "ch-sink", "clickhouse-sink",
+                         "sink",    "{\"url\":\"http://a:b@h\",\"password\":\"hunter2\"}"},
+                   got;
     assert_int_equal(op_spec_write(root, 0, &op, &err), 0);
     struct buf path = BUF_INIT, text = BUF_INIT;
     path_join(&path, root, "op-3/subtask-0/op.json");
@@ -486,10 +529,21 @@ static void op_spec_is_redacted(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(ids_are_whole_names), T(marker_comes_back), T(marker_refuses), T(scan_takes_markers_only), T(restore_rule),
-        T(greatest_of_everything), T(snapshot_comes_back), T(crc32c_is_castagnoli), T(capture_comes_back), T(capture_is_bounded),
-        T(capture_write_failure_disarms), T(capture_cut_short), T(interval_comes_back), T(barrier_comes_back), T(redaction),
-        T(op_spec_is_redacted)};
+    const struct CMUnitTest tests[] = {T(ids_are_whole_names),
+                                       T(marker_comes_back),
+                                       T(marker_refuses),
+                                       T(scan_takes_markers_only),
+                                       T(restore_rule),
+                                       T(greatest_of_everything),
+                                       T(snapshot_comes_back),
+                                       T(crc32c_is_castagnoli),
+                                       T(capture_comes_back),
+                                       T(capture_is_bounded),
+                                       T(capture_write_failure_disarms),
+                                       T(capture_cut_short),
+                                       T(interval_comes_back),
+                                       T(barrier_comes_back),
+                                       T(redaction),
+                                       T(op_spec_is_redacted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,13 +9,15 @@
 #include "http/http.h"
 #include "mock_server.h"
 
-#define SUMMARY(rows) "X-ClickHouse-Summary: {\"read_rows\":\"9\",\"written_rows\":\"3\",\"result_rows\":\"" rows "\"}\r\n"
+#define SUMMARY(rows) \
+    "X-ClickHouse-Summary: {\"read_rows\":\"9\",\"written_rows\":\"3\",\"result_rows\":\"" rows "\"}\r\n"
 #define SECRET "hunter2/+ x"
 
 static struct http *open_url(const char *url)
 {
     struct err err = ERR_INIT;
-    struct http_options o = {.url = url, .user = "reader", .password = SECRET, .timeout_ms = 400, .connect_timeout_ms = 2000};
+    struct http_options o = {
+        .url = url, .user = "reader", .password = SECRET, .timeout_ms = 400, .connect_timeout_ms = 2000};
     struct http *h = http_open(&o, &err);
     if (h == NULL)
         fail_msg("%s", err.text);
@@ -28,12 +30,22 @@ static void test_urls(void **state)
     static const struct {
         const char *url, *endpoint;
     } good[] = {
-        {"http://127.0.0.1:8123", "http://127.0.0.1:8123"}, {"http://ch.example:8123/", "http://ch.example:8123"},
-        {"https://ch.example", "https://ch.example:443"},   {"http://[::1]:8123/ch/", "http://[::1]:8123/ch"},
+        {"http://127.0.0.1:8123", "http://127.0.0.1:8123"},
+        {"http://ch.example:8123/", "http://ch.example:8123"},
+        {"https://ch.example", "https://ch.example:443"},
+        {"http://[::1]:8123/ch/", "http://[::1]:8123/ch"},
     };
     static const char *const bad[] = {
-        "http://audit:s3cr%21t@ch:8123/", "http://s3cr%21t@ch:8123/", "ftp://ch/s3cr%21t", "file:///s3cr%21t", "ch:8123", "",
-        "http://ch:8123/?password=s3cr%21t", "http://ch:8123/#s3cr%21t", "http://", "http://ch:99999/s3cr%21t",
+        "http://audit:s3cr%21t@ch:8123/",
+        "http://s3cr%21t@ch:8123/",
+        "ftp://ch/s3cr%21t",
+        "file:///s3cr%21t",
+        "ch:8123",
+        "",
+        "http://ch:8123/?password=s3cr%21t",
+        "http://ch:8123/#s3cr%21t",
+        "http://",
+        "http://ch:99999/s3cr%21t",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct http *h = open_url(good[i].url);
@@ -60,10 +72,12 @@ static void expect_insert(struct http *h, enum http_outcome want, int code, cons
 {
     struct http_answer a;
     char *data = xcalloc(1, body + 1);
-    static const struct http_setting settings[] = {{"async_insert", "0"}, {"insert_deduplication_token", "a b&c"}, {NULL, NULL}};
+    static const struct http_setting settings[] = {
+        {"async_insert", "0"}, {"insert_deduplication_token", "a b&c"}, {NULL, NULL}};
     enum http_outcome got = http_insert(h, "INSERT INTO t FORMAT RowBinary", settings, data, body, &a);
     free(data);
-    if (got != want || a.outcome != want || a.code != code || strstr(a.text, text) == NULL || (want == HTTP_DONE && *a.text != '\0'))
+    if (got != want || a.outcome != want || a.code != code || strstr(a.text, text) == NULL ||
+        (want == HTTP_DONE && *a.text != '\0'))
         fail_msg("outcome %d code %d: %s", (int)got, a.code, a.text);
     assert_null(strstr(a.text, "hunter2"));
 }
@@ -74,7 +88,8 @@ static void test_insert_outcomes(void **state)
     struct mock m;
     mock_listen(&m);
     mock_answer(&m, MOCK_ANSWER, 200, SUMMARY("0"), "", 0);
-    mock_answer(&m, MOCK_ANSWER, 500, "X-ClickHouse-Exception-Code: 469\r\n", "Code: 469. violated by " SECRET "\nmore", 35);
+    mock_answer(&m, MOCK_ANSWER, 500, "X-ClickHouse-Exception-Code: 469\r\n", "Code: 469. violated by " SECRET "\nmore",
+                35);
     mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Exception-Code: 241\r\n", "", 0);
     mock_answer(&m, MOCK_ANSWER, 503, "", "overloaded", 10);
     mock_answer(&m, MOCK_ANSWER, 302, "Location: http://evil/\r\n", "", 0);
@@ -118,8 +133,8 @@ static void test_not_sent(void **state)
     http_close(h);
 }
 
-/* The server closes a kept connection just as an INSERT's data were sent over it: it must not be sent again unseen, while a
- * SELECT is, and says that its answer came over a new connection. */
+/* The server closes a kept connection just as an INSERT's data were sent over it: it must not be sent again unseen,
+ * while a SELECT is, and says that its answer came over a new connection. */
 static void test_dead_connection(void **state)
 {
     (void)state;
@@ -179,7 +194,8 @@ static void test_select_outcomes(void **state)
     mock_answer(&m, MOCK_ANSWER, 200, "", "abc", 3);
     mock_raw(&m, MOCK_CLOSE, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", 54);
     mock_raw(&m, MOCK_CLOSE, "nonsense\r\n\r\n", 12);
-    mock_answer(&m, MOCK_ANSWER, 516, "X-ClickHouse-Exception-Code: 516\r\n", "aHVudGVyMi8rIHg= hunter2%2F%2B%20x\x01\xff", 36);
+    mock_answer(&m, MOCK_ANSWER, 516, "X-ClickHouse-Exception-Code: 516\r\n",
+                "aHVudGVyMi8rIHg= hunter2%2F%2B%20x\x01\xff", 36);
     mock_start(&m);
     struct http *h = open_url(m.url);
     expect_select(h, HTTP_ANSWERED, 62, "Code: 62");
@@ -257,9 +273,14 @@ static void test_quoting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urls),        cmocka_unit_test(test_insert_outcomes), cmocka_unit_test(test_not_sent),
-        cmocka_unit_test(test_dead_connection), cmocka_unit_test(test_select_outcomes), cmocka_unit_test(test_no_proxy),
-        cmocka_unit_test(test_own_time),    cmocka_unit_test(test_quoting),
+        cmocka_unit_test(test_urls),
+        cmocka_unit_test(test_insert_outcomes),
+        cmocka_unit_test(test_not_sent),
+        cmocka_unit_test(test_dead_connection),
+        cmocka_unit_test(test_select_outcomes),
+        cmocka_unit_test(test_no_proxy),
+        cmocka_unit_test(test_own_time),
+        cmocka_unit_test(test_quoting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,10 @@ struct text {
     const char *p;
     size_t n;
 };
-#define T(s) {s, sizeof(s) - 1}
+#define T(s) \
+    { \
+        s, sizeof(s) - 1 \
+    }
 
 /* Both readers must say the same of a text. Returns acceptance; *e as refused. */
 static bool both(const char *p, size_t n, struct json_error *e)
@@ -47,31 +50,87 @@ static void accepts_the_grammar(void **state)
     (void)state;
     static const struct text texts[] = {
         /* section 2: any value is a text; white space is space, tab, line feed, carriage return, around any token */
-        T("null"), T("true"), T("false"), T("0"), T("\"\""), T("[]"), T("{}"), T(" 1 "), T("\t\n\r [ \t1\r,\n2 ] \n"),
-        T(" { \"a\" : 1 , \"b\" : 2 } "), T("[\n]"), T("{\r\n}"),
+        T("null"),
+        T("true"),
+        T("false"),
+        T("0"),
+        T("\"\""),
+        T("[]"),
+        T("{}"),
+        T(" 1 "),
+        T("\t\n\r [ \t1\r,\n2 ] \n"),
+        T(" { \"a\" : 1 , \"b\" : 2 } "),
+        T("[\n]"),
+        T("{\r\n}"),
         /* 4: members; names any string, empty and escaped ones too; the same name again in another object */
-        T("{\"\":0}"), T("{\"a\":{\"a\":{\"a\":[]}}}"), T("[{\"a\":1},{\"a\":2}]"), T("{\"a\":1,\"A\":2,\"a \":3}"),
-        T("{\"\\u0000\":1,\"\":2}"), T("{\"a\\tb\":1,\"a\\nb\":2}"), T("{\"min\":-1.0e+28,\"max\":1.0e+28}"),
+        T("{\"\":0}"),
+        T("{\"a\":{\"a\":{\"a\":[]}}}"),
+        T("[{\"a\":1},{\"a\":2}]"),
+        T("{\"a\":1,\"A\":2,\"a \":3}"),
+        T("{\"\\u0000\":1,\"\":2}"),
+        T("{\"a\\tb\":1,\"a\\nb\":2}"),
+        T("{\"min\":-1.0e+28,\"max\":1.0e+28}"),
         /* 5: arrays of mixed values */
-        T("[null,1,\"1\",{}]"), T("[[]]"), T("[[],[[]]]"), T("[1,null,null,null,2]"), T("[\"a\"]"), T("[false]"),
+        T("[null,1,\"1\",{}]"),
+        T("[[]]"),
+        T("[[],[[]]]"),
+        T("[1,null,null,null,2]"),
+        T("[\"a\"]"),
+        T("[false]"),
         /* 6: numbers */
-        T("-0"), T("-0.0"), T("0.0"), T("-1"), T("10"), T("123456789012345678901234567890"), T("0e1"), T("0E+1"), T("1e-2"),
-        T("1E22"), T("123.456e78"), T("123e45"), T("[0e+1]"), T("-0e-0"), T("1.5E+3"), T("0.000000000000000000000000000000000000001"),
-        T("100000000000000000000000000000000"), T("-123"), T("1e00"), T("20e1"),
+        T("-0"),
+        T("-0.0"),
+        T("0.0"),
+        T("-1"),
+        T("10"),
+        T("123456789012345678901234567890"),
+        T("0e1"),
+        T("0E+1"),
+        T("1e-2"),
+        T("1E22"),
+        T("123.456e78"),
+        T("123e45"),
+        T("[0e+1]"),
+        T("-0e-0"),
+        T("1.5E+3"),
+        T("0.000000000000000000000000000000000000001"),
+        T("100000000000000000000000000000000"),
+        T("-123"),
+        T("1e00"),
+        T("20e1"),
         /* past what a double holds: the grammar allows it, and the text is kept */
-        T("1e400"), T("-1e400"), T("123.456e-789"), T("0.4e006699999999999999999999999999999999969999999006"), T("1.5e+9999"),
+        T("1e400"),
+        T("-1e400"),
+        T("123.456e-789"),
+        T("0.4e006699999999999999999999999999999999969999999006"),
+        T("1.5e+9999"),
         T("-123123123123123123123123123123"),
         /* 7: every escape; the solidus raw too; U+0000 escaped; U+007F and the line separators raw */
-        T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""), T("\"/\""), T("\"\\u0000\""), T("\"\x7f\""), T("\"\xe2\x80\xa8\xe2\x80\xa9\""),
-        T("\"\\u0041\\u00e9\\u20AC\\uFFFF\\ufffe\""), T("\"\\u0012\""), T("\"\\\\u0000\""), T("\"\\\\\\\"\""), T("\"a/*b*/c\""),
+        T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
+        T("\"/\""),
+        T("\"\\u0000\""),
+        T("\"\x7f\""),
+        T("\"\xe2\x80\xa8\xe2\x80\xa9\""),
+        T("\"\\u0041\\u00e9\\u20AC\\uFFFF\\ufffe\""),
+        T("\"\\u0012\""),
+        T("\"\\\\u0000\""),
+        T("\"\\\\\\\"\""),
+        T("\"a/*b*/c\""),
         /* pairs of surrogates, either case of digits, the least and the greatest; noncharacters */
-        T("\"\\ud800\\udc00\""), T("\"\\uDBFF\\uDFFF\""), T("\"\\uD83d\\uDe39\\ud83d\\ude00\""), T("\"\\ufdd0\\u200B\""),
+        T("\"\\ud800\\udc00\""),
+        T("\"\\uDBFF\\uDFFF\""),
+        T("\"\\uD83d\\uDe39\\ud83d\\ude00\""),
+        T("\"\\ufdd0\\u200B\""),
         /* 8.1: raw UTF-8 of 2, 3 and 4 bytes, at the edges of each length */
         T("\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""),
-        T("{\"\xd0\xb8\xd0\xbc\xd1\x8f\":\"\xe2\x82\xac\"}"), T("\"\xef\xbb\xbf\""),
+        T("{\"\xd0\xb8\xd0\xbc\xd1\x8f\":\"\xe2\x82\xac\"}"),
+        T("\"\xef\xbb\xbf\""),
         /* longer than the wide loops take at once */
-        T("\"0123456789abcdef0123456789abcdef0123456789abcdef\""), T("[12345678901234567,1234567890123456]"),
-        T("\"0123456789abcd\xc3\xa9\""), T("\"0123456789abcde\xc3\xa9g\""), T("\"0123456789abcdef\\n\""),
+        T("\"0123456789abcdef0123456789abcdef0123456789abcdef\""),
+        T("[12345678901234567,1234567890123456]"),
+        T("\"0123456789abcd\xc3\xa9\""),
+        T("\"0123456789abcde\xc3\xa9g\""),
+        T("\"0123456789abcdef\\n\""),
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct json_error e;
@@ -85,108 +144,196 @@ struct refusal {
     size_t n, at;
     const char *why;
 };
-#define R(s, at, why) {s, sizeof(s) - 1, at, why}
+#define R(s, at, why) \
+    { \
+        s, sizeof(s) - 1, at, why \
+    }
 
 static const struct refusal structure[] = {
-    R("", 0, "no value"), R("  \n", 3, "no value"), R("\xef\xbb\xbf", 0, "byte order mark"),
+    R("", 0, "no value"),
+    R("  \n", 3, "no value"),
+    R("\xef\xbb\xbf", 0, "byte order mark"),
     R("\xef\xbb\xbf{}", 0, "byte order mark"),
-    R("1 2", 2, "text after the value"), R("{}}", 2, "text after the value"), R("[1]]", 3, "text after the value"),
+    R("1 2", 2, "text after the value"),
+    R("{}}", 2, "text after the value"),
+    R("[1]]", 3, "text after the value"),
     R("nullx", 4, "text after the value"),
-    R("1]", 1, "text after the value"), R("\"\"x", 2, "text after the value"), R("[]//c", 2, "text after the value"),
+    R("1]", 1, "text after the value"),
+    R("\"\"x", 2, "text after the value"),
+    R("[]//c", 2, "text after the value"),
     R("{}\f", 2, "text after the value"),
-    R("[][]", 2, "text after the value"), R("1\0", 1, "text after the value"), R("\"a\",", 3, "text after the value"),
-    R("nul", 0, "not the start of a value"), R("True", 0, "not the start of a value"),
-    R("NaN", 0, "not the start of a value"), R("Infinity", 0, "not the start of a value"),
-    R("'a'", 0, "not the start of a value"), R("a", 0, "not the start of a value"), R("*", 0, "not the start of a value"),
+    R("[][]", 2, "text after the value"),
+    R("1\0", 1, "text after the value"),
+    R("\"a\",", 3, "text after the value"),
+    R("nul", 0, "not the start of a value"),
+    R("True", 0, "not the start of a value"),
+    R("NaN", 0, "not the start of a value"),
+    R("Infinity", 0, "not the start of a value"),
+    R("'a'", 0, "not the start of a value"),
+    R("a", 0, "not the start of a value"),
+    R("*", 0, "not the start of a value"),
     R("\xe5", 0, "not the start of a value"),
-    R("\f1", 0, "not the start of a value"), R("\xc2\xa0" "1", 0, "not the start of a value"),
-    R("]", 0, "not the start of a value"), R(",", 0, "not the start of a value"), R("\0", 0, "not the start of a value"),
-    R("/**/1", 0, "not the start of a value"), R("<.>", 0, "not the start of a value"),
+    R("\f1", 0, "not the start of a value"),
+    R("\xc2\xa0"
+      "1",
+      0, "not the start of a value"),
+    R("]", 0, "not the start of a value"),
+    R(",", 0, "not the start of a value"),
+    R("\0", 0, "not the start of a value"),
+    R("/**/1", 0, "not the start of a value"),
+    R("<.>", 0, "not the start of a value"),
     R("\\u000A\"\"", 0, "not the start of a value"),
-    R("[", 1, "text ends before a value"), R("[1,", 3, "text ends before a value"),
-    R("[ \v1]", 2, "not the start of a value"), R("[nul]", 1, "not the start of a value"),
-    R("[fals", 1, "not the start of a value"), R("[tru]", 1, "not the start of a value"),
+    R("[", 1, "text ends before a value"),
+    R("[1,", 3, "text ends before a value"),
+    R("[ \v1]", 2, "not the start of a value"),
+    R("[nul]", 1, "not the start of a value"),
+    R("[fals", 1, "not the start of a value"),
+    R("[tru]", 1, "not the start of a value"),
     R("[\xff]", 1, "not the start of a value"),
-    R("[,1]", 1, "a value is missing"), R("[1,,2]", 3, "a value is missing"), R("[1,]", 3, "a value is missing"),
-    R("[,]", 1, "a value is missing"), R("[}", 1, "a value is missing"), R("{\"a\":}", 5, "a value is missing"),
-    R("{\"a\":,", 5, "a value is missing"), R("{\"a\":1,\"b\":]", 11, "a value is missing"),
+    R("[,1]", 1, "a value is missing"),
+    R("[1,,2]", 3, "a value is missing"),
+    R("[1,]", 3, "a value is missing"),
+    R("[,]", 1, "a value is missing"),
+    R("[}", 1, "a value is missing"),
+    R("{\"a\":}", 5, "a value is missing"),
+    R("{\"a\":,", 5, "a value is missing"),
+    R("{\"a\":1,\"b\":]", 11, "a value is missing"),
     R("{\"a\":", 5, "text ends before a value"),
-    R("[1 2]", 3, "expected a comma or a closing bracket"), R("[1}", 2, "expected a comma or a closing bracket"),
+    R("[1 2]", 3, "expected a comma or a closing bracket"),
+    R("[1}", 2, "expected a comma or a closing bracket"),
     R("[\"a\"\xc3\xa9]", 4, "expected a comma or a closing bracket"),
     R("[1:2]", 2, "expected a comma or a closing bracket"),
-    R("[3[4]]", 2, "expected a comma or a closing bracket"), R("[0x1]", 2, "expected a comma or a closing bracket"),
-    R("[1+2]", 2, "expected a comma or a closing bracket"), R("[1", 2, "text ends inside an array"),
+    R("[3[4]]", 2, "expected a comma or a closing bracket"),
+    R("[0x1]", 2, "expected a comma or a closing bracket"),
+    R("[1+2]", 2, "expected a comma or a closing bracket"),
+    R("[1", 2, "text ends inside an array"),
     R("{\"a\":1 \"b\":2}", 7, "expected a comma or a closing brace"),
-    R("{\"a\":1]", 6, "expected a comma or a closing brace"), R("{\"a\":true]", 9, "expected a comma or a closing brace"),
+    R("{\"a\":1]", 6, "expected a comma or a closing brace"),
+    R("{\"a\":true]", 9, "expected a comma or a closing brace"),
     R("{\"a\":1#}", 6, "expected a comma or a closing brace"),
-    R("{\"a\":1", 6, "text ends inside an object"), R("{", 1, "text ends inside an object"),
-    R("{\"a\"", 4, "text ends inside an object"), R("{\"a\":1,", 7, "text ends inside an object"),
-    R("{a:1}", 1, "expected a name in quotes"), R("{1:1}", 1, "expected a name in quotes"),
-    R("{'a':1}", 1, "expected a name in quotes"), R("{[", 1, "expected a name in quotes"),
+    R("{\"a\":1", 6, "text ends inside an object"),
+    R("{", 1, "text ends inside an object"),
+    R("{\"a\"", 4, "text ends inside an object"),
+    R("{\"a\":1,", 7, "text ends inside an object"),
+    R("{a:1}", 1, "expected a name in quotes"),
+    R("{1:1}", 1, "expected a name in quotes"),
+    R("{'a':1}", 1, "expected a name in quotes"),
+    R("{[", 1, "expected a name in quotes"),
     R("{,", 1, "expected a name in quotes"),
-    R("{\"a\":1,,\"b\":2}", 7, "expected a name in quotes"), R("{null:1}", 1, "expected a name in quotes"),
+    R("{\"a\":1,,\"b\":2}", 7, "expected a name in quotes"),
+    R("{null:1}", 1, "expected a name in quotes"),
     R("{\"a\":1,}", 7, "comma before a closing brace"),
-    R("{\"a\" 1}", 5, "expected a colon"), R("{\"a\",1}", 4, "expected a colon"), R("{\"a\"}", 4, "expected a colon"),
+    R("{\"a\" 1}", 5, "expected a colon"),
+    R("{\"a\",1}", 4, "expected a colon"),
+    R("{\"a\"}", 4, "expected a colon"),
     R("{\"a\"::1}", 5, "not the start of a value"),
 };
 
 static const struct refusal numbers[] = {
-    R("01", 1, "leading zero"), R("-01", 2, "leading zero"), R("[-012]", 3, "leading zero"), R("00", 1, "leading zero"),
+    R("01", 1, "leading zero"),
+    R("-01", 2, "leading zero"),
+    R("[-012]", 3, "leading zero"),
+    R("00", 1, "leading zero"),
     R("012.3", 1, "leading zero"),
-    R("-", 1, "text ends inside a number"), R("1.", 2, "text ends inside a number"),
-    R("1e", 2, "text ends inside a number"), R("1e+", 3, "text ends inside a number"), R("0.e1", 2, "expected a digit"),
-    R("[1.]", 3, "expected a digit"), R("[-]", 2, "expected a digit"), R("[--1]", 2, "expected a digit"),
-    R("[-a]", 2, "expected a digit"), R("[1.e1]", 3, "expected a digit"), R("[1e]", 3, "expected a digit"),
-    R("[1e-]", 4, "expected a digit"), R("[1.0e+]", 6, "expected a digit"), R("[0.3e]", 5, "expected a digit"),
-    R("[1eE2]", 3, "expected a digit"), R("[-.1]", 2, "expected a digit"), R("[- 1]", 2, "expected a digit"),
+    R("-", 1, "text ends inside a number"),
+    R("1.", 2, "text ends inside a number"),
+    R("1e", 2, "text ends inside a number"),
+    R("1e+", 3, "text ends inside a number"),
+    R("0.e1", 2, "expected a digit"),
+    R("[1.]", 3, "expected a digit"),
+    R("[-]", 2, "expected a digit"),
+    R("[--1]", 2, "expected a digit"),
+    R("[-a]", 2, "expected a digit"),
+    R("[1.e1]", 3, "expected a digit"),
+    R("[1e]", 3, "expected a digit"),
+    R("[1e-]", 4, "expected a digit"),
+    R("[1.0e+]", 6, "expected a digit"),
+    R("[0.3e]", 5, "expected a digit"),
+    R("[1eE2]", 3, "expected a digit"),
+    R("[-.1]", 2, "expected a digit"),
+    R("[- 1]", 2, "expected a digit"),
     R("[-Infinity]", 2, "expected a digit"),
-    R("+1", 0, "not the start of a value"), R(".5", 0, "not the start of a value"),
-    R("[++1]", 1, "not the start of a value"), R("[\xef\xbc\x91]", 1, "not the start of a value"),
-    R("[1.2.3]", 4, "expected a comma or a closing bracket"), R("[1 000]", 3, "expected a comma or a closing bracket"),
-    R("[1e1.5]", 4, "expected a comma or a closing bracket"), R("[1_0]", 2, "expected a comma or a closing bracket"),
-    R("[1ea]", 3, "expected a digit"), R("1f", 1, "text after the value"),
+    R("+1", 0, "not the start of a value"),
+    R(".5", 0, "not the start of a value"),
+    R("[++1]", 1, "not the start of a value"),
+    R("[\xef\xbc\x91]", 1, "not the start of a value"),
+    R("[1.2.3]", 4, "expected a comma or a closing bracket"),
+    R("[1 000]", 3, "expected a comma or a closing bracket"),
+    R("[1e1.5]", 4, "expected a comma or a closing bracket"),
+    R("[1_0]", 2, "expected a comma or a closing bracket"),
+    R("[1ea]", 3, "expected a digit"),
+    R("1f", 1, "text after the value"),
 };
 
 static const struct refusal strings[] = {
-    R("\"", 1, "text ends inside a string"), R("\"abc", 4, "text ends inside a string"),
-    R("\"\\\"", 3, "text ends inside a string"), R("\"\\", 1, "text ends inside a string"),
+    R("\"", 1, "text ends inside a string"),
+    R("\"abc", 4, "text ends inside a string"),
+    R("\"\\\"", 3, "text ends inside a string"),
+    R("\"\\", 1, "text ends inside a string"),
     R("[\"x", 3, "text ends inside a string"),
-    R("\"a\tb\"", 2, "control character in a string"), R("\"a\nb\"", 2, "control character in a string"),
-    R("\"\0\"", 1, "control character in a string"), R("\"\x1f\"", 1, "control character in a string"),
+    R("\"a\tb\"", 2, "control character in a string"),
+    R("\"a\nb\"", 2, "control character in a string"),
+    R("\"\0\"", 1, "control character in a string"),
+    R("\"\x1f\"", 1, "control character in a string"),
     R("{\"a\rb\":1}", 3, "control character in a string"),
     R("\"0123456789abcdef\x01\"", 17, "control character in a string"),
-    R("\"\\a\"", 1, "unknown escape"), R("\"\\x41\"", 1, "unknown escape"), R("\"\\'\"", 1, "unknown escape"),
-    R("\"\\\0\"", 1, "unknown escape"), R("\"\\U0041\"", 1, "unknown escape"), R("\"\\\xc3\xa9\"", 1, "unknown escape"),
-    R("\"\\\n\"", 1, "unknown escape"), R("\"\\0\"", 1, "unknown escape"),
-    R("\"\\u\"", 1, "\\u without four hexadecimal digits"), R("\"\\u123\"", 1, "\\u without four hexadecimal digits"),
-    R("\"\\u00g0\"", 1, "\\u without four hexadecimal digits"), R("\"ab\\u12", 3, "\\u without four hexadecimal digits"),
+    R("\"\\a\"", 1, "unknown escape"),
+    R("\"\\x41\"", 1, "unknown escape"),
+    R("\"\\'\"", 1, "unknown escape"),
+    R("\"\\\0\"", 1, "unknown escape"),
+    R("\"\\U0041\"", 1, "unknown escape"),
+    R("\"\\\xc3\xa9\"", 1, "unknown escape"),
+    R("\"\\\n\"", 1, "unknown escape"),
+    R("\"\\0\"", 1, "unknown escape"),
+    R("\"\\u\"", 1, "\\u without four hexadecimal digits"),
+    R("\"\\u123\"", 1, "\\u without four hexadecimal digits"),
+    R("\"\\u00g0\"", 1, "\\u without four hexadecimal digits"),
+    R("\"ab\\u12", 3, "\\u without four hexadecimal digits"),
     R("\"\\u 123\"", 1, "\\u without four hexadecimal digits"),
     R("\"\\u-123\"", 1, "\\u without four hexadecimal digits"),
-    R("\"\\ud800\"", 1, "lone surrogate"), R("\"\\udc00\"", 1, "lone surrogate"), R("\"\\ud800x\"", 1, "lone surrogate"),
-    R("\"\\ud800\\n\"", 1, "lone surrogate"), R("\"\\ud800\\ud800\"", 1, "lone surrogate"),
+    R("\"\\ud800\"", 1, "lone surrogate"),
+    R("\"\\udc00\"", 1, "lone surrogate"),
+    R("\"\\ud800x\"", 1, "lone surrogate"),
+    R("\"\\ud800\\n\"", 1, "lone surrogate"),
+    R("\"\\ud800\\ud800\"", 1, "lone surrogate"),
     R("\"\\udfff\\ud800\"", 1, "lone surrogate"),
-    R("\"\\ud800\\u0041\"", 1, "lone surrogate"), R("\"\\ud83d\\ude0\"", 1, "lone surrogate"),
-    R("\"\\ud83d\\u\"", 1, "lone surrogate"), R("\"a\\ud83d\\ude00\\udead\"", 14, "lone surrogate"),
-    R("{\"\\udbff\":1}", 2, "lone surrogate"), R("\"\\ud800", 1, "lone surrogate"),
+    R("\"\\ud800\\u0041\"", 1, "lone surrogate"),
+    R("\"\\ud83d\\ude0\"", 1, "lone surrogate"),
+    R("\"\\ud83d\\u\"", 1, "lone surrogate"),
+    R("\"a\\ud83d\\ude00\\udead\"", 14, "lone surrogate"),
+    R("{\"\\udbff\":1}", 2, "lone surrogate"),
+    R("\"\\ud800", 1, "lone surrogate"),
     R("\"\\ud800\\udc00\\ud800\\\"", 13, "lone surrogate"),
     /* 8.1: UTF-8 only. A lone continuation, an overlong form of each length, a surrogate, past U+10FFFF, cut short */
-    R("\"\x80\"", 1, "invalid UTF-8"), R("\"a\xff\"", 2, "invalid UTF-8"), R("\"\xc0\xaf\"", 1, "invalid UTF-8"),
-    R("\"\xc1\xbf\"", 1, "invalid UTF-8"), R("\"\xe0\x9f\xbf\"", 1, "invalid UTF-8"),
-    R("\"\xf0\x8f\xbf\xbf\"", 1, "invalid UTF-8"), R("\"\xed\xa0\x80\"", 1, "invalid UTF-8"),
+    R("\"\x80\"", 1, "invalid UTF-8"),
+    R("\"a\xff\"", 2, "invalid UTF-8"),
+    R("\"\xc0\xaf\"", 1, "invalid UTF-8"),
+    R("\"\xc1\xbf\"", 1, "invalid UTF-8"),
+    R("\"\xe0\x9f\xbf\"", 1, "invalid UTF-8"),
+    R("\"\xf0\x8f\xbf\xbf\"", 1, "invalid UTF-8"),
+    R("\"\xed\xa0\x80\"", 1, "invalid UTF-8"),
     R("\"\xed\xbf\xbf\"", 1, "invalid UTF-8"),
-    R("\"\xf4\x90\x80\x80\"", 1, "invalid UTF-8"), R("\"\xf5\x80\x80\x80\"", 1, "invalid UTF-8"),
-    R("\"\xfc\x83\xbf\xbf\xbf\xbf\"", 1, "invalid UTF-8"), R("\"\xc3\"", 1, "invalid UTF-8"),
-    R("\"\xe2\x82\"", 1, "invalid UTF-8"), R("\"\xf0\x9f\x98\"", 1, "invalid UTF-8"),
-    R("\"\xc3\xa9\xe2\x82", 3, "invalid UTF-8"), R("\"\xe9\"", 1, "invalid UTF-8"),
-    R("\"0123456789abcdef\xc3(\"", 17, "invalid UTF-8"), R("{\"\xb9\":\"0\"}", 2, "invalid UTF-8"),
+    R("\"\xf4\x90\x80\x80\"", 1, "invalid UTF-8"),
+    R("\"\xf5\x80\x80\x80\"", 1, "invalid UTF-8"),
+    R("\"\xfc\x83\xbf\xbf\xbf\xbf\"", 1, "invalid UTF-8"),
+    R("\"\xc3\"", 1, "invalid UTF-8"),
+    R("\"\xe2\x82\"", 1, "invalid UTF-8"),
+    R("\"\xf0\x9f\x98\"", 1, "invalid UTF-8"),
+    R("\"\xc3\xa9\xe2\x82", 3, "invalid UTF-8"),
+    R("\"\xe9\"", 1, "invalid UTF-8"),
+    R("\"0123456789abcdef\xc3(\"", 17, "invalid UTF-8"),
+    R("{\"\xb9\":\"0\"}", 2, "invalid UTF-8"),
     R("\"\xc3\xa9\xa9\"", 3, "invalid UTF-8"),
     /* UTF-16, with and without its mark */
-    R("[\0\"\0\xe9\0\"\0]\0", 1, "not the start of a value"), R("\xff\xfe[\0", 0, "not the start of a value"),
+    R("[\0\"\0\xe9\0\"\0]\0", 1, "not the start of a value"),
+    R("\xff\xfe[\0", 0, "not the start of a value"),
 };
 
 static const struct refusal duplicates[] = {
-    R("{\"a\":1,\"a\":1}", 7, "duplicate name"), R("{\"a\":1,\"\\u0061\":2}", 7, "duplicate name"),
-    R("{\"\\u0061\":1,\"a\":2}", 12, "duplicate name"), R("{\"\":1,\"\":2}", 6, "duplicate name"),
+    R("{\"a\":1,\"a\":1}", 7, "duplicate name"),
+    R("{\"a\":1,\"\\u0061\":2}", 7, "duplicate name"),
+    R("{\"\\u0061\":1,\"a\":2}", 12, "duplicate name"),
+    R("{\"\":1,\"\":2}", 6, "duplicate name"),
     R("{\"\\/\":1,\"/\":2}", 8, "duplicate name"),
     R("{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":2}", 18, "duplicate name"),
     R("{\"a\":{},\"b\":[{\"a\":1}],\"a\":1}", 22, "duplicate name"),
@@ -220,7 +367,8 @@ static void refuses_and_says_where(void **state)
 static void refuses_every_cut(void **state)
 {
     (void)state;
-    static const char text[] = "{\"type\":\"row\",\"cells\":[\"4\\u00e9\xc3\xa9\\ud83d\\ude00\",null,-1.5e+3,true],\"of\":{\"a\":[],\"b\":{}}}";
+    static const char text[] =
+        "{\"type\":\"row\",\"cells\":[\"4\\u00e9\xc3\xa9\\ud83d\\ude00\",null,-1.5e+3,true],\"of\":{\"a\":[],\"b\":{}}}";
     struct json_error e;
     assert_true(both(text, sizeof text - 1, &e));
     for (size_t n = 0; n < sizeof text - 1; n++)
@@ -313,7 +461,8 @@ static void trees_hold_what_was_written(void **state)
 {
     (void)state;
     struct arena a = ARENA_INIT;
-    const char *text = " {\"n\":-1.50e+1 , \"s\":\"a\\u0000\\ud83d\\ude00\\/\",\"l\":[ 1,[ ] ,\"x\"],\"o\":{ },\"t\":true,\"f\":false,\"z\":null} ";
+    const char *text =
+        " {\"n\":-1.50e+1 , \"s\":\"a\\u0000\\ud83d\\ude00\\/\",\"l\":[ 1,[ ] ,\"x\"],\"o\":{ },\"t\":true,\"f\":false,\"z\":null} ";
     struct json *v = tree(&a, text);
     assert_int_equal(v->type, JSON_OBJECT);
     assert_int_equal(v->len, 7);
@@ -349,8 +498,10 @@ static void typed_members_refuse_other_types(void **state)
     (void)state;
     struct arena a = ARENA_INIT;
     struct err err = ERR_INIT;
-    struct json *v = tree(&a, "{\"u\":18446744073709551615,\"ut\":\"18446744073709551615\",\"i\":-9223372036854775808,\"big\":18446744073709551616,"
-                              "\"f\":1.0,\"e\":1e3,\"lead\":\"01\",\"s\":\"x\",\"nul\":\"a\\u0000b\",\"b\":true,\"none\":null,\"l\":[]}");
+    struct json *v = tree(
+        &a,
+        "{\"u\":18446744073709551615,\"ut\":\"18446744073709551615\",\"i\":-9223372036854775808,\"big\":18446744073709551616,"
+        "\"f\":1.0,\"e\":1e3,\"lead\":\"01\",\"s\":\"x\",\"nul\":\"a\\u0000b\",\"b\":true,\"none\":null,\"l\":[]}");
     uint64_t u = 7;
     int64_t i = 7;
     bool b = false;
@@ -415,7 +566,9 @@ static void writes_with_the_fewest_escapes(void **state)
     struct buf b = BUF_INIT;
     static const char in[] = "\"\\/\b\t\n\f\r\0\x01\x1f\x7f\xc3\xa9\xe2\x80\xa8 0123456789abcdef0123456789\x0b";
     json_put_str(&b, in, sizeof in - 1);
-    assert_string_equal(buf_str(&b), "\"\\\"\\\\/\\b\\t\\n\\f\\r\\u0000\\u0001\\u001f\x7f\xc3\xa9\xe2\x80\xa8 0123456789abcdef0123456789\\u000b\"");
+    assert_string_equal(
+        buf_str(&b),
+        "\"\\\"\\\\/\\b\\t\\n\\f\\r\\u0000\\u0001\\u001f\x7f\xc3\xa9\xe2\x80\xa8 0123456789abcdef0123456789\\u000b\"");
     struct json_w w;
     buf_reset(&b);
     jw_init(&w, &b);
@@ -436,8 +589,9 @@ static void writes_with_the_fewest_escapes(void **state)
     jw_raw(&w, "r", "[1]", 3);
     jw_null(&w, "z");
     jw_end_obj(&w);
-    assert_string_equal(buf_str(&b), "{\"s\":\"x\",\"none\":null,\"l\":[9007199254740992,\"9007199254740993\",-9007199254740992,"
-                                     "\"-9007199254740993\",{},[]],\"b\":true,\"r\":[1],\"z\":null}");
+    assert_string_equal(buf_str(&b),
+                        "{\"s\":\"x\",\"none\":null,\"l\":[9007199254740992,\"9007199254740993\",-9007199254740992,"
+                        "\"-9007199254740993\",{},[]],\"b\":true,\"r\":[1],\"z\":null}");
     buf_reset(&b);
     jw_init(&w, &b);
     for (int i = 0; i < JSON_DEPTH; i++)
@@ -460,12 +614,31 @@ static void canonical_form(void **state)
         {" { \"b\" : 1 , \"a\" : [ true , false , null ] } ", "{\"a\":[true,false,null],\"b\":1}"},
         {"{\"aa\":1,\"a\":2,\"\":3,\"\\u00e9\":4,\"z\":5}", "{\"\":3,\"a\":2,\"aa\":1,\"z\":5,\"\xc3\xa9\":4}"},
         {"\"\\u0041\\/\\u007f\\n\\u000b\"", "\"A/\x7f\\n\\u000b\""},
-        {"1.0", "1"}, {"1e3", "1000"}, {"1000", "1000"}, {"0.001e6", "1000"}, {"12300e-2", "123"}, {"-0", "0"}, {"-0.0e5", "0"}, {"0", "0"},
-        {"9007199254740992", "9007199254740992"}, {"9007199254740993", "\"9007199254740993\""}, {"-9007199254740992", "-9007199254740992"},
-        {"-9007199254740993", "\"-9007199254740993\""}, {"1e16", "\"10000000000000000\""}, {"1.5", "\"1.5\""}, {"1.50", "\"1.5\""},
-        {"15e-1", "\"1.5\""}, {"-0.00150", "\"-0.0015\""}, {"1e400", "\"1e400\""}, {"10e399", "\"1e400\""}, {"1e-400", "\"1e-400\""},
-        {"1e99999999999999999999", "\"1e99999999999999999999\""}, {"0e99999999999999999999", "\"0e99999999999999999999\""},
-        {"\"1.50\"", "\"1.50\""}, {"[]", "[]"}, {"{}", "{}"},
+        {"1.0", "1"},
+        {"1e3", "1000"},
+        {"1000", "1000"},
+        {"0.001e6", "1000"},
+        {"12300e-2", "123"},
+        {"-0", "0"},
+        {"-0.0e5", "0"},
+        {"0", "0"},
+        {"9007199254740992", "9007199254740992"},
+        {"9007199254740993", "\"9007199254740993\""},
+        {"-9007199254740992", "-9007199254740992"},
+        {"-9007199254740993", "\"-9007199254740993\""},
+        {"1e16", "\"10000000000000000\""},
+        {"1.5", "\"1.5\""},
+        {"1.50", "\"1.5\""},
+        {"15e-1", "\"1.5\""},
+        {"-0.00150", "\"-0.0015\""},
+        {"1e400", "\"1e400\""},
+        {"10e399", "\"1e400\""},
+        {"1e-400", "\"1e-400\""},
+        {"1e99999999999999999999", "\"1e99999999999999999999\""},
+        {"0e99999999999999999999", "\"0e99999999999999999999\""},
+        {"\"1.50\"", "\"1.50\""},
+        {"[]", "[]"},
+        {"{}", "{}"},
     };
     struct arena a = ARENA_INIT;
     struct buf b = BUF_INIT;
@@ -487,10 +660,20 @@ static void numbers_compare_by_value(void **state)
         const char *a, *b;
         bool same;
     } pairs[] = {
-        {"1.0", "1", true}, {"1e3", "1000", true}, {"1E+3", "1000.00", true}, {"0.001", "1e-3", true}, {"-0.0", "0", true},
-        {"0e5", "0.00", true}, {"9007199254740993", "9007199254740992", false}, {"1", "-1", false}, {"1", "10", false},
-        {"0", "1", false}, {"12345678901234.5678", "12345678901234.568", false}, {"1e400", "1.7976931348623157e308", false},
-        {"1e99999999999999999999", "1e99999999999999999999", true}, {"1e99999999999999999999", "1", false},
+        {"1.0", "1", true},
+        {"1e3", "1000", true},
+        {"1E+3", "1000.00", true},
+        {"0.001", "1e-3", true},
+        {"-0.0", "0", true},
+        {"0e5", "0.00", true},
+        {"9007199254740993", "9007199254740992", false},
+        {"1", "-1", false},
+        {"1", "10", false},
+        {"0", "1", false},
+        {"12345678901234.5678", "12345678901234.568", false},
+        {"1e400", "1.7976931348623157e308", false},
+        {"1e99999999999999999999", "1e99999999999999999999", true},
+        {"1e99999999999999999999", "1", false},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const char *a = pairs[i].a, *b = pairs[i].b;

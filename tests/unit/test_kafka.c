@@ -27,11 +27,21 @@ static void refused_naming(int rc, struct err *err, const char *place)
 
 static void test_secrets_by_name(void **state)
 {
-    static const char *const secrets[] = {"sasl.password", "SASL.PASSWORD", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
-                                          "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config",
-                                          "sasl.oauthbearer.assertion.private.key.passphrase", "ssl_key"};
-    static const char *const plain[] = {"bootstrap.servers", "sasl.username", "security.protocol", "ssl.key.location",
-                                        "sasl.oauthbearer.token.endpoint.url", "ssl.ca.location"};
+    static const char *const secrets[] = {"sasl.password",
+                                          "SASL.PASSWORD",
+                                          "ssl.key.password",
+                                          "ssl.keystore.password",
+                                          "ssl.key.pem",
+                                          "sasl.oauthbearer.client.secret",
+                                          "sasl.oauthbearer.config",
+                                          "sasl.oauthbearer.assertion.private.key.passphrase",
+                                          "ssl_key"};
+    static const char *const plain[] = {"bootstrap.servers",
+                                        "sasl.username",
+                                        "security.protocol",
+                                        "ssl.key.location",
+                                        "sasl.oauthbearer.token.endpoint.url",
+                                        "ssl.ca.location"};
     (void)state;
     struct kafka_conf *c = kafka_conf_new();
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
@@ -48,8 +58,10 @@ static void test_secrets_by_name(void **state)
 
 static void test_bad_properties(void **state)
 {
-    static const char *const bad[][2] = {{"bootstrap", "NAME=VALUE"},       {"=x", "NAME=VALUE"},
-                                         {"no.such=1", "no.such"},          {"group.id=g", "group.id"},
+    static const char *const bad[][2] = {{"bootstrap", "NAME=VALUE"},
+                                         {"=x", "NAME=VALUE"},
+                                         {"no.such=1", "no.such"},
+                                         {"group.id=g", "group.id"},
                                          {"isolation.level=read_uncommitted", "isolation.level"},
                                          {"auto.offset.reset=latest", "auto.offset.reset"},
                                          {"socket.timeout.ms=ten", "socket.timeout.ms"}};
@@ -188,7 +200,8 @@ static void test_at_end(void **state)
 
 static void test_placed(void **state)
 {
-    static const struct kafka_bounds bounds[] = {{.low = 3, .stable = 7, .high = 9}, {.low = 0, .stable = 0, .high = 0}};
+    static const struct kafka_bounds bounds[] = {{.low = 3, .stable = 7, .high = 9},
+                                                 {.low = 0, .stable = 0, .high = 0}};
     struct kafka_lane lane;
     (void)state;
     kafka_lane_init(&lane, 0, 1, 2, 0);
@@ -211,7 +224,8 @@ static void test_placed(void **state)
 
 static void test_event_time(void **state)
 {
-    static const char *const none[] = {"{\"t\":1.5}", "{\"t\":\"noon\"}", "{\"s\":1}", "[1]", "no JSON", "{\"t\":1,\"t\":2}"};
+    static const char *const none[] = {"{\"t\":1.5}", "{\"t\":\"noon\"}", "{\"s\":1}",
+                                       "[1]",         "no JSON",          "{\"t\":1,\"t\":2}"};
     struct kafka_event e = {.ts = 7, .ts_type = "create", .value = "{\"t\":-12}", .value_len = 9};
     struct arena a = {0};
     int64_t time = 0;
@@ -370,7 +384,8 @@ static void pass_by(struct kafka_range *r, int64_t offset, bool end)
     assert_false(kafka_range_take(r, &e));
 }
 
-static void expect(const struct kafka_range *r, enum kafka_range_state state, int64_t position, uint64_t delivered, const char *reason)
+static void expect(const struct kafka_range *r, enum kafka_range_state state, int64_t position, uint64_t delivered,
+                   const char *reason)
 {
     assert_int_equal(r->state, state);
     assert_int_equal(r->position, position);
@@ -448,7 +463,11 @@ static void test_range_begins_in_the_log(void **state)
         enum kafka_range_state state;
         const char *reason;
     } cases[] = {
-        {378, 804, {500, 804, 804}, KAFKA_RANGE_INCOMPLETE, "first available offset 500 is past the range's start 378: 122 offsets are gone"},
+        {378,
+         804,
+         {500, 804, 804},
+         KAFKA_RANGE_INCOMPLETE,
+         "first available offset 500 is past the range's start 378: 122 offsets are gone"},
         {378, 400, {500, 804, 804}, KAFKA_RANGE_INCOMPLETE, "22 offsets are gone"},
         {500, 804, {500, 804, 804}, KAFKA_RANGE_OPEN, NULL},
         {10, 20, {0, 9, 9}, KAFKA_RANGE_INCOMPLETE, "the log ends at 9, before the range's start 10"},
@@ -483,10 +502,12 @@ static void test_range_that_is_dry(void **state)
     assert_false(kafka_range_dry(&r, &open, KAFKA_READ_UNCOMMITTED));
     assert_int_equal(kafka_range_judge(&r, &open, KAFKA_READ_COMMITTED), KAFKA_RANGE_WAITS);
     assert_int_equal(kafka_range_judge(&r, &open, KAFKA_READ_UNCOMMITTED), KAFKA_RANGE_MOVES);
-    assert_int_equal(kafka_range_judge(&r, &all, KAFKA_READ_COMMITTED), KAFKA_RANGE_MOVES); /* it was committed meanwhile */
+    assert_int_equal(kafka_range_judge(&r, &all, KAFKA_READ_COMMITTED),
+                     KAFKA_RANGE_MOVES); /* it was committed meanwhile */
     expect(&r, KAFKA_RANGE_OPEN, 200, 2, NULL);
     kafka_range_judge(&r, &early, KAFKA_READ_COMMITTED);
-    expect(&r, KAFKA_RANGE_INCOMPLETE, 200, 2, "the log ends at 150, before the range's end 1663: 1513 offsets are not there");
+    expect(&r, KAFKA_RANGE_INCOMPLETE, 200, 2,
+           "the log ends at 150, before the range's end 1663: 1513 offsets are not there");
     assert_false(kafka_range_dry(&r, &open, KAFKA_READ_COMMITTED)); /* it is decided */
     kafka_range_free(&r);
 }
@@ -510,10 +531,18 @@ static void test_range_whose_start_expires(void **state)
 static void test_account_of_a_read(void **state)
 {
     struct kafka_range a[2], b[1];
-    struct kafka_source sources[2] = {
-        {.topic = "orders", .cluster_id = "c", .topic_id = "t", .ranges = a, .n_ranges = 2, .same_cluster = true, .same_id = true,
-         .not_compacted = true, .start_held = true, .found_cluster = xstrdup("c"), .found_id = xstrdup("t")},
-        {.topic = "returns", .ranges = b, .n_ranges = 1}};
+    struct kafka_source sources[2] = {{.topic = "orders",
+                                       .cluster_id = "c",
+                                       .topic_id = "t",
+                                       .ranges = a,
+                                       .n_ranges = 2,
+                                       .same_cluster = true,
+                                       .same_id = true,
+                                       .not_compacted = true,
+                                       .start_held = true,
+                                       .found_cluster = xstrdup("c"),
+                                       .found_id = xstrdup("t")},
+                                      {.topic = "returns", .ranges = b, .n_ranges = 1}};
     struct buf line = BUF_INIT;
     struct arena arena = ARENA_INIT;
     (void)state;
@@ -536,8 +565,9 @@ static void test_account_of_a_read(void **state)
     assert_int_equal(reasons->len, 2); /* a reason of a whole source is said once */
     assert_true(json_is(reasons->u.items[0], "orders/1: a broker said \\xff"));
     assert_true(json_is(reasons->u.items[1], "returns: another cluster"));
-    static const char range[] = "{\"topic\":\"orders\",\"partition\":0,\"from\":0,\"to\":10,\"position\":10,\"offsets\":10,\"delivered\":1,"
-                                "\"null_values\":0,\"not_delivered\":9,\"aborted\":4,\"marker_or_absent\":5,\"complete\":true,\"reason\":\"\"}";
+    static const char range[] =
+        "{\"topic\":\"orders\",\"partition\":0,\"from\":0,\"to\":10,\"position\":10,\"offsets\":10,\"delivered\":1,"
+        "\"null_values\":0,\"not_delivered\":9,\"aborted\":4,\"marker_or_absent\":5,\"complete\":true,\"reason\":\"\"}";
     assert_int_equal(ranges->u.items[0]->raw_len, strlen(range));
     assert_memory_equal(ranges->u.items[0]->raw, range, strlen(range));
     assert_int_equal(json_get(doc, "verified")->len, 0); /* only what holds of every source */
@@ -576,14 +606,21 @@ static void test_record_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets_by_name),          cmocka_unit_test(test_bad_properties),
-        cmocka_unit_test(test_environment),              cmocka_unit_test(test_files),
-        cmocka_unit_test(test_partitions_of_a_lane),     cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_stop),                     cmocka_unit_test(test_watermark),
-        cmocka_unit_test(test_at_end),                   cmocka_unit_test(test_placed),
+        cmocka_unit_test(test_secrets_by_name),
+        cmocka_unit_test(test_bad_properties),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_partitions_of_a_lane),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_watermark),
+        cmocka_unit_test(test_at_end),
+        cmocka_unit_test(test_placed),
         cmocka_unit_test(test_event_time),
-        cmocka_unit_test(test_snapshot_round),           cmocka_unit_test(test_snapshot_of_another_log),
-        cmocka_unit_test(test_snapshot_of_other_lanes),  cmocka_unit_test(test_position_outside_the_log),
+        cmocka_unit_test(test_snapshot_round),
+        cmocka_unit_test(test_snapshot_of_another_log),
+        cmocka_unit_test(test_snapshot_of_other_lanes),
+        cmocka_unit_test(test_position_outside_the_log),
         cmocka_unit_test(test_range_ends_by_its_position),
         cmocka_unit_test(test_range_counts_null_values),
         cmocka_unit_test(test_range_refuses_what_comes_twice),

@@ -53,7 +53,16 @@ struct set {
     bool reference;
 };
 
-static const char *const cells[] = {"\"1\"", "\"2\"", "\"12\"", "\"a\"", "null", "\"\"", "\"x\\\"],\\\\\"", "{\"b64\":\"/w==\"}", "{\"unfit\":\"1.5\"}", "\"\\u0000\""};
+static const char *const cells[] = {"\"1\"",
+                                    "\"2\"",
+                                    "\"12\"",
+                                    "\"a\"",
+                                    "null",
+                                    "\"\"",
+                                    "\"x\\\"],\\\\\"",
+                                    "{\"b64\":\"/w==\"}",
+                                    "{\"unfit\":\"1.5\"}",
+                                    "\"\\u0000\""};
 
 static void make_row(struct set *s, struct row *r, unsigned keys, unsigned values)
 {
@@ -92,7 +101,8 @@ static void make_set(struct set *s, uint64_t from)
         r->offset = offset[r->partition];
         offset[r->partition] += 1 + roll(3);
         r->n = roll(6) ? 0 : 1 + roll(2);
-        snprintf(r->at, sizeof r->at, r->n ? "t.%u/%u/%" PRIu64 "#%" PRIu64 : "t.%u/%u/%" PRIu64, r->partition % 2, r->partition, r->offset, r->n);
+        snprintf(r->at, sizeof r->at, r->n ? "t.%u/%u/%" PRIu64 "#%" PRIu64 : "t.%u/%u/%" PRIu64, r->partition % 2,
+                 r->partition, r->offset, r->n);
     }
     /* The destination: most of what is owed, some twice, some changed, some else; the reads mostly agree. */
     unsigned lose = 1 + roll(6), differ = roll(3) ? 0 : 20;
@@ -204,13 +214,13 @@ static const char *mark(struct model *m, const char *row, uint64_t skip, uint64_
     return at;
 }
 
-static void found(struct model *m, enum finding_kind kind, unsigned read, const char *key, const char *owed, const char *got, uint64_t n,
-                  const char *at, const char *explained)
+static void found(struct model *m, enum finding_kind kind, unsigned read, const char *key, const char *owed,
+                  const char *got, uint64_t n, const char *at, const char *explained)
 {
     char *line;
     uint64_t oc = owed ? copies(m->s, m->owed, owed) : 0, fc = copies(m->s, m->found, got ? got : owed);
-    assert_true(asprintf(&line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s", (int)kind, key, owed ? owed : "",
-                         got ? got : "", read, oc, fc, n, at, explained) > 0);
+    assert_true(asprintf(&line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s", (int)kind, key,
+                         owed ? owed : "", got ? got : "", read, oc, fc, n, at, explained) > 0);
     m->line[m->lines++] = line;
     m->kind_rows[kind] += n;
 }
@@ -298,7 +308,8 @@ static bool key_in_scope(const struct model *m, const char *key)
     if (m->r == RELATION_TRANSFORMATION || m->r == RELATION_REFERENCE_DESTINATION)
         n += key_copies(m->s, MULTISET_REFERENCE, key);
     if (m->r == RELATION_COVERAGE)
-        n = key_copies(m->s, m->owed, key) + key_copies(m->s, MULTISET_READ1, key) + key_copies(m->s, MULTISET_READ2, key);
+        n = key_copies(m->s, m->owed, key) + key_copies(m->s, MULTISET_READ1, key) +
+            key_copies(m->s, MULTISET_READ2, key);
     return n > 0;
 }
 
@@ -316,7 +327,8 @@ static void model_relation(struct model *m, struct set *s, enum relation r)
     memset(m, 0, sizeof *m);
     m->s = s;
     m->r = r;
-    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->reference) ? MULTISET_CAPTURED : MULTISET_REFERENCE;
+    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->reference) ? MULTISET_CAPTURED
+                                                                                  : MULTISET_REFERENCE;
     for (size_t i = 0; i < s->n; i++)
         s->row[i].fate = FATE_FINE;
     for (size_t i = 0; i < s->n; i++) {
@@ -358,16 +370,17 @@ static void hold_findings(const struct model *m, const struct multiset_relation 
     assert_int_equal(of->listed, m->lines);
     for (size_t i = 0; i < of->listed; i++) {
         const struct multiset_finding *f = &of->findings[i];
-        snprintf(line, sizeof line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s", (int)f->kind, text_of(f->key, a),
-                 text_of(f->owed, b), text_of(f->found, c), f->read, f->owed_copies, f->found_copies, f->rows, f->at ? f->at : "",
-                 f->explained ? f->explained : "");
+        snprintf(line, sizeof line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s",
+                 (int)f->kind, text_of(f->key, a), text_of(f->owed, b), text_of(f->found, c), f->read, f->owed_copies,
+                 f->found_copies, f->rows, f->at ? f->at : "", f->explained ? f->explained : "");
         assert_string_equal(line, m->line[i]);
     }
 }
 
 static void hold_runs(const struct model *m, const struct multiset_relation *of)
 {
-    static const unsigned kind[] = {[FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
+    static const unsigned kind[] = {
+        [FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
     size_t next = 0;
     static const unsigned order[] = {0, 2, 1}; /* t.0/0, t.0/2, t.1/1 */
     for (size_t k = 0; k < 3; k++) {
@@ -461,8 +474,10 @@ static struct buf lines_of(const struct multiset_result *res, const bool *asked)
     struct columns columns = COLUMNS_INIT;
     struct arena arena = ARENA_INIT;
     struct err err = ERR_INIT;
-    static const char names[] = "[{\"name\":\"a\",\"type\":\"String\"},{\"name\":\"b\",\"type\":\"String\"},{\"name\":\"c\",\"type\":\"String\"}]";
-    assert_int_equal(columns_parse(json_parse_named(names, sizeof names - 1, &arena, "names", &err), false, &columns, &err), 0);
+    static const char names[] =
+        "[{\"name\":\"a\",\"type\":\"String\"},{\"name\":\"b\",\"type\":\"String\"},{\"name\":\"c\",\"type\":\"String\"}]";
+    assert_int_equal(
+        columns_parse(json_parse_named(names, sizeof names - 1, &arena, "names", &err), false, &columns, &err), 0);
     int fd = memfd_create("lines", 0);
     struct stream_out out;
     stream_begin(&out, fd, NULL);
@@ -569,7 +584,8 @@ static void add_text(struct multiset *m, enum multiset_side side, const char *ce
 {
     struct err err = ERR_INIT;
     uint32_t ends[2];
-    struct multiset_row row = {.cells = cells_text, .len = strlen(cells_text), .ends = ends, .at = at, .at_len = at ? strlen(at) : 0};
+    struct multiset_row row = {
+        .cells = cells_text, .len = strlen(cells_text), .ends = ends, .at = at, .at_len = at ? strlen(at) : 0};
     row_ends(cells_text, row.len, 2, ends);
     if (multiset_add(m, side, &row, &err) != 0)
         fail_msg("%s", err.text);
@@ -711,7 +727,8 @@ static void no_scratch(void **state)
 {
     (void)state;
     for (int thread = 0; thread < 2; thread++) {
-        struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = 64 << 10, .scratch = "/nowhere/at/all", .thread = thread};
+        struct multiset_config c = {
+            .columns = 2, .key = first_is_key, .memory = 64 << 10, .scratch = "/nowhere/at/all", .thread = thread};
         struct multiset *m = multiset_new(&c);
         struct multiset_result res;
         struct err err = ERR_INIT;
@@ -721,7 +738,8 @@ static void no_scratch(void **state)
         for (unsigned i = 0; i < 100000 && rc == 0; i++) {
             snprintf(text, sizeof text, "[\"%u\",\"%0500u\"]", i, i);
             row_ends(text, strlen(text), 2, ends);
-            rc = multiset_add(m, MULTISET_READ1, &(struct multiset_row){.cells = text, .len = strlen(text), .ends = ends}, &err);
+            rc = multiset_add(m, MULTISET_READ1,
+                              &(struct multiset_row){.cells = text, .len = strlen(text), .ends = ends}, &err);
         }
         assert_int_equal(rc, -1);
         assert_non_null(strstr(err.text, "/nowhere/at/all"));
@@ -733,8 +751,27 @@ static void no_scratch(void **state)
 static void places(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "t", "t/0", "t/0/", "t/0/x", "/0/1", "t//1", "t/00/1", "t/0/01", "t/0/1#", "t/0/1#0", "t/0/#1", "t/-1/1",
-                                      "t/0/-1", "t u/0/1", "t/0/99999999999999999999", "t/0/9223372036854775808", "t/2147483648/1", "a/t/0/1", "#1", "0/1"};
+    static const char *const bad[] = {"",
+                                      "t",
+                                      "t/0",
+                                      "t/0/",
+                                      "t/0/x",
+                                      "/0/1",
+                                      "t//1",
+                                      "t/00/1",
+                                      "t/0/01",
+                                      "t/0/1#",
+                                      "t/0/1#0",
+                                      "t/0/#1",
+                                      "t/-1/1",
+                                      "t/0/-1",
+                                      "t u/0/1",
+                                      "t/0/99999999999999999999",
+                                      "t/0/9223372036854775808",
+                                      "t/2147483648/1",
+                                      "a/t/0/1",
+                                      "#1",
+                                      "0/1"};
     struct err err = ERR_INIT;
     struct places p;
     places_init(&p);
@@ -773,9 +810,15 @@ static void unordered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_the_model), cmocka_unit_test(short_lists),       cmocka_unit_test(files_cut_again),
-        cmocka_unit_test(heavy_keys),        cmocka_unit_test(one_key_too_large), cmocka_unit_test(no_scratch),
-        cmocka_unit_test(places),            cmocka_unit_test(unordered),       cmocka_unit_test(one_lane_on_disk),
+        cmocka_unit_test(same_as_the_model),
+        cmocka_unit_test(short_lists),
+        cmocka_unit_test(files_cut_again),
+        cmocka_unit_test(heavy_keys),
+        cmocka_unit_test(one_key_too_large),
+        cmocka_unit_test(no_scratch),
+        cmocka_unit_test(places),
+        cmocka_unit_test(unordered),
+        cmocka_unit_test(one_lane_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,10 @@ static struct ops_map *compiled(const char *program, enum ops_numbers numbers)
 static void record_of(struct buf *b, const char *payload)
 {
     buf_reset(b);
-    buf_adds(b, "{\"type\":\"record\",\"topic\":\"orders\",\"partition\":3,\"offset\":4711,\"tstype\":\"create\",\"ts\":1758000000000,"
-                "\"headers\":[\"h\",\"v\"],\"key\":\"k1\",\"payload\":");
+    buf_adds(
+        b,
+        "{\"type\":\"record\",\"topic\":\"orders\",\"partition\":3,\"offset\":4711,\"tstype\":\"create\",\"ts\":1758000000000,"
+        "\"headers\":[\"h\",\"v\"],\"key\":\"k1\",\"payload\":");
     json_put_s(b, payload);
     buf_addc(b, '}');
 }
@@ -90,7 +92,8 @@ static void programs_map_payloads(void **state)
         {"{a: (.a | fromjson)}", "{\"a\":\"{\\\"b\\\":[1.50]}\"}", "{\"a\":{\"b\":[1.5]}}"},
         {"{a: (.a | @base64d), b: @base64 \"\\(.a)\", c: ([233] | implode)}", "{\"a\":\"aGk\"}",
          "{\"a\":\"hi\",\"b\":\"YUdr\",\"c\":\"\xc3\xa9\"}"},
-        {"{a: (try ([-1] | implode) catch \"no\"), b: (try ([55296] | implode) catch \"no\")}", "1", "{\"a\":\"no\",\"b\":\"no\"}"},
+        {"{a: (try ([-1] | implode) catch \"no\"), b: (try ([55296] | implode) catch \"no\")}", "1",
+         "{\"a\":\"no\",\"b\":\"no\"}"},
     };
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -102,16 +105,43 @@ static void doubles_keep_their_value_or_stop(void **state)
 {
     (void)state;
     static const char *const kept[][2] = {
-        {"0", "0"}, {"-0", "-0"}, {"-0.0", "-0"}, {"1.0", "1"}, {"1e3", "1000"}, {"0.1", "0.1"}, {"-12.3400", "-12.34"},
-        {"9007199254740992", "9007199254740992"}, {"9007199254740994", "\"9007199254740994\""}, {"1e22", "\"1e+22\""},
-        {"12345678901234.568", "12345678901234.568"}, {"123456789012345", "123456789012345"}, {"0.000001", "0.000001"},
-        {"1e-7", "0.0000001"}, {"1.5e-7", "0.00000015"}, {"1.5e-9", "1.5e-09"}, {"5e-324", "5e-324"}, {"1.7976931348623157e308", "\"1.7976931348623157e+308\""},
-        {"0.30000000000000004", "0.30000000000000004"}, {"3.141592653589793", "3.141592653589793"}, {"0e999", "0"},
-        {"2.2250738585072014e-308", "2.2250738585072014e-308"}, {"999999999999999", "999999999999999"}, {"1000000.25", "1000000.25"},
+        {"0", "0"},
+        {"-0", "-0"},
+        {"-0.0", "-0"},
+        {"1.0", "1"},
+        {"1e3", "1000"},
+        {"0.1", "0.1"},
+        {"-12.3400", "-12.34"},
+        {"9007199254740992", "9007199254740992"},
+        {"9007199254740994", "\"9007199254740994\""},
+        {"1e22", "\"1e+22\""},
+        {"12345678901234.568", "12345678901234.568"},
+        {"123456789012345", "123456789012345"},
+        {"0.000001", "0.000001"},
+        {"1e-7", "0.0000001"},
+        {"1.5e-7", "0.00000015"},
+        {"1.5e-9", "1.5e-09"},
+        {"5e-324", "5e-324"},
+        {"1.7976931348623157e308", "\"1.7976931348623157e+308\""},
+        {"0.30000000000000004", "0.30000000000000004"},
+        {"3.141592653589793", "3.141592653589793"},
+        {"0e999", "0"},
+        {"2.2250738585072014e-308", "2.2250738585072014e-308"},
+        {"999999999999999", "999999999999999"},
+        {"1000000.25", "1000000.25"},
     };
     static const char *const lost[] = {
-        "9007199254740993", "-9007199254740993", "12345678901234.5678", "1e400", "-1e400", "1e-400", "4.9e-324", "0.1000000000000000055511151231257827",
-        "1.00000000000000001", "18446744073709551615", "123456789012345678901234567890",
+        "9007199254740993",
+        "-9007199254740993",
+        "12345678901234.5678",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "4.9e-324",
+        "0.1000000000000000055511151231257827",
+        "1.00000000000000001",
+        "18446744073709551615",
+        "123456789012345678901234567890",
     };
     struct buf out = BUF_INIT, payload = BUF_INIT, want = BUF_INIT;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
@@ -172,8 +202,8 @@ static void numbers_round_trip(void **state)
             uint64_t digits = (seed >> 8) % 1000000000000000u, unit = 1;
             for (int k = 0; k < places; k++)
                 unit *= 10;
-            snprintf(given, sizeof given, "%s%llu.%0*llu", seed & 16 ? "-" : "", (unsigned long long)(digits / unit), places ? places : 1,
-                     (unsigned long long)(digits % unit));
+            snprintf(given, sizeof given, "%s%llu.%0*llu", seed & 16 ? "-" : "", (unsigned long long)(digits / unit),
+                     places ? places : 1, (unsigned long long)(digits % unit));
             d = strtod(given, NULL);
         }
         struct err err = ERR_INIT;
@@ -201,8 +231,13 @@ static void no_digit_is_lost_in_silence(void **state)
 {
     (void)state;
     static const char *const programs[] = {
-        "{a: (.a | tonumber)}", "{a: ((.a | tonumber) // 0)}", "{a: ((.a | tonumber)? // 0)}", "{a: (try (.a | tonumber) catch 0)}",
-        "{a: (.a | fromjson)}", "{a: ((.a | fromjson) // 0)}", "select(((.a | tonumber) // 1) > 3)",
+        "{a: (.a | tonumber)}",
+        "{a: ((.a | tonumber) // 0)}",
+        "{a: ((.a | tonumber)? // 0)}",
+        "{a: (try (.a | tonumber) catch 0)}",
+        "{a: (.a | fromjson)}",
+        "{a: ((.a | fromjson) // 0)}",
+        "select(((.a | tonumber) // 1) > 3)",
     };
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
@@ -212,10 +247,12 @@ static void no_digit_is_lost_in_silence(void **state)
     }
     mapped(&out, OPS_DOUBLE, "{a: (try (.a | @base64d) catch 0)}", "{\"a\":\"/w==\"}");
     assert_string_equal(out.p, "! orders/3/4711: base64d: the decoded bytes are not UTF-8");
-    assert_string_equal(mapped(&out, OPS_TEXT, "{a: (.a | fromjson)}", "{\"a\":\"9007199254740993\"}"), "{\"a\":\"9007199254740993\"}");
+    assert_string_equal(mapped(&out, OPS_TEXT, "{a: (.a | fromjson)}", "{\"a\":\"9007199254740993\"}"),
+                        "{\"a\":\"9007199254740993\"}");
     assert_string_equal(mapped(&out, OPS_DOUBLE, "{a: ((.a | tonumber) // 0)}", "{\"a\":\"x\"}"),
                         "! orders/3/4711: the program failed: tonumber: not a number");
-    assert_string_equal(mapped(&out, OPS_DOUBLE, "{a: nan, b: infinite, c: -infinite}", "1"), "{\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\"}");
+    assert_string_equal(mapped(&out, OPS_DOUBLE, "{a: nan, b: infinite, c: -infinite}", "1"),
+                        "{\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\"}");
     buf_free(&out);
 }
 
@@ -223,17 +260,40 @@ static void refuses_programs_that_reach_outside(void **state)
 {
     (void)state;
     static const char *const programs[][2] = {
-        {"{a: now}", "now reaches"}, {"env.HOME", "env reaches"}, {"$ENV.HOME", "$ENV reaches"}, {"{$ENV}", "$ENV reaches"},
-        {"{a: \"x\\($ENV | length)\"}", "$ENV reaches"}, {"$ # c\n ENV", "line 2: $ENV"}, {"\n\n$ENV", "line 3: $ENV"},
-        {"\"a\\(\"b\\(1)\")\" | $ENV", "$ENV reaches"}, {"input", "input reaches"}, {"[inputs]", "inputs reaches"},
-        {"debug", "debug reaches"}, {"stderr", "stderr reaches"}, {"halt", "halt reaches"}, {"halt_error", "halt_error reaches"},
-        {"halt_error(2)", "halt_error reaches"}, {"input_filename", "input_filename reaches"},
-        {"input_line_number", "input_line_number reaches"}, {"get_search_list", "get_search_list reaches"},
-        {"\"m\" | modulemeta", "modulemeta reaches"}, {"localtime", "localtime reaches"}, {"strflocaltime(\"%Y\")", "strflocaltime reaches"},
-        {"def f: now; {a: f}", "now reaches"}, {"{a: (now? // 1)}", "now reaches"}, {"include \"m\"; .", "unexpected include"},
-        {"import \"m\" as m; .", "unexpected import"}, {"import \"d\" as $d; .", "unexpected import"}, {"$__prog_args", "not defined"},
-        {"", "program: "}, {"{", "line 1: syntax error"}, {"{\na: foo}", "line 2: foo/0 is not defined"}, {"}", "syntax error"},
-        {"{a: 9007199254740993}", "the number 9007199254740993"}, {"select(.a > 1e400)", "the number 1e400"}, {"{a: \"\xff\"}", "invalid UTF-8"},
+        {"{a: now}", "now reaches"},
+        {"env.HOME", "env reaches"},
+        {"$ENV.HOME", "$ENV reaches"},
+        {"{$ENV}", "$ENV reaches"},
+        {"{a: \"x\\($ENV | length)\"}", "$ENV reaches"},
+        {"$ # c\n ENV", "line 2: $ENV"},
+        {"\n\n$ENV", "line 3: $ENV"},
+        {"\"a\\(\"b\\(1)\")\" | $ENV", "$ENV reaches"},
+        {"input", "input reaches"},
+        {"[inputs]", "inputs reaches"},
+        {"debug", "debug reaches"},
+        {"stderr", "stderr reaches"},
+        {"halt", "halt reaches"},
+        {"halt_error", "halt_error reaches"},
+        {"halt_error(2)", "halt_error reaches"},
+        {"input_filename", "input_filename reaches"},
+        {"input_line_number", "input_line_number reaches"},
+        {"get_search_list", "get_search_list reaches"},
+        {"\"m\" | modulemeta", "modulemeta reaches"},
+        {"localtime", "localtime reaches"},
+        {"strflocaltime(\"%Y\")", "strflocaltime reaches"},
+        {"def f: now; {a: f}", "now reaches"},
+        {"{a: (now? // 1)}", "now reaches"},
+        {"include \"m\"; .", "unexpected include"},
+        {"import \"m\" as m; .", "unexpected import"},
+        {"import \"d\" as $d; .", "unexpected import"},
+        {"$__prog_args", "not defined"},
+        {"", "program: "},
+        {"{", "line 1: syntax error"},
+        {"{\na: foo}", "line 2: foo/0 is not defined"},
+        {"}", "syntax error"},
+        {"{a: 9007199254740993}", "the number 9007199254740993"},
+        {"select(.a > 1e400)", "the number 1e400"},
+        {"{a: \"\xff\"}", "invalid UTF-8"},
     };
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         struct ops_map *m = NULL;
@@ -259,7 +319,8 @@ static void the_users_surroundings_change_nothing(void **state)
     setenv("HOME", home, 1);
     setenv("TZ", "America/New_York", 1);
     struct buf out = BUF_INIT;
-    assert_string_equal(mapped(&out, OPS_DOUBLE, "{a: ([1] | map(.)), b: (0 | strftime(\"%Z %s\"))}", "1"), "{\"a\":[1],\"b\":\"UTC 0\"}");
+    assert_string_equal(mapped(&out, OPS_DOUBLE, "{a: ([1] | map(.)), b: (0 | strftime(\"%Z %s\"))}", "1"),
+                        "{\"a\":[1],\"b\":\"UTC 0\"}");
     assert_string_equal(getenv("HOME"), home);
     buf_free(&out);
     unlink(file);
@@ -282,7 +343,8 @@ static void failures_name_the_record(void **state)
         {".", "5", "the program gave a number; each output must be an object of values by column name"},
         {"[.]", "5", "the program gave an array; each output must be an object of values by column name"},
         {"reduce range(70) as $i ({}; {a: .})", "5", "the program's output is nested too deeply"},
-        {"{a: (range(100000) | tostring), b: (\"x\" * 1000)}", "5", "the program gave more than 67108864 bytes for one record"},
+        {"{a: (range(100000) | tostring), b: (\"x\" * 1000)}", "5",
+         "the program gave more than 67108864 bytes for one record"},
     };
     struct buf out = BUF_INIT, want = BUF_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -313,11 +375,14 @@ static void events_carry_place_and_time(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {LINE(",\"ts\":7,\"payload\":\"1\""), "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":7,\"values\":{\"a\":1}}\n"},
-        {LINE(",\"ts\":7,\"event_time\":3,\"payload\":\"1\""), "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":3,\"values\":{\"a\":1}}\n"},
-        {LINE(",\"ts\":7,\"event_time\":null,\"payload\":\"1\""), "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":null,\"values\":{\"a\":1}}\n"},
+        {LINE(",\"ts\":7,\"event_time\":3,\"payload\":\"1\""),
+         "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":3,\"values\":{\"a\":1}}\n"},
+        {LINE(",\"ts\":7,\"event_time\":null,\"payload\":\"1\""),
+         "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":null,\"values\":{\"a\":1}}\n"},
         {LINE(",\"ts\":\"-9223372036854775808\",\"payload\":\"1\""),
          "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":\"-9223372036854775808\",\"values\":{\"a\":1}}\n"},
-        {LINE(",\"ts\":7,\"payload\":null"), "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":7,\"values\":{\"a\":null}}\n"},
+        {LINE(",\"ts\":7,\"payload\":null"),
+         "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":7,\"values\":{\"a\":null}}\n"},
         {LINE(",\"ts\":7,\"payload\":\"{\\\"rows\\\":[{\\\"b\\\":1},{\\\"b\\\":2},{}]}\""),
          "{\"type\":\"event\",\"at\":\"t/0/5\",\"ts\":7,\"values\":{\"b\":1}}\n{\"type\":\"event\",\"at\":\"t/0/5#1\",\"ts\":7,\"values\":{\"b\":2}}\n"
          "{\"type\":\"event\",\"at\":\"t/0/5#2\",\"ts\":7,\"values\":{}}\n"},
@@ -326,7 +391,8 @@ static void events_carry_place_and_time(void **state)
         {LINE(",\"ts\":7,\"payload\":{}"), "! t/0/5: record.payload: not a string"},
         {LINE(",\"ts\":1.5,\"payload\":\"1\""), "! t/0/5: record.ts: not a whole number of milliseconds"},
         {"{\"type\":\"record\",\"partition\":0,\"offset\":5}", "! record.topic: missing"},
-        {"{\"type\":\"record\",\"topic\":\"t\",\"partition\":-1,\"offset\":5}", "! record.partition: not a whole number in [0, 2^64)"},
+        {"{\"type\":\"record\",\"topic\":\"t\",\"partition\":-1,\"offset\":5}",
+         "! record.partition: not a whole number in [0, 2^64)"},
     };
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference artifact: written and read back, refused, bound; cells of values, answers to records, payloads, and the story. */
+/* The reference artifact: written and read back, refused, bound; cells of values, answers to records, payloads, and the
+ * story. */
 #include "reference/reference.h"
 
 #include <setjmp.h>
@@ -10,8 +11,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static const char columns_text[] = "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
-                                   "{\"name\":\"amount\",\"type\":\"Decimal(9, 2)\"}]";
+static const char columns_text[] =
+    "[{\"name\":\"id\",\"type\":\"Int64\",\"key\":true},{\"name\":\"note\",\"type\":\"Nullable(String)\"},"
+    "{\"name\":\"amount\",\"type\":\"Decimal(9, 2)\"}]";
 static const char scope_text[] = "{\"checkpoint\":7,\"sources\":[{\"partitions\":[{\"to\":200}]}]}";
 
 static struct arena arena;
@@ -104,7 +106,8 @@ static void any_changed_byte_is_found(void **state)
         while (rc >= 0 && (rc = reference_next(&r, &row, &err)) == 1)
             ;
         /* what the end line says beside its hashes is not hashed: that it is JSON is all that is known of it */
-        bool told = memmem(whole.p, whole.len, "\"verified\"", 10) == NULL || i > (size_t)((char *)memmem(whole.p, whole.len, "\"verified\"", 10) - whole.p);
+        bool told = memmem(whole.p, whole.len, "\"verified\"", 10) == NULL ||
+                    i > (size_t)((char *)memmem(whole.p, whole.len, "\"verified\"", 10) - whole.p);
         assert_true(rc == -1 || told);
         assert_true(rc == 0 || err.kind == ERR_REFUSED);
         reference_close(&r);
@@ -135,8 +138,11 @@ static void first_field_that_differs(void **state)
     struct reference r;
     write_rows(1);
     assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), 0);
-    assert_int_equal(reference_bind(&r, parse("{\"sources\":[{\"partitions\":[{\"to\":300}]}],\"checkpoint\":7}"), &columns, &err), -1);
-    assert_non_null(strstr(err.text, "is of another scope: sources[0].partitions[0].to: 300 here, 200 in the reference"));
+    assert_int_equal(
+        reference_bind(&r, parse("{\"sources\":[{\"partitions\":[{\"to\":300}]}],\"checkpoint\":7}"), &columns, &err),
+        -1);
+    assert_non_null(
+        strstr(err.text, "is of another scope: sources[0].partitions[0].to: 300 here, 200 in the reference"));
     reference_close(&r);
 }
 
@@ -251,8 +257,26 @@ static void answers_over_gaps(void **state)
     assert_int_equal(reference_answers_at(a, "t/3/99999", 9, true, &err), 0);
     assert_int_equal(reference_answers_at(a, "t/3/99999", 9, false, &err), 0);
     assert_true(reference_answers_without_row(a) == 100000);
-    static const char *const wrong[] = {"t/0/1000", "t/0/100700", "t/2/1", "u/0/1", "t/1/0", "", "t", "t/", "t/0", "t/0/", "t/0/1#", "t//1", "/0/1",
-                                        "t/0/-1", "t/0/1/2", "t/0/01", "t/0/18446744073709551616", "t/1/9223372036854775808", "t/0/1#0", "t#/0/1"};
+    static const char *const wrong[] = {"t/0/1000",
+                                        "t/0/100700",
+                                        "t/2/1",
+                                        "u/0/1",
+                                        "t/1/0",
+                                        "",
+                                        "t",
+                                        "t/",
+                                        "t/0",
+                                        "t/0/",
+                                        "t/0/1#",
+                                        "t//1",
+                                        "/0/1",
+                                        "t/0/-1",
+                                        "t/0/1/2",
+                                        "t/0/01",
+                                        "t/0/18446744073709551616",
+                                        "t/1/9223372036854775808",
+                                        "t/0/1#0",
+                                        "t#/0/1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(at(a, wrong[i]), -1);
     buf_free(&place);
@@ -268,7 +292,8 @@ static void payloads(void **state)
         const char *record, *as_is, *text;
     } cases[] = {
         {"{\"payload\":null}", ",\"value\":null", ",\"value\":null"},
-        {"{\"payload\":\"{\\\"a\\\":[1,-0.50E+2,\\\"3 \\\\\\\" 4\\\"],\\n\\\"1\\\":true}\"}", ",\"value\":{\"a\":[1,-0.50E+2,\"3 \\\" 4\"], \"1\":true}",
+        {"{\"payload\":\"{\\\"a\\\":[1,-0.50E+2,\\\"3 \\\\\\\" 4\\\"],\\n\\\"1\\\":true}\"}",
+         ",\"value\":{\"a\":[1,-0.50E+2,\"3 \\\" 4\"], \"1\":true}",
          ",\"value\":{\"a\":[\"1\",\"-0.50E+2\",\"3 \\\" 4\"], \"1\":true}"},
         {"{\"payload\":\"7\"}", ",\"value\":7", ",\"value\":\"7\""},
         {"{\"payload\":\"\"}", ",\"value_error\":\"byte 1: no value\"", ",\"value_error\":\"byte 1: no value\""},
@@ -303,10 +328,12 @@ static void story_of_both(void **state)
     static struct scope_range ranges[] = {{0, true, 5, 10}, {1, false, 0, 20}, {2, true, 7, 7}};
     static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
     const struct scope scope = {.sources = &source, .n_sources = 1};
-    static const char reader[] = "{\"type\":\"account\",\"stage\":\"kafka-read\",\"complete\":true,\"reasons\":[],\"ranges\":["
-                                 "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
-                                 "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
-    static const char program[] = "{\"type\":\"account\",\"stage\":\"ref-run\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+    static const char reader[] =
+        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"complete\":true,\"reasons\":[],\"ranges\":["
+        "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
+        "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
+    static const char program[] =
+        "{\"type\":\"account\",\"stage\":\"ref-run\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
     for (uint64_t rows = 3; rows <= 4; rows++) {
         struct reference_story s = {0};
         struct reference_end end;

@@ -33,10 +33,25 @@ static void sample(struct scope *s)
     static uint64_t subtasks[] = {0, 1}, epochs[] = {2, 3};
     static struct scope_range ranges[] = {{0, true, 100, 200}, {1, false, 0, INT64_MAX}};
     static struct scope_source sources[] = {{"1", "orders", "read_committed", "c1", NULL, ranges, 2}};
-    *s = (struct scope){.job = "1", .sink = "3", .attempts = attempts, .n_attempts = 1, .subtasks = subtasks,
-                        .n_subtasks = 2, .server_uuid = "s", .server_version = "26.5", .database = "shop", .table = "orders",
-                        .table_uuid = "u", .checkpoint = 3, .since = 1, .start = SCOPE_FROM_CHECKPOINT, .epochs = epochs, .n_epochs = 2,
-                        .sources = sources, .n_sources = 1, .columns = COLUMNS_INIT};
+    *s = (struct scope){.job = "1",
+                        .sink = "3",
+                        .attempts = attempts,
+                        .n_attempts = 1,
+                        .subtasks = subtasks,
+                        .n_subtasks = 2,
+                        .server_uuid = "s",
+                        .server_version = "26.5",
+                        .database = "shop",
+                        .table = "orders",
+                        .table_uuid = "u",
+                        .checkpoint = 3,
+                        .since = 1,
+                        .start = SCOPE_FROM_CHECKPOINT,
+                        .epochs = epochs,
+                        .n_epochs = 2,
+                        .sources = sources,
+                        .n_sources = 1,
+                        .columns = COLUMNS_INIT};
     const struct json *list = json_parse(columns_text, strlen(columns_text), &arena, NULL);
     assert_int_equal(columns_parse(list, true, &s->columns, &err), 0);
 }
@@ -47,8 +62,13 @@ static void declared_sample(struct scope *s)
     static struct scope_range first[] = {{0, true, 100, 2000}, {3, true, 7, 7}}, second[] = {{0, true, 0, 1}};
     static struct scope_source sources[] = {{NULL, "orders", "read_committed", "c1", "t1", first, 2},
                                             {NULL, "caf\u00e9", "read_uncommitted", NULL, NULL, second, 1}};
-    *s = (struct scope){.declared = true, .database = "shop", .table = "orders \"x\"", .start = SCOPE_DECLARED, .sources = sources,
-                        .n_sources = 2, .columns = COLUMNS_INIT};
+    *s = (struct scope){.declared = true,
+                        .database = "shop",
+                        .table = "orders \"x\"",
+                        .start = SCOPE_DECLARED,
+                        .sources = sources,
+                        .n_sources = 2,
+                        .columns = COLUMNS_INIT};
     const struct json *list = json_parse(columns_text, strlen(columns_text), &arena, NULL);
     assert_int_equal(columns_parse(list, true, &s->columns, &err), 0);
 }
@@ -100,7 +120,8 @@ static void declared_comes_back(void **state)
     document_of(declared_sample, &text);
     assert_memory_equal(text.p, expected, sizeof expected - 1);
     assert_int_equal(scope_parse(text.p, text.len, &arena, &s, &err), 0);
-    assert_true(s.declared && !s.complete_table && s.start == SCOPE_DECLARED && !s.job && !s.sink && !s.server_uuid && !s.table_uuid);
+    assert_true(s.declared && !s.complete_table && s.start == SCOPE_DECLARED && !s.job && !s.sink && !s.server_uuid &&
+                !s.table_uuid);
     assert_true(!s.sources[0].operator_id && !s.sources[1].cluster_id && s.sources[0].partitions[0].to == 2000);
     scope_put(&again, &s);
     assert_string_equal(text.p, buf_str(&again));
@@ -181,13 +202,20 @@ static void refuse_each(const char *text, const struct refusal *t, size_t n)
 static void refuses(void **state)
 {
     (void)state;
-    static const struct refusal t[] = {{"clink-audit-scope", "other", "scope.format"}, {"\"version\":1", "\"version\":2", "scope.version"},
-             {"\"version\":1", "\"version\":1,\"more\":1", "more"}, {"\"from\":100", "\"from\":101", "fingerprint"},
-             {"\"from\":100", "\"from\":201", "backwards"}, {"\"checkpoint\":3", "\"checkpoint\":\"x\"", "scope.checkpoint"},
-             {"[2,3]", "[3,2]", "ascending"}, {"\"start\":\"checkpoint\"", "\"start\":\"dawn\"", "scope.start"},
-             {"\"sink\":{", "\"sink\":[],\"sunk\":{", "sunk"}, {"\"attempts\":[\"a1\"]", "\"attempts\":[1]", "attempts"},
-             {"\"table_uuid\":\"u\"", "\"table_uuid\":null", "table_uuid"}, {"\"coverage\":\"selected-keys\"", "\"coverage\":\"all\"", "coverage"},
-             {"clink-canonical-cells-v1", "cells-v9", "cells"}, {"{\"format\"", "{\"format\":1,\"format\"", "duplicate"}};
+    static const struct refusal t[] = {{"clink-audit-scope", "other", "scope.format"},
+                                       {"\"version\":1", "\"version\":2", "scope.version"},
+                                       {"\"version\":1", "\"version\":1,\"more\":1", "more"},
+                                       {"\"from\":100", "\"from\":101", "fingerprint"},
+                                       {"\"from\":100", "\"from\":201", "backwards"},
+                                       {"\"checkpoint\":3", "\"checkpoint\":\"x\"", "scope.checkpoint"},
+                                       {"[2,3]", "[3,2]", "ascending"},
+                                       {"\"start\":\"checkpoint\"", "\"start\":\"dawn\"", "scope.start"},
+                                       {"\"sink\":{", "\"sink\":[],\"sunk\":{", "sunk"},
+                                       {"\"attempts\":[\"a1\"]", "\"attempts\":[1]", "attempts"},
+                                       {"\"table_uuid\":\"u\"", "\"table_uuid\":null", "table_uuid"},
+                                       {"\"coverage\":\"selected-keys\"", "\"coverage\":\"all\"", "coverage"},
+                                       {"clink-canonical-cells-v1", "cells-v9", "cells"},
+                                       {"{\"format\"", "{\"format\":1,\"format\"", "duplicate"}};
     struct buf text = BUF_INIT;
     document(&text);
     refuse_each(text.p, t, sizeof t / sizeof *t);
@@ -203,30 +231,39 @@ static void refuses_a_declaration(void **state)
 {
     (void)state;
     static const struct refusal t[] = {
-        {"\"job\":null", "\"job\":\"1\"", "scope.job: not null"}, {"\"sink\":null,", "", "scope.sink: missing"},
-        {"\"checkpoint\":null", "\"checkpoint\":1", "scope.checkpoint: not null"}, {"\"since\":null", "\"since\":0", "scope.since: not null"},
-        {"\"start\":\"declared\"", "\"start\":\"run\"", "scope.start: 'run' is not known here of a scope of origin declared"},
+        {"\"job\":null", "\"job\":\"1\"", "scope.job: not null"},
+        {"\"sink\":null,", "", "scope.sink: missing"},
+        {"\"checkpoint\":null", "\"checkpoint\":1", "scope.checkpoint: not null"},
+        {"\"since\":null", "\"since\":0", "scope.since: not null"},
+        {"\"start\":\"declared\"", "\"start\":\"run\"",
+         "scope.start: 'run' is not known here of a scope of origin declared"},
         {"\"epochs\":[]", "\"epochs\":[1]", "scope.epochs: not empty"},
         {"\"from_run_start\":false", "\"from_run_start\":true", "scope.from_run_start: true"},
         {"\"operator\":null", "\"operator\":\"1\"", "scope.sources[0].operator: not null"},
         {"\"from\":100", "\"from\":null", "scope.sources[0].partitions[0].from: null"},
         {"read_committed", "read_some", "scope.sources[0].isolation: 'read_some'"},
-        {"\"topic\":\"caf\u00e9\"", "\"topic\":\"orders\"", "scope.sources[1].topic: 'orders' stands in scope.sources[0] already"},
+        {"\"topic\":\"caf\u00e9\"", "\"topic\":\"orders\"",
+         "scope.sources[1].topic: 'orders' stands in scope.sources[0] already"},
         {"[{\"partition\":0,\"from\":0,\"to\":1}]", "[]", "scope.sources[1].partitions: none"},
-        {"selected-keys", "complete-table", "which only a bundle can show"}, {"\"declared\"", "\"guessed\"", "scope.origin: 'guessed'"},
-        {"\"origin\":\"declared\"", "\"origin\":\"bundle\"", "scope.job"}, {"\"to\":2000", "\"to\":2001", "fingerprint"},
+        {"selected-keys", "complete-table", "which only a bundle can show"},
+        {"\"declared\"", "\"guessed\"", "scope.origin: 'guessed'"},
+        {"\"origin\":\"declared\"", "\"origin\":\"bundle\"", "scope.job"},
+        {"\"to\":2000", "\"to\":2001", "fingerprint"},
         {"\"database\":\"shop\"", "\"database\":null", "scope.destination.database"}};
     struct buf text = BUF_INIT;
     document_of(declared_sample, &text);
     refuse_each(text.p, t, sizeof t / sizeof *t);
     buf_free(&text);
     document_of(whole_sample, &text);
-    refuse_each(text.p, (struct refusal[]){{"\"from_run_start\":true", "\"from_run_start\":false", "the coverage is complete-table"}}, 1);
+    refuse_each(
+        text.p,
+        (struct refusal[]){{"\"from_run_start\":true", "\"from_run_start\":false", "the coverage is complete-table"}},
+        1);
     buf_free(&text);
 }
 
-/* What another JSON program makes of a document: members in another order, white space, characters as \u escapes, other escapes of
- * the same characters. It parses, has its fingerprint still, and differs in nothing. */
+/* What another JSON program makes of a document: members in another order, white space, characters as \u escapes, other
+ * escapes of the same characters. It parses, has its fingerprint still, and differs in nothing. */
 static void survives_another_program(void **state)
 {
     (void)state;
@@ -234,7 +271,8 @@ static void survives_another_program(void **state)
     struct scope s, again;
     document_of(declared_sample, &text);
     const char *other = replaced(text.p, "\"caf\u00e9\"", "\"\\u0063af\\u00E9\"");
-    other = replaced(other, "\"format\":\"clink-audit-scope\",\"version\":1,", "\n  \"version\" : 1 ,\t\"format\": \"clink-audit-scope\",\r\n");
+    other = replaced(other, "\"format\":\"clink-audit-scope\",\"version\":1,",
+                     "\n  \"version\" : 1 ,\t\"format\": \"clink-audit-scope\",\r\n");
     other = replaced(other, "\"from\":100,\"to\":2000", "\"to\": 2000,  \"from\": 100");
     other = replaced(other, "\"shop\"", "\"\\u0073hop\"");
     assert_int_equal(scope_parse(text.p, text.len, &arena, &s, &err), 0);
@@ -243,7 +281,8 @@ static void survives_another_program(void **state)
     assert_string_equal(s.sha256, again.sha256);
     assert_string_equal(again.sources[1].topic, "caf\u00e9");
     scope_free(&again);
-    assert_false(scope_differs(json_parse(text.p, text.len, &arena, NULL), json_parse(other, strlen(other), &arena, NULL), &where));
+    assert_false(scope_differs(json_parse(text.p, text.len, &arena, NULL),
+                               json_parse(other, strlen(other), &arena, NULL), &where));
     buf_free(&where);
     buf_free(&text);
 }
@@ -278,7 +317,13 @@ static void binding_names_the_first_field(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {T(comes_back), T(fingerprint_is_of_the_values), T(refuses), T(declared_comes_back), T(coverage_comes_back),
-                                       T(refuses_a_declaration), T(survives_another_program), T(binding_names_the_first_field)};
+    const struct CMUnitTest tests[] = {T(comes_back),
+                                       T(fingerprint_is_of_the_values),
+                                       T(refuses),
+                                       T(declared_comes_back),
+                                       T(coverage_comes_back),
+                                       T(refuses_a_declaration),
+                                       T(survives_another_program),
+                                       T(binding_names_the_first_field)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 
 #include "stream/stream.h"
 
-#define HEAD "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[{\"name\":\"a\",\"version\":\"1\"}]}\n"
+#define HEAD \
+    "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[{\"name\":\"a\",\"version\":\"1\"}]}\n"
 #define ROW "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\"}\n"
 #define END(lines) "{\"type\":\"end\",\"lines\":{" lines "}}\n"
 
@@ -65,7 +66,8 @@ static void test_unfinished(void **state)
 static void test_cut_anywhere(void **state)
 {
     (void)state;
-    const char text[] = HEAD ROW "{\"type\":\"side\",\"side\":\"captured\",\"rows\":1,\"whole\":true}\n" END("\"stream\":1,\"row\":1,\"side\":1");
+    const char text[] = HEAD ROW "{\"type\":\"side\",\"side\":\"captured\",\"rows\":1,\"whole\":true}\n" END(
+        "\"stream\":1,\"row\":1,\"side\":1");
     struct err err = ERR_INIT;
     uint64_t lines;
     assert_int_equal(run(text, sizeof text - 1, &err, &lines), 0);
@@ -79,16 +81,20 @@ static void test_refused(void **state)
     (void)state;
     expect("{\"type\":\"row\"}\n", -1, ERR_REFUSED, "first line must be its header");
     expect("hello\n", -1, ERR_REFUSED, "not an owed-stream");
-    expect("{\"type\":\"stream\",\"format\":\"other\",\"version\":1,\"stages\":[]}\n", -1, ERR_REFUSED, "another format");
-    expect("{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":2,\"stages\":[]}\n", -1, ERR_REFUSED, "version 2");
+    expect("{\"type\":\"stream\",\"format\":\"other\",\"version\":1,\"stages\":[]}\n", -1, ERR_REFUSED,
+           "another format");
+    expect("{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":2,\"stages\":[]}\n", -1, ERR_REFUSED,
+           "version 2");
     expect(HEAD HEAD, -1, ERR_REFUSED, "stream inside a stream");
     expect(HEAD END("\"stream\":1") "x\n", -1, ERR_REFUSED, "follows the stream's end");
     expect(HEAD "{\"a\":1}\n", -1, ERR_REFUSED, "first member is \"type\"");
     expect(HEAD "{\"type\":\"note\",\"x\":1,\"x\":2}\n", -1, ERR_REFUSED, "line 2: byte");
     expect(HEAD "{\"type\":\"note\",\"x\":\"\xff\"}\n", -1, ERR_REFUSED, "line 2: byte");
     expect(HEAD "{\"type\":\"side\",\"side\":\"captured\",\"rows\":1,\"whole\":true,\"x\":1}\n", -1, ERR_REFUSED, "x");
-    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.nope\",\"status\":\"passed\"}\n", -1, ERR_REFUSED, "not known");
-    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.manifest\",\"status\":\"fine\"}\n", -1, ERR_REFUSED, "not known");
+    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.nope\",\"status\":\"passed\"}\n", -1,
+           ERR_REFUSED, "not known");
+    expect(HEAD "{\"type\":\"check\",\"stage\":\"s\",\"name\":\"bundle.manifest\",\"status\":\"fine\"}\n", -1,
+           ERR_REFUSED, "not known");
     expect(HEAD "{\"type\":\"stop\",\"kind\":\"x\"}\n", -1, ERR_REFUSED, "stop");
 }
 
@@ -117,15 +123,21 @@ static void test_row_members(void **state)
     (void)state;
     struct err err = ERR_INIT;
     struct stream_row r;
-    assert_int_equal(split("{\"type\":\"row\",\"side\":\"destination\",\"read\":2,\"cells\":[\"a],\\\"at\\\":\",null]}", &r, &err), 0);
+    assert_int_equal(
+        split("{\"type\":\"row\",\"side\":\"destination\",\"read\":2,\"cells\":[\"a],\\\"at\\\":\",null]}", &r, &err),
+        0);
     assert_int_equal(r.read, 2);
     assert_int_equal(r.cells_len, strlen("[\"a],\\\"at\\\":\",null]"));
     assert_null(r.at);
-    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"again\":\"resent\"}", &r, &err), 0);
+    assert_int_equal(
+        split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"again\":\"resent\"}", &r,
+              &err),
+        0);
     assert_memory_equal(r.at, "t/0/1", 5);
     assert_memory_equal(r.again, "resent", 6);
     assert_int_equal(r.cells_len, 5);
-    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\"}", &r, &err), 0);
+    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\"}", &r, &err),
+                     0);
     assert_null(r.at);
 }
 
@@ -165,8 +177,8 @@ static void test_write_and_read(void **state)
     stream_begin(&out, fd, NULL);
     stream_put_row(&out, SIDE_CAPTURED, 0, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
     stream_put_side(&out, SIDE_CAPTURED, 0, 1, false, "cut \x01 short");
-    stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, "bad \xff byte", (const char *const[]){"a", "b", NULL},
-                     NEXT_READ_QUIET, "{\"n\":1}");
+    stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, "bad \xff byte",
+                     (const char *const[]){"a", "b", NULL}, NEXT_READ_QUIET, "{\"n\":1}");
     assert_int_equal(out.status, OWED_TROUBLE);
     stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_FAILED, "", NULL, NEXT_NONE, NULL);
     assert_int_equal(out.status, OWED_FAILED);
@@ -220,8 +232,8 @@ static void test_large_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),  cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),   cmocka_unit_test(test_row_members),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),     cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),      cmocka_unit_test(test_row_members),
         cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_large_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,30 +13,30 @@ enum blocks_header blocks_header(const char *format)
         const char *name;
         enum blocks_header kind;
     } table[] = {
-        { "Native", BLOCKS_BARE },
-        { "RowBinary", BLOCKS_BARE },
-        { "RowBinaryWithNames", BLOCKS_BINARY_NAMES },
-        { "RowBinaryWithNamesAndTypes", BLOCKS_BINARY_TYPES },
-        { "TabSeparated", BLOCKS_BARE },
-        { "TSV", BLOCKS_BARE },
-        { "TabSeparatedRaw", BLOCKS_BARE },
-        { "TSVRaw", BLOCKS_BARE },
-        { "TabSeparatedWithNames", BLOCKS_ONE_LINE },
-        { "TSVWithNames", BLOCKS_ONE_LINE },
-        { "TabSeparatedWithNamesAndTypes", BLOCKS_TWO_LINES },
-        { "TSVWithNamesAndTypes", BLOCKS_TWO_LINES },
-        { "TSKV", BLOCKS_BARE },
-        { "CSV", BLOCKS_BARE },
-        { "CSVWithNames", BLOCKS_CSV_ONE_LINE },
-        { "CSVWithNamesAndTypes", BLOCKS_CSV_TWO_LINES },
-        { "JSONEachRow", BLOCKS_BARE },
-        { "JSONLines", BLOCKS_BARE },
-        { "NDJSON", BLOCKS_BARE },
-        { "JSONStringsEachRow", BLOCKS_BARE },
-        { "JSONCompactEachRow", BLOCKS_BARE },
-        { "JSONCompactEachRowWithNames", BLOCKS_ONE_LINE },
-        { "JSONCompactEachRowWithNamesAndTypes", BLOCKS_TWO_LINES },
-        { "JSONCompactStringsEachRow", BLOCKS_BARE },
+        {"Native", BLOCKS_BARE},
+        {"RowBinary", BLOCKS_BARE},
+        {"RowBinaryWithNames", BLOCKS_BINARY_NAMES},
+        {"RowBinaryWithNamesAndTypes", BLOCKS_BINARY_TYPES},
+        {"TabSeparated", BLOCKS_BARE},
+        {"TSV", BLOCKS_BARE},
+        {"TabSeparatedRaw", BLOCKS_BARE},
+        {"TSVRaw", BLOCKS_BARE},
+        {"TabSeparatedWithNames", BLOCKS_ONE_LINE},
+        {"TSVWithNames", BLOCKS_ONE_LINE},
+        {"TabSeparatedWithNamesAndTypes", BLOCKS_TWO_LINES},
+        {"TSVWithNamesAndTypes", BLOCKS_TWO_LINES},
+        {"TSKV", BLOCKS_BARE},
+        {"CSV", BLOCKS_BARE},
+        {"CSVWithNames", BLOCKS_CSV_ONE_LINE},
+        {"CSVWithNamesAndTypes", BLOCKS_CSV_TWO_LINES},
+        {"JSONEachRow", BLOCKS_BARE},
+        {"JSONLines", BLOCKS_BARE},
+        {"NDJSON", BLOCKS_BARE},
+        {"JSONStringsEachRow", BLOCKS_BARE},
+        {"JSONCompactEachRow", BLOCKS_BARE},
+        {"JSONCompactEachRowWithNames", BLOCKS_ONE_LINE},
+        {"JSONCompactEachRowWithNamesAndTypes", BLOCKS_TWO_LINES},
+        {"JSONCompactStringsEachRow", BLOCKS_BARE},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -91,21 +91,14 @@ static size_t binary_len(const char *data, size_t len, unsigned texts_a_column)
 size_t blocks_header_len(enum blocks_header kind, const char *data, size_t len)
 {
     switch (kind) {
-    case BLOCKS_ONE_LINE:
-        return lines_len(data, len, 1, false);
-    case BLOCKS_TWO_LINES:
-        return lines_len(data, len, 2, false);
-    case BLOCKS_CSV_ONE_LINE:
-        return lines_len(data, len, 1, true);
-    case BLOCKS_CSV_TWO_LINES:
-        return lines_len(data, len, 2, true);
-    case BLOCKS_BINARY_NAMES:
-        return binary_len(data, len, 1);
-    case BLOCKS_BINARY_TYPES:
-        return binary_len(data, len, 2);
+    case BLOCKS_ONE_LINE: return lines_len(data, len, 1, false);
+    case BLOCKS_TWO_LINES: return lines_len(data, len, 2, false);
+    case BLOCKS_CSV_ONE_LINE: return lines_len(data, len, 1, true);
+    case BLOCKS_CSV_TWO_LINES: return lines_len(data, len, 2, true);
+    case BLOCKS_BINARY_NAMES: return binary_len(data, len, 1);
+    case BLOCKS_BINARY_TYPES: return binary_len(data, len, 2);
     case BLOCKS_WHOLE:
-    case BLOCKS_BARE:
-        break;
+    case BLOCKS_BARE: break;
     }
     return 0;
 }

@@ -16,10 +16,10 @@ struct session {
 static struct {
     void **(*connect)(int, char **);
     void (*close_conn)(void **);
-    void *(*query)(void *, const char *, size_t, const char *, size_t, const char *const *,
-        const size_t *, const char *const *, const size_t *, size_t);
-    void *(*stream)(void *, const char *, size_t, const char *, size_t, const char *const *,
-        const size_t *, const char *const *, const size_t *, size_t);
+    void *(*query)(void *, const char *, size_t, const char *, size_t, const char *const *, const size_t *,
+                   const char *const *, const size_t *, size_t);
+    void *(*stream)(void *, const char *, size_t, const char *, size_t, const char *const *, const size_t *,
+                    const char *const *, const size_t *, size_t);
     void *(*fetch)(void *, void *);
     void (*cancel)(void *, void *);
     void (*destroy)(void *);
@@ -39,23 +39,23 @@ static const struct {
     const char *name;
     void *slot;
 } symbols[] = {
-    { "chdb_connect", &lib.connect },
-    { "chdb_close_conn", &lib.close_conn },
-    { "chdb_query_with_params_n", &lib.query },
-    { "chdb_stream_query_with_params_n", &lib.stream },
-    { "chdb_stream_fetch_result", &lib.fetch },
-    { "chdb_stream_cancel_query", &lib.cancel },
-    { "chdb_destroy_query_result", &lib.destroy },
-    { "chdb_result_buffer", &lib.buffer },
-    { "chdb_result_length", &lib.length },
-    { "chdb_result_error", &lib.error },
-    { "chdb_result_rows_read", &lib.rows },
-    { "chdb_result_bytes_read", &lib.bytes },
-    { "chdb_result_storage_rows_read", &lib.storage_rows },
-    { "chdb_result_storage_bytes_read", &lib.storage_bytes },
-    { "chdb_result_rows_written", &lib.rows_written },
-    { "chdb_result_bytes_written", &lib.bytes_written },
-    { "chdb_set_signal_handlers_enabled", &lib.signal_handlers },
+    {"chdb_connect", &lib.connect},
+    {"chdb_close_conn", &lib.close_conn},
+    {"chdb_query_with_params_n", &lib.query},
+    {"chdb_stream_query_with_params_n", &lib.stream},
+    {"chdb_stream_fetch_result", &lib.fetch},
+    {"chdb_stream_cancel_query", &lib.cancel},
+    {"chdb_destroy_query_result", &lib.destroy},
+    {"chdb_result_buffer", &lib.buffer},
+    {"chdb_result_length", &lib.length},
+    {"chdb_result_error", &lib.error},
+    {"chdb_result_rows_read", &lib.rows},
+    {"chdb_result_bytes_read", &lib.bytes},
+    {"chdb_result_storage_rows_read", &lib.storage_rows},
+    {"chdb_result_storage_bytes_read", &lib.storage_bytes},
+    {"chdb_result_rows_written", &lib.rows_written},
+    {"chdb_result_bytes_written", &lib.bytes_written},
+    {"chdb_set_signal_handlers_enabled", &lib.signal_handlers},
 };
 
 static char path_arg[4096];
@@ -65,7 +65,7 @@ static pthread_mutex_t connecting = PTHREAD_MUTEX_INITIALIZER;
 static void **new_conn(void)
 {
     static char program[] = "clickhouse-front";
-    char *argv[] = { program, path_arg, NULL };
+    char *argv[] = {program, path_arg, NULL};
     void **conn;
 
     pthread_mutex_lock(&connecting);
@@ -131,7 +131,7 @@ void engine_session_close(struct session *s)
 
 static struct answer answer_of(void *handle)
 {
-    struct answer a = { .handle = handle };
+    struct answer a = {.handle = handle};
 
     if (handle == NULL) {
         a.error = "Code: 1001. DB::Exception: the engine gave no result. (STD_EXCEPTION)";
@@ -152,20 +152,20 @@ static struct answer answer_of(void *handle)
 }
 
 struct answer engine_query(struct session *s, const char *sql, size_t len, const char *format,
-    const struct engine_params *p)
+                           const struct engine_params *p)
 {
-    return answer_of(lib.query(*s->conn, sql, len, format, strlen(format), p->names,
-        p->name_lens, p->values, p->value_lens, p->count));
+    return answer_of(lib.query(*s->conn, sql, len, format, strlen(format), p->names, p->name_lens, p->values,
+                               p->value_lens, p->count));
 }
 
 struct answer engine_stream(struct session *s, const char *sql, size_t len, const char *format,
-    const struct engine_params *p)
+                            const struct engine_params *p)
 {
-    struct answer a = { .handle = lib.stream(*s->conn, sql, len, format, strlen(format),
-        p->names, p->name_lens, p->values, p->value_lens, p->count) };
+    struct answer a = {.handle = lib.stream(*s->conn, sql, len, format, strlen(format), p->names, p->name_lens,
+                                            p->values, p->value_lens, p->count)};
 
     a.error = a.handle != NULL ? lib.error(a.handle)
-                   : "Code: 1001. DB::Exception: the engine gave no stream. (STD_EXCEPTION)";
+                               : "Code: 1001. DB::Exception: the engine gave no stream. (STD_EXCEPTION)";
     return a;
 }
 
@@ -183,5 +183,5 @@ void engine_answer_free(struct answer *a)
 {
     if (a->handle != NULL)
         lib.destroy(a->handle);
-    *a = (struct answer){ 0 };
+    *a = (struct answer){0};
 }

@@ -40,10 +40,10 @@ void engine_session_close(struct session *s);
 
 /* Runs one statement to its end. format is the default output format. */
 struct answer engine_query(struct session *s, const char *sql, size_t len, const char *format,
-    const struct engine_params *params);
+                           const struct engine_params *params);
 /* Starts a SELECT; the answer has no data. An error mostly shows at the first fetch. */
 struct answer engine_stream(struct session *s, const char *sql, size_t len, const char *format,
-    const struct engine_params *params);
+                            const struct engine_params *params);
 /* The next block, a whole document of its own. No rows: the end, after what data it has. */
 struct answer engine_fetch(struct session *s, struct answer *stream);
 void engine_cancel(struct session *s, struct answer *stream);

@@ -11,8 +11,7 @@ static size_t fault_count;
 
 enum fault_when fault_when_named(const char *name)
 {
-    static const char *const names[] = { "", "before", "after", "error", "refuse", "delay", "stall",
-        "during" };
+    static const char *const names[] = {"", "before", "after", "error", "refuse", "delay", "stall", "during"};
 
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)
         if (name != NULL && strcmp(name, names[i]) == 0)
@@ -48,7 +47,7 @@ static bool applies(const struct fault *f, const char *sql, size_t len, bool is_
 
 struct fault fault_take(const char *sql, size_t len, bool is_insert)
 {
-    struct fault taken = { 0 };
+    struct fault taken = {0};
 
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < fault_count; i++) {

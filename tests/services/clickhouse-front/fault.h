@@ -16,8 +16,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum fault_when { FAULT_NONE, FAULT_BEFORE, FAULT_AFTER, FAULT_ERROR, FAULT_REFUSE, FAULT_DELAY,
-    FAULT_STALL, FAULT_DURING };
+enum fault_when {
+    FAULT_NONE,
+    FAULT_BEFORE,
+    FAULT_AFTER,
+    FAULT_ERROR,
+    FAULT_REFUSE,
+    FAULT_DELAY,
+    FAULT_STALL,
+    FAULT_DURING
+};
 
 struct fault {
     enum fault_when when;

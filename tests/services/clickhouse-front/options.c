@@ -98,7 +98,7 @@ static int add_setting(struct options *o, const char *name, const char *value)
     if (grown == NULL)
         return -1;
     o->settings = grown;
-    grown[o->setting_count++] = (struct options_setting){ name, value };
+    grown[o->setting_count++] = (struct options_setting){name, value};
     if (!is_setting_name(name)) {
         o->bad_name = name;
         return 0;
@@ -117,13 +117,14 @@ struct reading {
     int rc;
 };
 
-static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len,
-    const char *value, size_t value_len)
+static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
+                            size_t value_len)
 {
-    static const char *const ignored[] = { "user", "password", "quota_key", "buffer_size", "stacktrace",
-        "client_protocol_version", "close_session", "database", NULL };
-    static const char *const unsupported[] = { "session_id", "session_check", "session_timeout", "role",
-        "compress", "decompress", "framing", NULL };
+    static const char *const ignored[] = {"user",          "password",   "quota_key",
+                                          "buffer_size",   "stacktrace", "client_protocol_version",
+                                          "close_session", "database",   NULL};
+    static const char *const unsupported[] = {"session_id", "session_check", "session_timeout", "role",
+                                              "compress",   "decompress",    "framing",         NULL};
     struct reading *r = cls;
     struct options *o = r->options;
 
@@ -150,7 +151,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
 
 static void random_query_id(char *out)
 {
-    unsigned char b[16] = { 0 };
+    unsigned char b[16] = {0};
 
     if (getrandom(b, sizeof b, 0) < 0)
         memset(b, 1, sizeof b);
@@ -160,10 +161,10 @@ static void random_query_id(char *out)
 
 int options_read(struct MHD_Connection *c, struct options *o)
 {
-    struct reading r = { o, 0 };
+    struct reading r = {o, 0};
     const char *database = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "database");
 
-    *o = (struct options){ 0 };
+    *o = (struct options){0};
     if (database == NULL)
         database = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-ClickHouse-Database");
     if (database != NULL && *database != '\0') {

@@ -21,7 +21,7 @@ struct options {
     const char *readonly;    /* its value */
     struct options_setting {
         const char *name, *value;
-    } *settings;
+    } * settings;
     size_t setting_count;
     struct engine_params params;
 };

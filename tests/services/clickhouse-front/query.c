@@ -65,8 +65,9 @@ const struct user *query_authenticate(struct MHD_Connection *c, enum MHD_Result 
     if ((int)in_headers + (int)in_url + (int)(basic_user != NULL) <= 1)
         found = users_find(name, password != NULL ? password : "");
     if (found == NULL)
-        *queued = reply_error(c, &(struct reply_meta){ 0 }, 516, "AUTHENTICATION_FAILED",
-            "%s: Authentication failed: password is incorrect, or there is no user with such name", name);
+        *queued = reply_error(c, &(struct reply_meta){0}, 516, "AUTHENTICATION_FAILED",
+                              "%s: Authentication failed: password is incorrect, or there is no user with such name",
+                              name);
     MHD_free(basic_user);
     MHD_free(basic_key);
     return found;
@@ -131,9 +132,8 @@ static int rewrite_insert(struct run *r, const char *encoding)
         if (fd < 0 || write_all(fd, r->text + st->data_at, r->text_len - st->data_at) != 0)
             return -1;
     }
-    n = asprintf(&r->sql, "%.*s FROM INFILE '/proc/self/fd/%d' COMPRESSION '%s' %.*s FORMAT %s",
-        (int)st->infile_at, r->text, fd, encoding, (int)(st->format_at - st->infile_at),
-        r->text + st->infile_at, st->format);
+    n = asprintf(&r->sql, "%.*s FROM INFILE '/proc/self/fd/%d' COMPRESSION '%s' %.*s FORMAT %s", (int)st->infile_at,
+                 r->text, fd, encoding, (int)(st->format_at - st->infile_at), r->text + st->infile_at, st->format);
     if (n < 0)
         return -1;
     r->sql_len = (size_t)n;
@@ -148,7 +148,11 @@ static int make_sql(struct run *r, const char *encoding)
     return r->sql != NULL ? 0 : -1;
 }
 
-#define REFUSE(...) do { *queued = reply_error(r->q->conn, &r->meta, __VA_ARGS__); return false; } while (0)
+#define REFUSE(...) \
+    do { \
+        *queued = reply_error(r->q->conn, &r->meta, __VA_ARGS__); \
+        return false; \
+    } while (0)
 
 /* What a server checks before its parser and the engine would let pass. */
 static bool admit(struct run *r, enum MHD_Result *queued)
@@ -171,7 +175,7 @@ static bool admit(struct run *r, enum MHD_Result *queued)
     for (size_t i = 0; fixed == NULL && i < u->setting_count; i++)
         if (u->settings[i].fixed &&
             sql_changes_setting(r->text, r->st.kind == SQL_INSERT_DATA ? r->st.data_at : r->text_len,
-                u->settings[i].name, u->settings[i].value))
+                                u->settings[i].name, u->settings[i].value))
             fixed = u->settings[i].name;
     if (fixed != NULL)
         REFUSE(452, "SETTING_CONSTRAINT_VIOLATION", "Setting %s should not be changed", fixed);
@@ -185,7 +189,7 @@ static bool set(struct run *r, const char *sql, enum MHD_Result *queued)
 
     if (sql == NULL || *sql == '\0')
         return true;
-    a = engine_query(r->session, sql, strlen(sql), "Null", &(struct engine_params){ 0 });
+    a = engine_query(r->session, sql, strlen(sql), "Null", &(struct engine_params){0});
     done = a.error == NULL;
     if (!done)
         *queued = reply_exception(r->q->conn, &r->meta, a.error);
@@ -218,7 +222,7 @@ static bool prepare(struct run *r, enum MHD_Result *queued)
 
 static void wait_ms(unsigned long ms)
 {
-    struct timespec t = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
 
     nanosleep(&t, NULL);
 }
@@ -260,7 +264,7 @@ static enum MHD_Result run_whole(struct run *r)
         queued = reply_error(r->q->conn, &r->meta, (int)r->fault.code, "FAULT", "a fault asked for by the test");
     } else if (r->fault.when == FAULT_ERROR) {
         queued = reply_text(r->q->conn, (unsigned)(r->fault.status != 0 ? r->fault.status : 500),
-            "Code: 999. DB::Exception: a fault asked for by the test\n");
+                            "Code: 999. DB::Exception: a fault asked for by the test\n");
     } else if (r->fault.when != FAULT_AFTER) {
         if (r->st.kind == SQL_INSERT_DATA || r->st.kind == SQL_WRITE) {
             a.result_rows = a.written_rows;
@@ -278,7 +282,7 @@ static enum MHD_Result execute(struct run *r)
     bool can_stream;
 
     *f = fault_take(r->text, r->st.kind == SQL_INSERT_DATA ? r->st.data_at : r->text_len,
-        r->st.kind == SQL_INSERT_DATA);
+                    r->st.kind == SQL_INSERT_DATA);
     if (f->when == FAULT_BEFORE)
         return MHD_NO;
     if (f->when == FAULT_REFUSE)
@@ -288,7 +292,7 @@ static enum MHD_Result execute(struct run *r)
     r->meta.has_limit = f->when == FAULT_DURING;
     r->meta.limit = f->bytes;
     can_stream = r->st.kind == SQL_SELECT && !r->options.wait_end && reply_can_stream(r->meta.format) &&
-             f->when != FAULT_AFTER && f->when != FAULT_ERROR && f->when != FAULT_STALL;
+                 f->when != FAULT_AFTER && f->when != FAULT_ERROR && f->when != FAULT_STALL;
     return can_stream ? run_stream(r) : run_whole(r);
 }
 
@@ -301,7 +305,7 @@ static const char *encoding_of(const struct run *r, bool *known)
         return "none";
     /* Only where the body is data alone can the engine decompress it. */
     *known = r->data_in_body && (strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "zstd") == 0 ||
-                        strcasecmp(encoding, "deflate") == 0);
+                                 strcasecmp(encoding, "deflate") == 0);
     return strcasecmp(encoding, "deflate") == 0 ? "deflate" : strcasecmp(encoding, "zstd") == 0 ? "zstd" : "gzip";
 }
 
@@ -317,12 +321,11 @@ static enum MHD_Result run_loaded(struct run *r)
         default_format = "TabSeparated";
     if (load_text(r) != 0)
         return MHD_NO;
-    snprintf(r->meta.format, sizeof r->meta.format, "%s",
-        r->st.format[0] != '\0' ? r->st.format : default_format);
+    snprintf(r->meta.format, sizeof r->meta.format, "%s", r->st.format[0] != '\0' ? r->st.format : default_format);
     encoding = encoding_of(r, &known);
     if (!known)
         return reply_error(r->q->conn, &r->meta, 48, "NOT_IMPLEMENTED",
-            "Only INSERT data with the statement in the URL may be compressed");
+                           "Only INSERT data with the statement in the URL may be compressed");
     if (!admit(r, &queued) || !prepare(r, &queued))
         return queued;
     return make_sql(r, encoding) == 0 ? execute(r) : MHD_NO;
@@ -330,7 +333,7 @@ static enum MHD_Result run_loaded(struct run *r)
 
 enum MHD_Result query_run(const struct query_request *q)
 {
-    struct run r = { .q = q, .data_fd = -1 };
+    struct run r = {.q = q, .data_fd = -1};
     enum MHD_Result queued = MHD_NO;
 
     r.user = query_authenticate(q->conn, &queued);

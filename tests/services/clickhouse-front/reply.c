@@ -20,15 +20,15 @@ static unsigned status_of(int code)
         unsigned status;
         int codes[32];
     } table[] = {
-        { 400, { 6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376,
-                   427, 441, 675, 676 } },
-        { 401, { 194 } },
-        { 403, { 192, 193, 497, 516 } },
-        { 404, { 46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511 } },
-        { 408, { 159 } },
-        { 413, { 229 } },
-        { 501, { 48 } },
-        { 503, { 76, 209, 439 } },
+        {400,
+         {6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676}},
+        {401, {194}},
+        {403, {192, 193, 497, 516}},
+        {404, {46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511}},
+        {408, {159}},
+        {413, {229}},
+        {501, {48}},
+        {503, {76, 209, 439}},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -71,12 +71,12 @@ static void add_summary(struct MHD_Response *r, const struct answer *a)
     char text[400];
 
     snprintf(text, sizeof text,
-        "{\"read_rows\":\"%llu\",\"read_bytes\":\"%llu\",\"written_rows\":\"%llu\","
-        "\"written_bytes\":\"%llu\",\"total_rows_to_read\":\"0\",\"result_rows\":\"%llu\","
-        "\"result_bytes\":\"%llu\"}",
-        (unsigned long long)a->read_rows, (unsigned long long)a->read_bytes,
-        (unsigned long long)a->written_rows, (unsigned long long)a->written_bytes,
-        (unsigned long long)a->result_rows, (unsigned long long)a->result_bytes);
+             "{\"read_rows\":\"%llu\",\"read_bytes\":\"%llu\",\"written_rows\":\"%llu\","
+             "\"written_bytes\":\"%llu\",\"total_rows_to_read\":\"0\",\"result_rows\":\"%llu\","
+             "\"result_bytes\":\"%llu\"}",
+             (unsigned long long)a->read_rows, (unsigned long long)a->read_bytes, (unsigned long long)a->written_rows,
+             (unsigned long long)a->written_bytes, (unsigned long long)a->result_rows,
+             (unsigned long long)a->result_bytes);
     MHD_add_response_header(r, "X-ClickHouse-Summary", text);
 }
 
@@ -97,8 +97,8 @@ static char *plain_exception(const char *error, int *code)
     *code = found;
     cut = strstr(at, " (version ");
     if (asprintf(&text, "%s%.*s (version %s (official build))\n",
-            strncmp(at, "Code: ", 6) == 0 ? "" : "Code: 1001. DB::Exception: ",
-            cut != NULL ? (int)(cut - at) : (int)strlen(at), at, reply_server.version) < 0)
+                 strncmp(at, "Code: ", 6) == 0 ? "" : "Code: 1001. DB::Exception: ",
+                 cut != NULL ? (int)(cut - at) : (int)strlen(at), at, reply_server.version) < 0)
         return NULL;
     return text;
 }
@@ -120,7 +120,7 @@ enum MHD_Result reply_exception(struct MHD_Connection *c, const struct reply_met
     }
     snprintf(number, sizeof number, "%d", code);
     add_common(r, m);
-    add_summary(r, &(struct answer){ 0 });
+    add_summary(r, &(struct answer){0});
     MHD_add_response_header(r, "X-ClickHouse-Exception-Code", number);
     MHD_add_response_header(r, "Content-Type", "text/plain; charset=UTF-8");
     queued = MHD_queue_response(c, status_of(code), r);
@@ -128,8 +128,8 @@ enum MHD_Result reply_exception(struct MHD_Connection *c, const struct reply_met
     return queued;
 }
 
-enum MHD_Result reply_error(struct MHD_Connection *c, const struct reply_meta *m, int code,
-    const char *name, const char *format, ...)
+enum MHD_Result reply_error(struct MHD_Connection *c, const struct reply_meta *m, int code, const char *name,
+                            const char *format, ...)
 {
     char what[1024], text[1200];
     va_list args;
@@ -143,8 +143,8 @@ enum MHD_Result reply_error(struct MHD_Connection *c, const struct reply_meta *m
 
 enum MHD_Result reply_text(struct MHD_Connection *c, unsigned status, const char *text)
 {
-    struct MHD_Response *r =
-        MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
+                                                             MHD_RESPMEM_MUST_COPY);
     enum MHD_Result queued;
 
     if (r == NULL)
@@ -168,7 +168,7 @@ struct body {
 
 static void random_tag(char tag[17])
 {
-    unsigned char bytes[16] = { 0 };
+    unsigned char bytes[16] = {0};
 
     if (getrandom(bytes, sizeof bytes, 0) < 0)
         memset(bytes, 7, sizeof bytes);
@@ -183,9 +183,8 @@ static void fail_body(struct body *b, const char *error)
     char *text = plain_exception(error, &code);
 
     b->ended = true;
-    if (text == NULL ||
-        asprintf(&b->exception, "\r\n__exception__\r\n%s\r\n%s%zu %s\r\n__exception__\r\n", b->tag, text,
-            strlen(text), b->tag) < 0)
+    if (text == NULL || asprintf(&b->exception, "\r\n__exception__\r\n%s\r\n%s%zu %s\r\n__exception__\r\n", b->tag,
+                                 text, strlen(text), b->tag) < 0)
         b->exception = NULL;
     free(text);
 }
@@ -245,8 +244,8 @@ static void free_body(void *cls)
     free(b);
 }
 
-static enum MHD_Result send_body(struct MHD_Connection *c, const struct reply_meta *m, struct body *b,
-    uint64_t size, const struct answer *counts)
+static enum MHD_Result send_body(struct MHD_Connection *c, const struct reply_meta *m, struct body *b, uint64_t size,
+                                 const struct answer *counts)
 {
     struct MHD_Response *r;
     enum MHD_Result queued;
@@ -284,7 +283,7 @@ enum MHD_Result reply_answer(struct MHD_Connection *c, const struct reply_meta *
 }
 
 enum MHD_Result reply_stream(struct MHD_Connection *c, const struct reply_meta *m, struct session *s,
-    struct answer stream, struct answer first)
+                             struct answer stream, struct answer first)
 {
     struct body *b = calloc(1, sizeof *b);
 
@@ -298,5 +297,5 @@ enum MHD_Result reply_stream(struct MHD_Connection *c, const struct reply_meta *
     b->stream = stream;
     b->block = first;
     b->ended = first.result_rows == 0;
-    return send_body(c, m, b, MHD_SIZE_UNKNOWN, &(struct answer){ 0 });
+    return send_body(c, m, b, MHD_SIZE_UNKNOWN, &(struct answer){0});
 }

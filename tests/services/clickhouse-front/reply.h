@@ -27,9 +27,8 @@ bool reply_can_stream(const char *format);
 /* The engine's error text, as a whole answer. */
 enum MHD_Result reply_exception(struct MHD_Connection *c, const struct reply_meta *m, const char *error);
 /* An error of the front's own: text with a code and the code's name. */
-__attribute__((format(printf, 5, 6)))
-enum MHD_Result reply_error(struct MHD_Connection *c, const struct reply_meta *m, int code,
-    const char *name, const char *format, ...);
+__attribute__((format(printf, 5, 6))) enum MHD_Result reply_error(struct MHD_Connection *c, const struct reply_meta *m,
+                                                                  int code, const char *name, const char *format, ...);
 /* A given status with a body of text; no exception. */
 enum MHD_Result reply_text(struct MHD_Connection *c, unsigned status, const char *text);
 /* A whole result. The summary's counts are exact. */
@@ -37,6 +36,6 @@ enum MHD_Result reply_answer(struct MHD_Connection *c, const struct reply_meta *
 /* A stream from its first block on. The summary, sent before the body, has no counts. A later error
  * ends the body with an exception block and a broken transfer. */
 enum MHD_Result reply_stream(struct MHD_Connection *c, const struct reply_meta *m, struct session *s,
-    struct answer stream, struct answer first);
+                             struct answer stream, struct answer first);
 
 #endif

@@ -88,7 +88,7 @@ static bool skip_heredoc(struct lexer *x)
 
 static struct token next(struct lexer *x)
 {
-    struct token t = { T_END, 0, 0 };
+    struct token t = {T_END, 0, 0};
     char c;
 
     skip_blank(x);
@@ -115,8 +115,7 @@ static struct token next(struct lexer *x)
 
 static bool word_is(const struct lexer *x, struct token t, const char *word)
 {
-    return t.type == T_WORD && t.end - t.at == strlen(word) &&
-           strncasecmp(x->s + t.at, word, t.end - t.at) == 0;
+    return t.type == T_WORD && t.end - t.at == strlen(word) && strncasecmp(x->s + t.at, word, t.end - t.at) == 0;
 }
 
 static bool sign_is(const struct lexer *x, struct token t, char sign)
@@ -134,9 +133,8 @@ static bool word_in(const struct lexer *x, struct token t, const char *const *wo
 
 static enum sql_kind kind_of(const struct lexer *x, struct token first)
 {
-    static const char *const selects[] = { "select", "with", NULL };
-    static const char *const looks[] = { "show", "describe", "desc", "exists", "explain", "use",
-        "set", NULL };
+    static const char *const selects[] = {"select", "with", NULL};
+    static const char *const looks[] = {"show", "describe", "desc", "exists", "explain", "use", "set", NULL};
 
     if (first.type == T_END)
         return SQL_NONE;
@@ -171,7 +169,7 @@ static size_t data_start(const struct lexer *x, size_t pos)
  * what was read (a SELECT, say). */
 static bool scan_insert(struct lexer *x, struct sql_statement *out)
 {
-    struct token prev = { T_SIGN, 0, 0 }, t;
+    struct token prev = {T_SIGN, 0, 0}, t;
     size_t settings_at = 0;
     int depth = 0;
 
@@ -211,11 +209,11 @@ static bool scan_insert(struct lexer *x, struct sql_statement *out)
 
 void sql_scan(const char *text, size_t len, struct sql_statement *out)
 {
-    struct lexer x = { text, len, 0 };
+    struct lexer x = {text, len, 0};
     struct token t, prev;
     int depth = 0;
 
-    *out = (struct sql_statement){ 0 };
+    *out = (struct sql_statement){0};
     t = next(&x);
     out->kind = kind_of(&x, t);
     if (word_is(&x, t, "insert") && scan_insert(&x, out))
@@ -237,8 +235,7 @@ void sql_scan(const char *text, size_t len, struct sql_statement *out)
             struct token after = next(&ahead);
 
             /* A column may be named format: the clause stands last. */
-            if (after.type == T_END || sign_is(&ahead, after, ';') ||
-                word_is(&ahead, after, "settings"))
+            if (after.type == T_END || sign_is(&ahead, after, ';') || word_is(&ahead, after, "settings"))
                 take_format(&x, t, out);
         }
     }
@@ -247,9 +244,10 @@ void sql_scan(const char *text, size_t len, struct sql_statement *out)
 /* Whether what follows serverUUID() names the expression already. */
 static bool is_named(const struct lexer *x)
 {
-    static const char *const clauses[] = { "from", "format", "settings", "where", "limit", "union",
-        "order", "group", "having", "prewhere", "and", "or", "as", "in", "is", "not", "like",
-        "between", "then", "else", "end", "when", "except", "intersect", "into", NULL };
+    static const char *const clauses[] = {"from",  "format", "settings",  "where",   "limit", "union", "order",
+                                          "group", "having", "prewhere",  "and",     "or",    "as",    "in",
+                                          "is",    "not",    "like",      "between", "then",  "else",  "end",
+                                          "when",  "except", "intersect", "into",    NULL};
     struct lexer ahead = *x;
     struct token t = next(&ahead);
 
@@ -288,8 +286,8 @@ static bool append_uuid(struct text *t, const char *uuid, bool named)
 
 char *sql_answer_server_uuid(const char *text, size_t len, const char *uuid, size_t *out_len)
 {
-    struct lexer x = { text, len, 0 };
-    struct text out = { 0 };
+    struct lexer x = {text, len, 0};
+    struct text out = {0};
     size_t copied = 0;
     bool ok = append(&out, "", 0);
 
@@ -328,8 +326,8 @@ static bool value_is(const struct lexer *x, struct token t, const char *value)
 
 bool sql_changes_setting(const char *text, size_t len, const char *setting, const char *value)
 {
-    struct lexer x = { text, len, 0 };
-    struct token prev = { T_END, 0, 0 };
+    struct lexer x = {text, len, 0};
+    struct token prev = {T_END, 0, 0};
 
     for (struct token t = next(&x); t.type != T_END; prev = t, t = next(&x)) {
         struct lexer ahead = x;

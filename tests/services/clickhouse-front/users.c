@@ -49,7 +49,7 @@ static int add_setting(struct user *u, char *word)
 static int add_user(char *line, const char **problem)
 {
     char *save = NULL, *name = strtok_r(line, " \t\n", &save), *access, *file, *word;
-    struct user *grown, u = { 0 };
+    struct user *grown, u = {0};
 
     *problem = "expected NAME full|select PASSWORD_FILE";
     if (name == NULL || *name == '#')

@@ -72,8 +72,8 @@ int tool_add_partitions(const char *bootstrap, const char *topic, int total)
     rd_kafka_event_t *event = answer(queue, topic);
     if (event) {
         size_t count;
-        const rd_kafka_topic_result_t **results =
-            rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), &count);
+        const rd_kafka_topic_result_t **results = rd_kafka_CreatePartitions_result_topics(
+            rd_kafka_event_CreatePartitions_result(event), &count);
         status = topic_results(results, count);
         rd_kafka_event_destroy(event);
     }
@@ -91,7 +91,8 @@ int tool_alter_topic(const char *bootstrap, const char *topic, const char *confi
         return tool_fail(config, "a configuration is NAME=VALUE");
     snprintf(name, sizeof name, "%.*s", (int)(eq - config), config);
     rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
-    rd_kafka_error_destroy(rd_kafka_ConfigResource_add_incremental_config(resource, name, RD_KAFKA_ALTER_CONFIG_OP_TYPE_SET, eq + 1));
+    rd_kafka_error_destroy(
+        rd_kafka_ConfigResource_add_incremental_config(resource, name, RD_KAFKA_ALTER_CONFIG_OP_TYPE_SET, eq + 1));
     rd_kafka_t *rk = tool_client(RD_KAFKA_PRODUCER, bootstrap, NULL);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
     rd_kafka_IncrementalAlterConfigs(rk, &resource, 1, NULL, queue);
@@ -99,8 +100,8 @@ int tool_alter_topic(const char *bootstrap, const char *topic, const char *confi
     rd_kafka_event_t *event = answer(queue, topic);
     if (event) {
         size_t count;
-        const rd_kafka_ConfigResource_t **done =
-            rd_kafka_IncrementalAlterConfigs_result_resources(rd_kafka_event_IncrementalAlterConfigs_result(event), &count);
+        const rd_kafka_ConfigResource_t **done = rd_kafka_IncrementalAlterConfigs_result_resources(
+            rd_kafka_event_IncrementalAlterConfigs_result(event), &count);
         const char *why = count == 1 ? rd_kafka_ConfigResource_error_string(done[0]) : "no answer";
         status = why ? tool_fail(topic, why) : 0;
         rd_kafka_event_destroy(event);
@@ -121,8 +122,8 @@ int tool_delete_topic(const char *bootstrap, const char *topic)
     rd_kafka_event_t *event = answer(queue, topic);
     if (event) {
         size_t count;
-        const rd_kafka_topic_result_t **results =
-            rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count);
+        const rd_kafka_topic_result_t **results = rd_kafka_DeleteTopics_result_topics(
+            rd_kafka_event_DeleteTopics_result(event), &count);
         status = topic_results(results, count);
         rd_kafka_event_destroy(event);
     }
@@ -143,8 +144,8 @@ int tool_delete_records(const char *bootstrap, const char *topic, int partition,
     int status = 3;
     rd_kafka_event_t *event = answer(queue, topic);
     if (event) {
-        const rd_kafka_topic_partition_list_t *done =
-            rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event));
+        const rd_kafka_topic_partition_list_t *done = rd_kafka_DeleteRecords_result_offsets(
+            rd_kafka_event_DeleteRecords_result(event));
         status = done->elems[0].err ? tool_fail(topic, rd_kafka_err2str(done->elems[0].err)) : 0;
         rd_kafka_event_destroy(event);
     }
@@ -160,7 +161,8 @@ static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *wha
                         rd_kafka_OffsetSpec_t spec, bool committed, int64_t *out)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)partitions);
-    for (size_t p = 0; p < partitions; p++) rd_kafka_topic_partition_list_add(list, topic, (int32_t)p)->offset = spec;
+    for (size_t p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, (int32_t)p)->offset = spec;
     rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_LISTOFFSETS);
     rd_kafka_error_destroy(rd_kafka_AdminOptions_set_isolation_level(
         options, committed ? RD_KAFKA_ISOLATION_LEVEL_READ_COMMITTED : RD_KAFKA_ISOLATION_LEVEL_READ_UNCOMMITTED));
@@ -171,11 +173,12 @@ static int list_offsets(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *wha
     if (!event)
         return -1;
     size_t count;
-    const rd_kafka_ListOffsetsResultInfo_t **infos =
-        rd_kafka_ListOffsets_result_infos(rd_kafka_event_ListOffsets_result(event), &count);
+    const rd_kafka_ListOffsetsResultInfo_t **infos = rd_kafka_ListOffsets_result_infos(
+        rd_kafka_event_ListOffsets_result(event), &count);
     for (size_t i = 0; i < count; i++) {
         const rd_kafka_topic_partition_t *tp = rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
-        if ((size_t)tp->partition < partitions) out[tp->partition] = tp->err ? -1 : tp->offset;
+        if ((size_t)tp->partition < partitions)
+            out[tp->partition] = tp->err ? -1 : tp->offset;
     }
     rd_kafka_event_destroy(event);
     return 0;
@@ -220,12 +223,13 @@ int tool_create_topic(const char *bootstrap, const char *topic, int partitions, 
     rd_kafka_event_t *event = answer(queue, topic);
     if (event) {
         size_t count;
-        const rd_kafka_topic_result_t **results =
-            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
+        const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(
+            rd_kafka_event_CreateTopics_result(event), &count);
         status = topic_results(results, count);
         rd_kafka_event_destroy(event);
     }
-    if (!status) status = await_leaders(rk, queue, topic, (size_t)partitions);
+    if (!status)
+        status = await_leaders(rk, queue, topic, (size_t)partitions);
     rd_kafka_queue_destroy(queue);
     rd_kafka_NewTopic_destroy(new_topic);
     rd_kafka_destroy(rk);
@@ -240,8 +244,8 @@ static int print_bounds(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *top
         list_offsets(rk, queue, topic, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, false, high) == 0 &&
         list_offsets(rk, queue, topic, topic, n, RD_KAFKA_OFFSET_SPEC_LATEST, true, stable) == 0) {
         for (size_t p = 0; p < n; p++)
-            printf("%s{\"partition\":%zu,\"low\":%" PRId64 ",\"high\":%" PRId64 ",\"stable\":%" PRId64 "}", p ? "," : "",
-                   p, low[p], high[p], stable[p]);
+            printf("%s{\"partition\":%zu,\"low\":%" PRId64 ",\"high\":%" PRId64 ",\"stable\":%" PRId64 "}",
+                   p ? "," : "", p, low[p], high[p], stable[p]);
         status = 0;
     }
     free(low);
@@ -260,8 +264,8 @@ int tool_topic_info(const char *bootstrap, const char *topic)
     int status = 3;
     if (event) {
         size_t count, partitions;
-        const rd_kafka_TopicDescription_t *d =
-            rd_kafka_DescribeTopics_result_topics(rd_kafka_event_DescribeTopics_result(event), &count)[0];
+        const rd_kafka_TopicDescription_t *d = rd_kafka_DescribeTopics_result_topics(
+            rd_kafka_event_DescribeTopics_result(event), &count)[0];
         const rd_kafka_error_t *error = rd_kafka_TopicDescription_error(d);
         if (rd_kafka_error_code(error)) {
             status = tool_fail(topic, rd_kafka_error_string(error));
@@ -276,7 +280,8 @@ int tool_topic_info(const char *bootstrap, const char *topic)
     }
     rd_kafka_TopicCollection_destroy(topics);
     rd_kafka_queue_destroy(queue);
-    if (cluster) rd_kafka_mem_free(rk, cluster);
+    if (cluster)
+        rd_kafka_mem_free(rk, cluster);
     rd_kafka_destroy(rk);
     return status;
 }

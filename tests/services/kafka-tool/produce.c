@@ -27,7 +27,8 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
     struct producer *p = opaque;
     (void)rk;
     /* An abort purges what is on its way; that is no failure of the test's. */
-    if (!m->err || m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE || m->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) return;
+    if (!m->err || m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE || m->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
+        return;
     p->failed++;
     tool_fail(p->what->topic, rd_kafka_err2str(m->err));
 }
@@ -94,7 +95,8 @@ static rd_kafka_headers_t *headers_of(const struct json *line)
             continue;
         const struct json *name = pair->u.items[0], *value = pair->u.items[1];
         bool null = value->type == JSON_NULL;
-        rd_kafka_header_add(headers, name->str, (ssize_t)name->len, null ? NULL : value->str, null ? 0 : (ssize_t)value->len);
+        rd_kafka_header_add(headers, name->str, (ssize_t)name->len, null ? NULL : value->str,
+                            null ? 0 : (ssize_t)value->len);
     }
     return headers;
 }
@@ -119,10 +121,12 @@ static int send_record(struct producer *p, const struct json *line)
                                 RD_KAFKA_V_KEY(key, key_len), RD_KAFKA_V_VALUE((void *)(uintptr_t)value, value_len),
                                 RD_KAFKA_V_TIMESTAMP(ts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                                 RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
-        if (err == RD_KAFKA_RESP_ERR__QUEUE_FULL) rd_kafka_poll(p->rk, 100);
+        if (err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+            rd_kafka_poll(p->rk, 100);
     } while (err == RD_KAFKA_RESP_ERR__QUEUE_FULL);
     if (err) {
-        if (headers) rd_kafka_headers_destroy(headers);
+        if (headers)
+            rd_kafka_headers_destroy(headers);
         return tool_fail(p->what->topic, rd_kafka_err2str(err));
     }
     p->sent++;
@@ -180,10 +184,14 @@ int tool_produce(const char *bootstrap, const struct tool_produce *what)
     ssize_t n;
     int status = 0;
     p.rk = new_producer(bootstrap, &p);
-    if (what->transactional_id) status = transaction("init", rd_kafka_init_transactions(p.rk, TOOL_TIMEOUT_MS));
-    while (!status && (n = getline(&line, &cap, stdin)) > 0) status = on_line(&p, line, (size_t)n);
-    if (!status && p.open) status = end_transaction(&p, what->ending);
-    if (rd_kafka_flush(p.rk, TOOL_TIMEOUT_MS) || p.failed) status = tool_fail(what->topic, "not everything was delivered");
+    if (what->transactional_id)
+        status = transaction("init", rd_kafka_init_transactions(p.rk, TOOL_TIMEOUT_MS));
+    while (!status && (n = getline(&line, &cap, stdin)) > 0)
+        status = on_line(&p, line, (size_t)n);
+    if (!status && p.open)
+        status = end_transaction(&p, what->ending);
+    if (rd_kafka_flush(p.rk, TOOL_TIMEOUT_MS) || p.failed)
+        status = tool_fail(what->topic, "not everything was delivered");
     free(line);
     arena_free(&p.arena);
     rd_kafka_destroy(p.rk);
