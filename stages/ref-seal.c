@@ -346,7 +346,7 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
 static void run(struct seal *s)
 {
     /* Events are read here in full; records end elsewhere or pass to whoever reads them. */
-    struct stream_in in = {.data_unchecked = true, .ahead = true};
+    struct stream_in in = {.data_unchecked = true, .prefetch = true};
     struct err err = ERR_INIT;
     bool whole = stream_filter(&in, &s->out, (size_t)s->o.max_line, on_line, s);
     if (s->document && !s->refused) {

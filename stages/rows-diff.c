@@ -436,7 +436,7 @@ int main(int argc, char **argv)
     int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
         return parsed > 0 ? status : stream_refuse_filter(&usage, NEXT_FIX_USAGE, (size_t)d.options.max_line);
-    struct stream_in in = {.rows_unchecked = true, .ahead = true};
+    struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
         multiset_decide(&d.ask, d.rows, &d.columns, &out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chread/behind.h"
+#include "chread/decoder_thread.h"
 #include "chread/session.h"
 
 #define FORMAT_ROOM 64 /* for what follows the condition */
@@ -17,7 +17,7 @@ struct reading {
     const struct chread_expect *expect;
     const struct chread_table *t;
     const struct columns *cols;
-    struct behind *b;
+    struct decoder_thread *b;
     uint64_t max_rows;
 };
 
@@ -25,7 +25,7 @@ static int on_body(void *ctx, const char *p, size_t n)
 {
     struct reading *r = ctx;
     r->c->bytes += n;
-    return behind_put(r->b, p, n);
+    return decoder_thread_put(r->b, p, n);
 }
 
 /* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings
@@ -84,7 +84,7 @@ static int ended(struct reading *r, const struct http_answer *a, struct chread_w
     if (a->outcome != HTTP_DONE)
         return session_why(a, "reading the rows", why);
     /* -1: why is what the decoder says at the end. */
-    return behind_end(r->b, a->has_summary ? &a->result_rows : NULL);
+    return decoder_thread_end(r->b, a->has_summary ? &a->result_rows : NULL);
 }
 
 /* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. */
@@ -139,9 +139,9 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &cols->at[i]))
             chread_decoder_unnamed(d, i);
-    r.b = behind_start(d);
+    r.b = decoder_thread_start(d);
     int status = keys != NULL ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
-    if (behind_finish(r.b, rows, &err) != 0)
+    if (decoder_thread_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);
     buf_free(&sql);

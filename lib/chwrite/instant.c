@@ -3,7 +3,7 @@
  * chwrite: instants written as text. An instant needs its zone: without one,
  * which moment is meant depends on who reads it.
  */
-#include "chwrite/parts.h"
+#include "chwrite/internal.h"
 
 #include <string.h>
 

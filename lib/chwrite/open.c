@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chwrite/parts.h"
+#include "chwrite/internal.h"
 #include "chwrite/sink.h"
 
 /* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to

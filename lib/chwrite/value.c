@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "chwrite/chwrite.h"
-#include "chwrite/parts.h"
+#include "chwrite/internal.h"
 
 static const char not_number[] = "not a number";
 static const char out_of_range[] = "out of the column's range";

@@ -3,7 +3,7 @@
  * chwrite: decimal texts as exact whole numbers of up to 256 bits. Nothing owed
  * passes through a double, and an exponent is bounded before it is expanded.
  */
-#include "chwrite/parts.h"
+#include "chwrite/internal.h"
 
 #include <string.h>
 

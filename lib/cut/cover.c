@@ -5,7 +5,7 @@
  * checkpoint. Whether the table holds the scope and nothing else is for those
  * who read it.
  */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <string.h>
 

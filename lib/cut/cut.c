@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cut as a whole: its status, and the order in which evidence is used. */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <string.h>
 

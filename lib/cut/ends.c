@@ -4,7 +4,7 @@
  * checkpoint's own snapshots; the start is the completed checkpoint before, or
  * what the run started with.
  */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

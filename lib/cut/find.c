@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sink is meant, what the job is made of, and the sink's columns. */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <string.h>
 

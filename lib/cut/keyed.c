@@ -3,7 +3,7 @@
  * Which row each key has named: a table of 128-bit hashes. It only warns before
  * the table is read; rows-diff compares the rows themselves and decides.
  */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #define XXH_INLINE_ALL
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines before the rows: what the run needs, the scope, its columns, its intervals and both ends. */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <string.h>
 

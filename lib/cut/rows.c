@@ -4,7 +4,7 @@
  * the order the sink received them. The bytes are hashed while they are used,
  * so that no row outlives a capture that is not the manifest's.
  */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <string.h>
 #include <unistd.h>

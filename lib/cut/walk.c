@@ -5,7 +5,7 @@
  * A checkpoint that was triggered and never completed left its interval to the
  * next one.
  */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

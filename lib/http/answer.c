@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/parts.h"
+#include "http/internal.h"
 #include "json/json.h"
 
 /* The value of header `name` in the line p[0..n), or NULL. */

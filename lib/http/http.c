@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "http/parts.h"
+#include "http/internal.h"
 
 #define RECEIVE_BUFFER (256L << 10)
 

@@ -3,7 +3,7 @@
  * Escapes in strings: checking one, and decoding a string whose escapes have
  * all been checked.
  */
-#include "json/parts.h"
+#include "json/internal.h"
 
 #include <string.h>
 

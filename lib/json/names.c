@@ -4,7 +4,7 @@
  * most objects, by a hash table for thousands.
  */
 #include "json/json.h"
-#include "json/parts.h"
+#include "json/internal.h"
 
 #define XXH_INLINE_ALL
 #include <pthread.h>

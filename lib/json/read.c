@@ -6,7 +6,7 @@
  * what they have collected in one growing array of slots.
  */
 #include "json/json.h"
-#include "json/parts.h"
+#include "json/internal.h"
 #include "json/scan.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connecting: a broker that is not there is waited for, one that turns us away is not. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

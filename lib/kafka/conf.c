@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connection properties: set one by one, so that a bad one is named where it stands. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

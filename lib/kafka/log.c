@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log's identity and bounds, asked of the broker at the time. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

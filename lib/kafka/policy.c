@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What else a broker says of a log: whether it compacts the topic, and which cluster it is of. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One range: what moves its position, what ends it, and why it is not whole. No broker is asked here. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges read side by side until each has ended: by its position, or for a reason. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

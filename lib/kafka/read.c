@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Assigned partitions through one queue, in batches. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A record as a line's members. Bytes that are not UTF-8 go as base64 under a name that says so. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <string.h>
 

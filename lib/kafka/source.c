@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One source of a scope: whether the log is the scope's, what its ranges hold, and whether it stood still meanwhile. */
-#include "kafka/inside.h"
+#include "kafka/internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

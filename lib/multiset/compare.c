@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 void compare_free(struct compare *c)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 #define BATCH_ROWS 1024
 #define BATCH_BYTES ((size_t)128 << 10)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 void list_init(struct list *l, size_t max)
 {

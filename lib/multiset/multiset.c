@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 #define LANES 2u
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 void places_init(struct places *p)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cells/cells.h"
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 static void put_row(struct json_w *w, const char *name, struct multiset_text row)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 /* Just past the string whose opening quote is at p. */
 static const char *past_string(const char *p, const char *end)

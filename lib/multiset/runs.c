@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate)
 {

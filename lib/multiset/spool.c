@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 #define READ_BLOCK ((size_t)64 << 10)
 

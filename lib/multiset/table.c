@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 #define MIN_BITS 11u
 #define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */

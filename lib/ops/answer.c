@@ -5,7 +5,7 @@
  * implode, which aborts the process. Loss that jq would not even report stops
  * the job, whatever `try` or `//` stands around it.
  */
-#include "ops/parts.h"
+#include "ops/internal.h"
 
 #include <math.h>
 #include <string.h>

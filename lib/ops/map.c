@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map operator: a record line in, event lines out, a compiled jq program between. */
-#include "ops/parts.h"
+#include "ops/internal.h"
 
 #include <inttypes.h>
 #include <jq.h>

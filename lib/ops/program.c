@@ -8,7 +8,7 @@
  * nobody uses, so only a program that uses one fails to compile, and a field or
  * a text of the same name is untouched.
  */
-#include "ops/parts.h"
+#include "ops/internal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * doubles and says nothing when one does not fit, so every number is looked at
  * here on its way in.
  */
-#include "ops/parts.h"
+#include "ops/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header and the end line of an artifact: every member's type, and none that is not known. */
-#include "reference/inside.h"
+#include "reference/internal.h"
 
 #include <string.h>
 

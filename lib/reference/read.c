@@ -4,7 +4,7 @@
  * it is incomplete must not give one row; then the lines once, in order, hashed
  * as they are used.
  */
-#include "reference/inside.h"
+#include "reference/internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     in->rows_unchecked = set.rows_unchecked;
     in->data_unchecked = set.data_unchecked;
     in->lane = set.lane;
-    in->ahead = set.ahead;
+    in->prefetch = set.prefetch;
     in->next = set.next;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a stream: header, lines, end, each held against the contract. */
-#include "stream/others.h"
+#include "stream/annotations.h"
 #include "stream/stream.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_l
 void stream_in_free(struct stream_in *in)
 {
     line_in_free(&in->lines);
-    others_free(&in->others);
+    annotations_free(&in->annotations);
     arena_free(&in->arena);
 }
 
@@ -96,8 +96,8 @@ int stream_open(struct stream_in *in, struct err *err)
     if (in->stages)
         return 0;
     struct stream_line line = {0};
-    if (in->ahead)
-        line_in_ahead(&in->lines);
+    if (in->prefetch)
+        line_in_prefetch(&in->lines);
     int rc = line_in_next(&in->lines, &line.p, &line.n, err);
     if (rc < 0)
         return -1;
@@ -120,7 +120,8 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
     for (size_t i = 0; rc == 0 && i < lines->len; i++) {
         const struct json_member *m = &lines->u.members[i];
         enum line_type t = line_type_of(m->name, m->name_len);
-        uint64_t came = t == LINE_UNKNOWN ? *others_count(&in->others, m->name, m->name_len) : in->counts[t], said;
+        uint64_t came = t == LINE_UNKNOWN ? *annotations_count(&in->annotations, m->name, m->name_len) : in->counts[t],
+                 said;
         if (!json_u64(m->value, &said))
             rc = refuse(in, "end: a count is no whole number", err);
         else if (said != came)
@@ -260,6 +261,6 @@ int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)
         return -1;
     in->counts[line->type]++;
     if (line->type == LINE_UNKNOWN)
-        (*others_count(&in->others, line->type_name, line->type_len))++;
+        (*annotations_count(&in->annotations, line->type_name, line->type_len))++;
     return 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines from a descriptor: blocks in, whole lines out, nothing lost at the end. */
-#include "stream/ahead.h"
+#include "stream/prefetch.h"
 #include "stream/stream.h"
 
 #include <errno.h>
@@ -15,16 +15,16 @@ void line_in_init(struct line_in *in, int fd, const char *name, size_t max_line)
     *in = (struct line_in){.fd = fd, .name = name, .max_line = max_line, .own = BUF_INIT};
 }
 
-void line_in_ahead(struct line_in *in)
+void line_in_prefetch(struct line_in *in)
 {
-    if (!in->ahead)
-        in->ahead = ahead_start(in->fd);
+    if (!in->prefetch)
+        in->prefetch = prefetch_start(in->fd);
 }
 
 void line_in_free(struct line_in *in)
 {
-    ahead_stop(in->ahead);
-    in->ahead = NULL;
+    prefetch_stop(in->prefetch);
+    in->prefetch = NULL;
     buf_free(&in->own);
 }
 
@@ -66,14 +66,14 @@ static int fill(struct line_in *in, struct err *err)
 }
 
 /* The same from the thread that reads ahead: a line's beginning goes in front of the block that has its end. */
-static int fill_ahead(struct line_in *in, struct err *err)
+static int fill_prefetched(struct line_in *in, struct err *err)
 {
     char *p;
     size_t n, left = in->len - in->at;
-    int rc = ahead_next(in->ahead, &p, &n);
+    int rc = prefetch_next(in->prefetch, &p, &n);
     if (rc <= 0)
         return rc < 0 ? err_sys(err, "cannot read %s", in->name) : 0;
-    if (left <= AHEAD_ROOM) {
+    if (left <= PREFETCH_ROOM) {
         if (left > 0)
             memcpy(p - left, in->p + in->at, left);
         in->p = p - left;
@@ -84,7 +84,7 @@ static int fill_ahead(struct line_in *in, struct err *err)
         buf_add(&in->own, p, n);
         show(in);
     }
-    ahead_drop(in->ahead);
+    prefetch_drop(in->prefetch);
     return 1;
 }
 
@@ -111,7 +111,7 @@ int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
             return 1;
         }
         in->scanned = len;
-        int rc = in->eof ? 0 : in->ahead ? fill_ahead(in, err) : fill(in, err);
+        int rc = in->eof ? 0 : in->prefetch ? fill_prefetched(in, err) : fill(in, err);
         if (rc < 0)
             return -1;
         if (rc == 0) {

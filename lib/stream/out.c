@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing a stream: every line counted, every write checked, the status only rising. */
-#include "stream/others.h"
+#include "stream/annotations.h"
 #include "stream/stream.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ void stream_pass(struct stream_out *out, const struct stream_line *line)
     if (out->rows_off && provisional(line->type))
         return;
     if (line->type == LINE_UNKNOWN)
-        (*others_count(&out->others, line->type_name, line->type_len))++;
+        (*annotations_count(&out->annotations, line->type_name, line->type_len))++;
     out->counts[line->type]++;
     put_bytes(out, line->p, line->n);
 }
@@ -227,7 +227,7 @@ int stream_end(struct stream_out *out)
         json_put_u64(b, out->counts[t]);
         first = false;
     }
-    for (const struct stream_others *o = out->others; o; o = o->next) {
+    for (const struct stream_annotations *o = out->annotations; o; o = o->next) {
         buf_addc(b, ',');
         json_put_str(b, o->name, o->len);
         buf_addc(b, ':');
@@ -249,6 +249,6 @@ void stream_out_free(struct stream_out *out)
 {
     buf_free(&out->block);
     buf_free(&out->line);
-    others_free(&out->others);
+    annotations_free(&out->annotations);
     arena_free(&out->arena);
 }

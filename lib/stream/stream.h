@@ -23,7 +23,7 @@ struct line_in {
     int fd;
     const char *name; /* for messages, such as "stdin" */
     size_t max_line;
-    struct ahead *ahead; /* the thread that reads, or NULL */
+    struct prefetch *prefetch; /* the thread that reads, or NULL */
     struct buf own;
     const char *p; /* what was read and not yet dropped: in own, or a block that was read ahead */
     size_t len;
@@ -36,7 +36,7 @@ struct line_in {
 void line_in_init(struct line_in *in, int fd, const char *name, size_t max_line);
 /* From now on a thread of its own reads, ahead of the caller; where none can be had, all stays as it is. To be called
  * before the first line. */
-void line_in_ahead(struct line_in *in);
+void line_in_prefetch(struct line_in *in);
 /* 1 with the line (newline not counted), 0 at the end, -1 on error. A last line without its newline is an error
  * (ERR_TROUBLE, "cut in the middle of line N"); one past max_line is ERR_REFUSED. */
 int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err);
@@ -57,8 +57,8 @@ struct stream_line {
 
 struct stream_in {
     struct line_in lines;
-    uint64_t counts[LINE_TYPES]; /* lines so far by type; unknown ones by name in others */
-    struct stream_others *others;
+    uint64_t counts[LINE_TYPES]; /* lines so far by type; unknown ones by name in annotations */
+    struct stream_annotations *annotations;
     struct arena arena;  /* for the header and the end */
     struct json *stages; /* `stages` of the header that came in, NULL before it */
     struct json *shard;  /* `shard` of the header, or NULL */
@@ -68,9 +68,9 @@ struct stream_in {
     bool rows_unchecked;     /* set by a caller that checks the cells of every row itself */
     bool data_unchecked; /* set where the next program reads every record and event in full: of these the type alone */
     enum next_action
-        next;   /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
-    bool ahead; /* set by a caller for whom reading is much of the work: a thread reads ahead */
-    bool lane;  /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
+        next;      /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
+    bool prefetch; /* set by a caller for whom reading is much of the work: a thread reads ahead */
+    bool lane;     /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
 void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
@@ -124,7 +124,7 @@ struct stream_out {
     int fd;
     struct buf block;
     uint64_t counts[LINE_TYPES];
-    struct stream_others *others;
+    struct stream_annotations *annotations;
     uint64_t checks[STATUS_TYPES]; /* check lines this program wrote, by status */
     bool begun, ended, stopped;
     bool rows_off;           /* after a stop: rows are not passed on */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the cut: which row a key named, and how reasons add up. What a bundle's evidence comes to is tested on the
  * program. */
-#include "cut/inside.h"
+#include "cut/internal.h"
 
 #include <setjmp.h>
 #include <string.h>

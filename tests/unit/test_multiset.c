@@ -16,7 +16,7 @@
 
 #include "cells/cells.h"
 #include "multiset/multiset.h"
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 /* ---- random rows ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of http share: the handle, and one statement on its way. */
-#ifndef OWED_HTTP_PARTS_H
-#define OWED_HTTP_PARTS_H
+#ifndef OWED_HTTP_INTERNAL_H
+#define OWED_HTTP_INTERNAL_H
 
 #include <curl/curl.h>
 

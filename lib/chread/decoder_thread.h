@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers decoded by a thread of their own, so that the next statement runs while the rows of the one before go out. */
-#ifndef OWED_CHREAD_BEHIND_H
-#define OWED_CHREAD_BEHIND_H
+#ifndef OWED_CHREAD_DECODER_THREAD_H
+#define OWED_CHREAD_DECODER_THREAD_H
 
 #include "chread/chread.h"
 
-struct behind;
+struct decoder_thread;
 
 /* Takes the decoder, whose row function is then called on the thread; without a thread all is done by the caller. */
-struct behind *behind_start(struct chread_decoder *d);
+struct decoder_thread *decoder_thread_start(struct chread_decoder *d);
 /* A piece of the answer at hand, copied. -1 once anything before it failed: nothing more is wanted. */
-int behind_put(struct behind *b, const char *p, size_t n);
-/* The answer at hand is through, and the server counted so many rows in it; NULL: it did not say. -1 as behind_put. */
-int behind_end(struct behind *b, const uint64_t *rows);
+int decoder_thread_put(struct decoder_thread *b, const char *p, size_t n);
+/* The answer at hand is through, and the server counted so many rows in it; NULL: it did not say. -1 as
+ * decoder_thread_put. */
+int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows);
 /* Wait until all that was put is decoded, and end the thread. 0, or -1 with *err as chread_decode, or ERR_TROUBLE for
  * an answer with other than the rows that the server counted. *rows: of all answers. */
-int behind_finish(struct behind *b, uint64_t *rows, struct err *err);
+int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, struct err *err);
 
 #endif

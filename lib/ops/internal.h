@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops (private): what map.c asks of program.c (the program's text) and value.c (values in and out of libjq). */
-#ifndef OWED_OPS_PARTS_H
-#define OWED_OPS_PARTS_H
+#ifndef OWED_OPS_INTERNAL_H
+#define OWED_OPS_INTERNAL_H
 
 #include "ops/ops.h"
 

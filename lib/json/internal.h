@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json (private): what the reader's loop asks of escape.c and names.c. */
-#ifndef OWED_JSON_PARTS_H
-#define OWED_JSON_PARTS_H
+#ifndef OWED_JSON_INTERNAL_H
+#define OWED_JSON_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside cut only. */
-#ifndef OWED_CUT_INSIDE_H
-#define OWED_CUT_INSIDE_H
+#ifndef OWED_CUT_INTERNAL_H
+#define OWED_CUT_INTERNAL_H
 
 #include "cut/cut.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multiset's own parts: entries, table, scratch stores, order, lists, lanes. */
-#ifndef OWED_MULTISET_PARTS_H
-#define OWED_MULTISET_PARTS_H
+#ifndef OWED_MULTISET_INTERNAL_H
+#define OWED_MULTISET_INTERNAL_H
 
 #include <pthread.h>
 

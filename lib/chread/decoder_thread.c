@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of pieces between the connection and the decoder. What an answer is worth is found in the order it came. */
-#include "chread/behind.h"
+#include "chread/decoder_thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct piece {
     uint64_t rows;
 };
 
-struct behind {
+struct decoder_thread {
     struct chread_decoder *d;
     bool thread;
     pthread_t worker;
@@ -29,7 +29,7 @@ struct behind {
 };
 
 /* An answer is whole only where the server's count is that of the rows that came. */
-static int check_end(const struct behind *b, const struct piece *p, struct err *err)
+static int check_end(const struct decoder_thread *b, const struct piece *p, struct err *err)
 {
     uint64_t came = chread_decoded(b->d);
     if (chread_decode_end(b->d, err) != 0)
@@ -43,7 +43,7 @@ static int check_end(const struct behind *b, const struct piece *p, struct err *
     return 0;
 }
 
-static int decode_piece(struct behind *b, struct piece *p, struct err *err)
+static int decode_piece(struct decoder_thread *b, struct piece *p, struct err *err)
 {
     uint64_t before = chread_decoded(b->d);
     int rc = p->bytes.len > 0 ? chread_decode(b->d, p->bytes.p, p->bytes.len, err) : 0;
@@ -57,7 +57,7 @@ static int decode_piece(struct behind *b, struct piece *p, struct err *err)
 
 static void *work(void *arg)
 {
-    struct behind *b = arg;
+    struct decoder_thread *b = arg;
     pthread_mutex_lock(&b->lock);
     for (;;) {
         while (b->filled == b->done && !b->closing)
@@ -81,9 +81,9 @@ static void *work(void *arg)
     return NULL;
 }
 
-struct behind *behind_start(struct chread_decoder *d)
+struct decoder_thread *decoder_thread_start(struct chread_decoder *d)
 {
-    struct behind *b = xcalloc(1, sizeof *b);
+    struct decoder_thread *b = xcalloc(1, sizeof *b);
     b->d = d;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
@@ -92,12 +92,12 @@ struct behind *behind_start(struct chread_decoder *d)
 }
 
 /* The piece being filled, with room: it is the caller's until it is given on. */
-static struct piece *at_hand(struct behind *b)
+static struct piece *at_hand(struct decoder_thread *b)
 {
     return &b->piece[b->filled % PIECES];
 }
 
-static int give_on(struct behind *b)
+static int give_on(struct decoder_thread *b)
 {
     if (!b->thread) {
         b->failed = b->failed || decode_piece(b, at_hand(b), &b->err) != 0;
@@ -118,14 +118,14 @@ static int give_on(struct behind *b)
     return failed ? -1 : 0;
 }
 
-int behind_put(struct behind *b, const char *p, size_t n)
+int decoder_thread_put(struct decoder_thread *b, const char *p, size_t n)
 {
     struct piece *at = at_hand(b);
     buf_add(&at->bytes, p, n);
     return at->bytes.len >= PIECE ? give_on(b) : 0;
 }
 
-int behind_end(struct behind *b, const uint64_t *rows)
+int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows)
 {
     at_hand(b)->end = true;
     at_hand(b)->counted = rows != NULL;
@@ -133,7 +133,7 @@ int behind_end(struct behind *b, const uint64_t *rows)
     return give_on(b);
 }
 
-int behind_finish(struct behind *b, uint64_t *rows, struct err *err)
+int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, struct err *err)
 {
     give_on(b);
     if (b->thread) {

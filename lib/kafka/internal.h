@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside kafka only: what stands behind the handles. */
-#ifndef OWED_KAFKA_INSIDE_H
-#define OWED_KAFKA_INSIDE_H
+#ifndef OWED_KAFKA_INTERNAL_H
+#define OWED_KAFKA_INTERNAL_H
 
 #include "kafka/kafka.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of blocks between a thread that reads and the caller, one lock a block. */
-#include "stream/ahead.h"
+#include "stream/prefetch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #define BLOCK ((size_t)128 << 10)
 #define BLOCKS 12
 
-struct ahead {
+struct prefetch {
     int fd;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -36,7 +36,7 @@ static ssize_t read_block(int fd, char *p)
 
 static void *read_on(void *arg)
 {
-    struct ahead *a = arg;
+    struct prefetch *a = arg;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_mutex_lock(&a->lock);
     for (ssize_t n = 1; n > 0;) {
@@ -48,7 +48,7 @@ static void *read_on(void *arg)
             break;
         size_t at = a->got % BLOCKS;
         pthread_mutex_unlock(&a->lock);
-        n = read_block(a->fd, a->block[at] + AHEAD_ROOM);
+        n = read_block(a->fd, a->block[at] + PREFETCH_ROOM);
         int error = errno;
         pthread_mutex_lock(&a->lock);
         a->len[at] = n > 0 ? (size_t)n : 0;
@@ -61,29 +61,29 @@ static void *read_on(void *arg)
     return NULL;
 }
 
-struct ahead *ahead_start(int fd)
+struct prefetch *prefetch_start(int fd)
 {
-    struct ahead *a = xcalloc(1, sizeof *a);
+    struct prefetch *a = xcalloc(1, sizeof *a);
     a->fd = fd;
     for (size_t i = 0; i < BLOCKS; i++)
-        a->block[i] = xmalloc(AHEAD_ROOM + BLOCK);
+        a->block[i] = xmalloc(PREFETCH_ROOM + BLOCK);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
     if (pthread_create(&a->thread, NULL, read_on, a) == 0)
         return a;
     a->thread = pthread_self();
-    ahead_stop(a);
+    prefetch_stop(a);
     return NULL;
 }
 
-int ahead_next(struct ahead *a, char **p, size_t *n)
+int prefetch_next(struct prefetch *a, char **p, size_t *n)
 {
     pthread_mutex_lock(&a->lock);
     while (a->got == a->given)
         pthread_cond_wait(&a->changed, &a->lock);
     size_t at = a->given % BLOCKS;
     *n = a->len[at];
-    *p = a->block[at] + AHEAD_ROOM;
+    *p = a->block[at] + PREFETCH_ROOM;
     /* The thread is gone after the end: that block stays the next one. */
     if (*n > 0)
         a->given++;
@@ -92,7 +92,7 @@ int ahead_next(struct ahead *a, char **p, size_t *n)
     return *n > 0 ? 1 : errno ? -1 : 0;
 }
 
-void ahead_drop(struct ahead *a)
+void prefetch_drop(struct prefetch *a)
 {
     pthread_mutex_lock(&a->lock);
     a->dropped = a->given ? a->given - 1 : 0;
@@ -101,7 +101,7 @@ void ahead_drop(struct ahead *a)
     pthread_mutex_unlock(&a->lock);
 }
 
-void ahead_stop(struct ahead *a)
+void prefetch_stop(struct prefetch *a)
 {
     if (!a)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of chwrite share: exact decimals in 256 bits and instants. Not for other modules. */
-#ifndef OWED_CHWRITE_PARTS_H
-#define OWED_CHWRITE_PARTS_H
+#ifndef OWED_CHWRITE_INTERNAL_H
+#define OWED_CHWRITE_INTERNAL_H
 
 #include "base/base.h"
 #include "json/json.h"

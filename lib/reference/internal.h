@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside reference only: the two lines around the rows. */
-#ifndef OWED_REFERENCE_INSIDE_H
-#define OWED_REFERENCE_INSIDE_H
+#ifndef OWED_REFERENCE_INTERNAL_H
+#define OWED_REFERENCE_INTERNAL_H
 
 #include "reference/reference.h"
 

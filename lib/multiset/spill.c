@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "multiset/parts.h"
+#include "multiset/internal.h"
 
 #define REC_SIDE 7u
 #define REC_AGAIN_SHIFT 3u
