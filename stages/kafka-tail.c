@@ -5,7 +5,7 @@
  * any line says so. Partitions are assigned; no consumer group is joined.
  */
 #include "evidence/evidence.h"
-#include "kafka/kafka.h"
+#include "lane/lane.h"
 #include "stream/stream.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ struct options {
 };
 
 struct lane {
-    struct kafka_lane *kafka; /* of the tail's sources */
+    struct lane_state *kafka; /* of the tail's sources */
     struct stream_out out;
     int64_t last_record_ms, last_mark_ms;
     bool idle, mark_due;
@@ -71,8 +71,8 @@ struct lane {
 struct tail {
     struct options o;
     struct lane *lanes;
-    struct kafka_lane *sources;
-    struct kafka_owner owner;
+    struct lane_state *sources;
+    struct lane_owner owner;
     struct kafka_client *kafka;
     struct kafka_bounds *bounds;
     struct buf topic_json;
@@ -267,14 +267,13 @@ static void tick(struct tail *t, int64_t now, bool at_barrier)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct lane *lane = &t->lanes[i];
-        if (kafka_lane_advance(lane->kafka))
+        if (lane_advance(lane->kafka))
             lane->mark_due = true;
         if (lane->mark_due && (at_barrier || now - lane->last_mark_ms >= t->o.watermark_ms)) {
             put_watermark(lane);
             lane->last_mark_ms = now;
         }
-        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms &&
-            kafka_lane_at_end(lane->kafka)) {
+        if (!lane->idle && t->o.idle_ms && now - lane->last_record_ms >= t->o.idle_ms && lane_at_end(lane->kafka)) {
             if (lane->mark_due)
                 put_watermark(lane);
             lane->idle = true;
@@ -315,13 +314,12 @@ static int place(struct tail *t, struct err *err)
         msg_error("topic %s: a recreated topic cannot be told from the old one: %s", log->topic, log->topic_id_lack);
     t->bounds = xcalloc(log->partitions, sizeof *t->bounds);
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        kafka_lane_init(&t->sources[i], i, t->o.n_lanes, log->partitions, t->o.lag_ms);
+        lane_init(&t->sources[i], i, t->o.n_lanes, log->partitions, t->o.lag_ms);
     if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 ||
-        (t->o.restore &&
-         kafka_lanes_restore(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
+        (t->o.restore && lane_restore_all(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
         return -1;
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        kafka_lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.from_end, t->o.stop_at_end);
+        lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.from_end, t->o.stop_at_end);
     return 0;
 }
 
@@ -339,8 +337,8 @@ static void write_starts(struct tail *t)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
-        if (kafka_lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore,
-                                   &t->barrier, &err) != 0)
+        if (lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore, &t->barrier,
+                             &err) != 0)
             evidence_failed(t, &err);
     }
     arena_reset(&t->barrier);
@@ -357,8 +355,7 @@ static int put_barriers(struct tail *t)
         struct left entry;
         barriers[i] = (struct barrier){
             .job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
-        if (kafka_lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) ==
-            0)
+        if (lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) == 0)
             barrier_add(&barriers[i], &t->barrier, &entry);
         else
             evidence_failed(t, &err);
@@ -407,14 +404,14 @@ static int checkpoint(struct tail *t, bool last, struct err *err)
 static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, struct err *err)
 {
     struct lane *lane = &t->lanes[e->partition % t->o.n_lanes];
-    struct kafka_lane_part *part = kafka_lane_part(lane->kafka, e->partition);
-    bool hand_on, was_done = part && kafka_lane_part_done(part);
+    struct lane_part *part = lane_part(lane->kafka, e->partition);
+    bool hand_on, was_done = part && lane_part_done(part);
     if (!part)
         return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic,
                        e->partition);
-    if (kafka_lane_take(part, e, &hand_on, err) != 0)
+    if (lane_take(part, e, &hand_on, err) != 0)
         return err_prefix(err, "topic %s", t->o.topic);
-    if (!was_done && kafka_lane_part_done(part))
+    if (!was_done && lane_part_done(part))
         kafka_unassign(t->kafka, part->partition);
     if (!hand_on)
         return 0;
@@ -437,14 +434,14 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
     }
     stream_put_built(&lane->out, LINE_RECORD);
     if (timed)
-        kafka_lane_time(part, time);
+        lane_time(part, time);
     return lane->out.broken ? err_set(err, ERR_TROUBLE, "a lane cannot be written") : 0;
 }
 
 static bool all_done(const struct tail *t)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        if (!kafka_lane_done(&t->sources[i]))
+        if (!lane_done(&t->sources[i]))
             return false;
     return true;
 }
@@ -471,8 +468,8 @@ static int read_log(struct tail *t, struct err *err)
 {
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
         for (size_t p = 0; p < t->sources[i].n_parts; p++) {
-            const struct kafka_lane_part *part = &t->sources[i].parts[p];
-            if (!kafka_lane_part_done(part) && kafka_assign(t->kafka, part->partition, part->position, err) != 0)
+            const struct lane_part *part = &t->sources[i].parts[p];
+            if (!lane_part_done(part) && kafka_assign(t->kafka, part->partition, part->position, err) != 0)
                 return -1;
         }
     while (!all_done(t)) {
@@ -501,12 +498,12 @@ static int read_log(struct tail *t, struct err *err)
 static int run(struct tail *t, struct err *err)
 {
     t->epoch = t->o.first_epoch;
-    t->owner = (struct kafka_owner){.checkpoint_dir = t->o.checkpoint_dir,
-                                    .job = t->o.job,
-                                    .operator_id = t->o.operator_id,
-                                    .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
-                                    .generation = t->o.generation,
-                                    .isolation = t->o.isolation};
+    t->owner = (struct lane_owner){.checkpoint_dir = t->o.checkpoint_dir,
+                                   .job = t->o.job,
+                                   .operator_id = t->o.operator_id,
+                                   .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
+                                   .generation = t->o.generation,
+                                   .isolation = t->o.isolation};
     if (place(t, err) != 0)
         return -1;
     json_put_s(&t->topic_json, t->o.topic);
@@ -543,7 +540,7 @@ static int end_lanes(struct tail *t, const struct err *err)
         if (ended > status && status != OWED_REFUSED)
             status = ended;
         stream_out_free(&t->lanes[i].out);
-        kafka_lane_free(&t->sources[i]);
+        lane_free(&t->sources[i]);
     }
     return status;
 }

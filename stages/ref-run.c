@@ -8,7 +8,8 @@
  * Exit: 0 the program's rows are whole, 2 usage or a program that cannot be run,
  * 3 the rows are not whole (the account says why) or the stream is unfinished.
  */
-#include "reference/reference.h"
+#include "program/program.h"
+#include "stream/stream.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -73,10 +74,10 @@ struct run {
     struct options o;
     struct stream_in in;
     struct stream_out out;
-    struct reference_program program;
+    struct program program;
     struct buf name; /* the program's, as it can be shown */
     struct arena arena;
-    struct reference_answers *answers;
+    struct program_answers *answers;
     bool unplaced; /* a row, or a record, whose place is not known: which records have no row is not known either */
     uint64_t records, rows, skips, value_errors;
     struct buf first_value_error;
@@ -94,7 +95,7 @@ static int answer(struct run *r, const struct json *at, bool row, struct err *er
 {
     if (at && !is_place(at))
         return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
-    if (at && reference_answers_at(r->answers, at->str, at->len, row, err) == 0)
+    if (at && program_answers_at(r->answers, at->str, at->len, row, err) == 0)
         return 0;
     r->unplaced = true;
     if (!r->o.strict)
@@ -198,7 +199,7 @@ static int read_record(struct run *r, const struct stream_line *line, const char
         topic = name->str;
         topic_len = name->len;
     }
-    if (reference_answers_record(r->answers, topic, topic_len, partition, offset, err) == 0)
+    if (program_answers_record(r->answers, topic, topic_len, partition, offset, err) == 0)
         return 0;
     return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
 }
@@ -209,7 +210,7 @@ static int put_value(struct run *r, const struct json *record, const struct stre
     size_t from = queue->len;
     if (json_get(record, "value") || json_get(record, "value_error"))
         return err_set(err, ERR_REFUSED, "stdin: line %ju: a record with a value already", (uintmax_t)line->line_no);
-    if (reference_value(record, r->o.text, queue) || r->value_errors++ > 0)
+    if (program_payload(record, r->o.text, queue) || r->value_errors++ > 0)
         return 0;
     const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"),
                       *offset = json_get(record, "offset");
@@ -232,7 +233,7 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
                        (uintmax_t)line->line_no);
     if (read_record(r, line, rest, n, &record, err) != 0)
         return -1;
-    reference_program_make_room(&r->program);
+    program_make_room(&r->program);
     buf_addc(&r->program.queue, '{');
     buf_add(&r->program.queue, rest + 1, n - 2);
     if (r->o.json && put_value(r, record, line, err) != 0)
@@ -243,9 +244,9 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
 
 static int start(struct run *r, struct err *err)
 {
-    if (reference_program_start(&r->program, r->o.command, err) == 0)
+    if (program_start(&r->program, r->o.command, err) == 0)
         return 0;
-    reference_program_not_whole(&r->program, "%s", err->text);
+    program_not_whole(&r->program, "%s", err->text);
     stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
     return -1;
 }
@@ -261,11 +262,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         r->records++;
         if (!r->program.ended && queue_record(r, line, err) != 0)
             return -1;
-        reference_program_serve(&r->program, PROGRAM_ROOM);
+        program_serve(&r->program, PROGRAM_ROOM);
     }
     /* Before the next read may wait, the program is served until there is something to read. */
     if (!line_in_ready(&r->in.lines))
-        reference_program_serve(&r->program, PROGRAM_INPUT);
+        program_serve(&r->program, PROGRAM_INPUT);
     return rc;
 }
 
@@ -282,7 +283,7 @@ static void put_text(struct buf *line, const char *p, size_t n)
 /* How the program ended of itself; null where it was ended. */
 static void put_exit(struct run *r, struct buf *line)
 {
-    const struct reference_program *p = &r->program;
+    const struct program *p = &r->program;
     if (p->started && p->of_itself && WIFEXITED(p->child.status))
         buf_printf(line, ",\"exit\":%d", WEXITSTATUS(p->child.status));
     else
@@ -294,7 +295,7 @@ static void put_exit(struct run *r, struct buf *line)
 static void put_account(struct run *r)
 {
     struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    bool whole = reference_program_whole(&r->program);
+    bool whole = program_whole(&r->program);
     buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s,\"reasons\":[", whole ? "true" : "false");
     if (!whole)
         put_text(line, r->program.reason.p, r->program.reason.len);
@@ -305,7 +306,7 @@ static void put_account(struct run *r)
     if (r->unplaced || !whole)
         buf_adds(line, "null");
     else
-        buf_addu64(line, reference_answers_without_row(r->answers));
+        buf_addu64(line, program_answers_without_row(r->answers));
     if (r->o.json)
         buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers",
                    (uintmax_t)r->value_errors);
@@ -321,29 +322,29 @@ static void put_account(struct run *r)
 
 static void finish(struct run *r, bool whole)
 {
-    struct reference_program *p = &r->program;
+    struct program *p = &r->program;
     struct err err = ERR_INIT;
     struct buf place = BUF_INIT;
     if (whole && !p->started)
         whole = start(r, &err) == 0;
     if (whole) {
         p->fed = true;
-        reference_program_serve(p, PROGRAM_END);
+        program_serve(p, PROGRAM_END);
     } else {
-        reference_program_not_whole(p, "the stream did not come whole");
+        program_not_whole(p, "the stream did not come whole");
     }
-    reference_program_end(p);
-    uint64_t missing = r->o.strict ? reference_answers_missing(r->answers, &place) : 0;
+    program_end(p);
+    uint64_t missing = r->o.strict ? program_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
-        reference_program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
-                                    missing > 1 ? ", nor other records" : "");
+        program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
+                          missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */
     if (r->value_errors > 0 && whole)
         msg_error("%ju records went without a value, their payload being no JSON; the first is %s",
                   (uintmax_t)r->value_errors, buf_str(&r->first_value_error));
-    if (reference_program_whole(p))
+    if (program_whole(p))
         return;
     stream_status(&r->out, OWED_TROUBLE);
     if (whole && !r->out.broken)
@@ -352,10 +353,10 @@ static void finish(struct run *r, bool whole)
 
 static void run_free(struct run *r)
 {
-    reference_program_free(&r->program);
+    program_free(&r->program);
     buf_free(&r->name);
     buf_free(&r->first_value_error);
-    reference_answers_free(r->answers);
+    program_answers_free(r->answers);
     arena_free(&r->arena);
     stream_in_free(&r->in);
     stream_out_free(&r->out);
@@ -373,13 +374,13 @@ int main(int argc, char **argv)
         return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)r.o.max_line);
     const char *slash = strrchr(r.o.command[0], '/');
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
-    r.program = (struct reference_program){.name = buf_str(&r.name),
-                                           .max_line = (size_t)r.o.max_line,
-                                           .on_line = on_program_line,
-                                           .before_wait = before_wait,
-                                           .ctx = &r,
-                                           .child = CHILD_INIT};
-    r.answers = reference_answers_new();
+    r.program = (struct program){.name = buf_str(&r.name),
+                                 .max_line = (size_t)r.o.max_line,
+                                 .on_line = on_program_line,
+                                 .before_wait = before_wait,
+                                 .ctx = &r,
+                                 .child = CHILD_INIT};
+    r.answers = program_answers_new();
     r.in.data_unchecked = r.o.json; /* each is then read in full here */
     bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);
     finish(&r, whole);

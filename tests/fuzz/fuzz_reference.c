@@ -82,7 +82,7 @@ static void payload(const uint8_t *data, size_t size)
     for (int text = 0; text < 2; text++) {
         struct buf line = BUF_INIT;
         buf_adds(&line, "{\"a\":null");
-        bool ok = reference_value(&record, text, &line);
+        bool ok = program_payload(&record, text, &line);
         buf_addc(&line, '}');
         const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
         /* one level deeper than the payload alone, which may be as deep as can be */

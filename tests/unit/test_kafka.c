@@ -5,7 +5,7 @@
  * is not whole, the account, and the members of a record.
  */
 #include "evidence/evidence.h"
-#include "kafka/kafka.h"
+#include "lane/lane.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,34 +123,34 @@ static void test_files(void **state)
 
 static void test_partitions_of_a_lane(void **state)
 {
-    struct kafka_lane lane;
+    struct lane_state lane;
     (void)state;
-    kafka_lane_init(&lane, 1, 3, 8, 0);
+    lane_init(&lane, 1, 3, 8, 0);
     assert_int_equal(lane.n_parts, 3);
     for (uint32_t p = 0; p < 12; p++) {
-        struct kafka_lane_part *part = kafka_lane_part(&lane, p);
+        struct lane_part *part = lane_part(&lane, p);
         assert_true(p == 1 || p == 4 || p == 7 ? part && part->partition == p : !part);
     }
-    kafka_lane_free(&lane);
-    kafka_lane_init(&lane, 2, 3, 2, 0);
+    lane_free(&lane);
+    lane_init(&lane, 2, 3, 2, 0);
     assert_int_equal(lane.n_parts, 0);
-    assert_null(kafka_lane_part(&lane, 2));
-    assert_false(kafka_lane_advance(&lane));
-    kafka_lane_free(&lane);
+    assert_null(lane_part(&lane, 2));
+    assert_false(lane_advance(&lane));
+    lane_free(&lane);
 }
 
-static bool take(struct kafka_lane_part *part, int64_t offset, bool end)
+static bool take(struct lane_part *part, int64_t offset, bool end)
 {
     struct kafka_event e = {.partition = part->partition, .offset = offset, .end = end};
     struct err err = ERR_INIT;
     bool hand_on = false;
-    assert_int_equal(kafka_lane_take(part, &e, &hand_on, &err), 0);
+    assert_int_equal(lane_take(part, &e, &hand_on, &err), 0);
     return hand_on;
 }
 
 static void test_positions(void **state)
 {
-    struct kafka_lane_part part = {.partition = 0, .position = 5, .stop = -1};
+    struct lane_part part = {.partition = 0, .position = 5, .stop = -1};
     struct kafka_event early = {.offset = 7};
     struct err err = ERR_INIT;
     bool hand_on;
@@ -160,66 +160,66 @@ static void test_positions(void **state)
     assert_int_equal(part.position, 10);
     assert_false(take(&part, 12, true)); /* the end lies past markers */
     assert_int_equal(part.position, 12);
-    assert_false(kafka_lane_part_done(&part));
-    assert_int_equal(kafka_lane_take(&part, &early, &hand_on, &err), -1);
+    assert_false(lane_part_done(&part));
+    assert_int_equal(lane_take(&part, &early, &hand_on, &err), -1);
     assert_non_null(strstr(err.text, "offset 7"));
 }
 
 static void test_stop(void **state)
 {
-    struct kafka_lane_part at_record = {.stop = 3}, at_end = {.stop = 3}, empty = {.stop = 0};
+    struct lane_part at_record = {.stop = 3}, at_end = {.stop = 3}, empty = {.stop = 0};
     (void)state;
     assert_true(take(&at_record, 1, false));
-    assert_false(kafka_lane_part_done(&at_record));
+    assert_false(lane_part_done(&at_record));
     assert_false(take(&at_record, 4, false)); /* offset 2 was a marker, 3 is past the stop */
     assert_int_equal(at_record.position, 3);
-    assert_true(kafka_lane_part_done(&at_record));
+    assert_true(lane_part_done(&at_record));
     assert_false(take(&at_record, 5, false));
     assert_int_equal(at_record.position, 3);
     assert_false(take(&at_end, 7, true));
     assert_int_equal(at_end.position, 3);
-    assert_true(kafka_lane_part_done(&empty));
+    assert_true(lane_part_done(&empty));
 }
 
 static void test_at_end(void **state)
 {
-    struct kafka_lane lane;
+    struct lane_state lane;
     (void)state;
-    kafka_lane_init(&lane, 0, 1, 2, 0);
-    assert_false(kafka_lane_at_end(&lane)); /* silence before the first answer is no idleness */
+    lane_init(&lane, 0, 1, 2, 0);
+    assert_false(lane_at_end(&lane)); /* silence before the first answer is no idleness */
     take(&lane.parts[0], 0, true);
-    assert_false(kafka_lane_at_end(&lane));
+    assert_false(lane_at_end(&lane));
     take(&lane.parts[1], 4, true);
-    assert_true(kafka_lane_at_end(&lane));
+    assert_true(lane_at_end(&lane));
     take(&lane.parts[1], 4, false);
-    assert_false(kafka_lane_at_end(&lane));
+    assert_false(lane_at_end(&lane));
     lane.parts[1].stop = 5;
-    assert_true(kafka_lane_at_end(&lane));
-    kafka_lane_free(&lane);
+    assert_true(lane_at_end(&lane));
+    lane_free(&lane);
 }
 
 static void test_placed(void **state)
 {
     static const struct kafka_bounds bounds[] = {{.low = 3, .stable = 7, .high = 9},
                                                  {.low = 0, .stable = 0, .high = 0}};
-    struct kafka_lane lane;
+    struct lane_state lane;
     (void)state;
-    kafka_lane_init(&lane, 0, 1, 2, 0);
-    kafka_lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, false);
+    lane_init(&lane, 0, 1, 2, 0);
+    lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, false);
     assert_int_equal(lane.parts[0].position, 3);
     assert_int_equal(lane.parts[0].stop, -1);
-    assert_false(kafka_lane_done(&lane));
-    kafka_lane_place(&lane, bounds, KAFKA_READ_UNCOMMITTED, true, true);
+    assert_false(lane_done(&lane));
+    lane_place(&lane, bounds, KAFKA_READ_UNCOMMITTED, true, true);
     assert_int_equal(lane.parts[0].position, 9);
     assert_int_equal(lane.parts[0].stop, 9);
-    assert_true(kafka_lane_done(&lane));
+    assert_true(lane_done(&lane));
     lane.parts[0].restored = true; /* a snapshot's position stays, wherever the log begins */
     lane.parts[0].position = 5;
-    kafka_lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, true);
+    lane_place(&lane, bounds, KAFKA_READ_COMMITTED, false, true);
     assert_int_equal(lane.parts[0].position, 5);
     assert_int_equal(lane.parts[0].stop, 7);
-    assert_false(kafka_lane_done(&lane));
-    kafka_lane_free(&lane);
+    assert_false(lane_done(&lane));
+    lane_free(&lane);
 }
 
 static void test_event_time(void **state)
@@ -248,25 +248,25 @@ static void test_event_time(void **state)
 
 static void test_watermark(void **state)
 {
-    struct kafka_lane lane;
+    struct lane_state lane;
     (void)state;
-    kafka_lane_init(&lane, 0, 1, 2, 10);
-    kafka_lane_time(&lane.parts[0], 100);
-    assert_false(kafka_lane_advance(&lane)); /* the other partition has delivered nothing */
-    kafka_lane_time(&lane.parts[1], -500);
-    assert_true(kafka_lane_advance(&lane));
+    lane_init(&lane, 0, 1, 2, 10);
+    lane_time(&lane.parts[0], 100);
+    assert_false(lane_advance(&lane)); /* the other partition has delivered nothing */
+    lane_time(&lane.parts[1], -500);
+    assert_true(lane_advance(&lane));
     assert_int_equal(lane.watermark, -510);
-    kafka_lane_time(&lane.parts[1], -600); /* a late record takes nothing back */
-    assert_false(kafka_lane_advance(&lane));
-    kafka_lane_time(&lane.parts[1], 300);
-    assert_true(kafka_lane_advance(&lane));
+    lane_time(&lane.parts[1], -600); /* a late record takes nothing back */
+    assert_false(lane_advance(&lane));
+    lane_time(&lane.parts[1], 300);
+    assert_true(lane_advance(&lane));
     assert_int_equal(lane.watermark, 90);
-    kafka_lane_free(&lane);
-    kafka_lane_init(&lane, 0, 1, 1, 10);
-    kafka_lane_time(&lane.parts[0], INT64_MIN + 5);
-    assert_true(kafka_lane_advance(&lane));
+    lane_free(&lane);
+    lane_init(&lane, 0, 1, 1, 10);
+    lane_time(&lane.parts[0], INT64_MIN + 5);
+    assert_true(lane_advance(&lane));
     assert_true(lane.watermark == INT64_MIN);
-    kafka_lane_free(&lane);
+    lane_free(&lane);
 }
 
 /* ---- snapshots ---- */
@@ -277,33 +277,33 @@ static void test_snapshot_round(void **state)
 {
     static const struct kafka_bounds bounds[4] = {{0, 10, 10}, {0, 10, 10}, {0, 10, 10}, {0, 10, 10}};
     char dir[] = "/tmp/owed-test-kafka-XXXXXX", command[64];
-    struct kafka_lane lanes[2], back[2];
+    struct lane_state lanes[2], back[2];
     struct arena a = ARENA_INIT;
     struct err err = ERR_INIT;
     (void)state;
     assert_non_null(mkdtemp(dir));
-    struct kafka_owner owner = {dir, "1", "1", "a", 1, KAFKA_READ_COMMITTED};
+    struct lane_owner owner = {dir, "1", "1", "a", 1, KAFKA_READ_COMMITTED};
     for (uint32_t i = 0; i < 2; i++) {
-        kafka_lane_init(&lanes[i], i, 2, 4, 0);
-        kafka_lane_init(&back[i], i, 2, 4, 0);
+        lane_init(&lanes[i], i, 2, 4, 0);
+        lane_init(&back[i], i, 2, 4, 0);
         lanes[i].parts[1].position = 7 + i;
-        kafka_lane_time(&lanes[i].parts[0], 50);
-        assert_int_equal(kafka_lane_store(&lanes[i], i, &owner, &LOG, 3, &a, NULL, &err), 0);
+        lane_time(&lanes[i].parts[0], 50);
+        assert_int_equal(lane_store(&lanes[i], i, &owner, &LOG, 3, &a, NULL, &err), 0);
     }
-    assert_int_equal(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), 0);
+    assert_int_equal(lane_restore_all(back, 2, &owner, &LOG, bounds, 3, &err), 0);
     for (uint32_t p = 0; p < 4; p++) {
-        const struct kafka_lane_part *part = kafka_lane_part(&back[p % 2], p);
+        const struct lane_part *part = lane_part(&back[p % 2], p);
         assert_true(part->restored && part->timed == (p < 2));
         assert_int_equal(part->position, p < 2 ? 0 : 5 + p);
     }
-    refused_naming(kafka_lanes_restore(back, 1, &owner, &LOG, bounds, 3, &err), &err, "more lanes");
+    refused_naming(lane_restore_all(back, 1, &owner, &LOG, bounds, 3, &err), &err, "more lanes");
     owner.isolation = KAFKA_READ_UNCOMMITTED;
-    refused_naming(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), &err, "read_uncommitted");
+    refused_naming(lane_restore_all(back, 2, &owner, &LOG, bounds, 3, &err), &err, "read_uncommitted");
     owner.job = "2";
-    assert_int_equal(kafka_lanes_restore(back, 2, &owner, &LOG, bounds, 3, &err), -1);
+    assert_int_equal(lane_restore_all(back, 2, &owner, &LOG, bounds, 3, &err), -1);
     for (uint32_t i = 0; i < 2; i++) {
-        kafka_lane_free(&lanes[i]);
-        kafka_lane_free(&back[i]);
+        lane_free(&lanes[i]);
+        lane_free(&back[i]);
     }
     arena_free(&a);
     snprintf(command, sizeof command, "rm -r %s", dir);
@@ -322,15 +322,15 @@ static void test_snapshot_of_another_log(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct snapshot s = {.log = cases[i].log};
-        struct kafka_lane lane;
+        struct lane_state lane;
         struct err err = ERR_INIT;
-        kafka_lane_init(&lane, 0, 1, 4, 0);
-        int rc = kafka_lane_restore(&lane, &LOG, &s, &err);
+        lane_init(&lane, 0, 1, 4, 0);
+        int rc = lane_restore(&lane, &LOG, &s, &err);
         if (cases[i].names)
             refused_naming(rc, &err, cases[i].names);
         else
             assert_int_equal(rc, 0);
-        kafka_lane_free(&lane);
+        lane_free(&lane);
     }
 }
 
@@ -338,29 +338,29 @@ static void test_snapshot_of_other_lanes(void **state)
 {
     struct position p = {3, 1};
     struct snapshot s = {.log = {"orders", "cluster-1", "topic-1"}, .positions = &p, .n_positions = 1};
-    struct kafka_lane lane;
+    struct lane_state lane;
     struct err err = ERR_INIT;
     (void)state;
-    kafka_lane_init(&lane, 0, 2, 4, 0);
-    refused_naming(kafka_lane_restore(&lane, &LOG, &s, &err), &err, "partition 3");
-    kafka_lane_free(&lane);
+    lane_init(&lane, 0, 2, 4, 0);
+    refused_naming(lane_restore(&lane, &LOG, &s, &err), &err, "partition 3");
+    lane_free(&lane);
 }
 
 static void test_position_outside_the_log(void **state)
 {
     struct kafka_bounds b = {.low = 10, .high = 20, .stable = 20};
-    struct kafka_lane_part part = {.partition = 2, .position = 9};
+    struct lane_part part = {.partition = 2, .position = 9};
     struct err err = ERR_INIT;
     (void)state;
-    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), -1);
+    assert_int_equal(lane_position_check(&LOG, &part, &b, &err), -1);
     assert_int_equal(err.kind, ERR_TROUBLE);
     assert_non_null(strstr(err.text, "9 to 9"));
     part.position = 10;
-    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), 0);
+    assert_int_equal(lane_position_check(&LOG, &part, &b, &err), 0);
     part.position = 20;
-    assert_int_equal(kafka_position_check(&LOG, &part, &b, &err), 0);
+    assert_int_equal(lane_position_check(&LOG, &part, &b, &err), 0);
     part.position = 21;
-    refused_naming(kafka_position_check(&LOG, &part, &b, &err), &err, "partition 2");
+    refused_naming(lane_position_check(&LOG, &part, &b, &err), &err, "partition 2");
 }
 
 /* ---- ranges ---- */

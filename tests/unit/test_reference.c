@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reference artifact: written and read back, refused, bound; cells of values, answers to records, payloads, and the
  * story. */
+#include "program/program.h"
 #include "reference/reference.h"
 
 #include <setjmp.h>
@@ -219,22 +220,22 @@ static void cells_by_name(void **state)
 
 /* ---- answers ---- */
 
-static int record(struct reference_answers *a, uint64_t partition, uint64_t offset)
+static int record(struct program_answers *a, uint64_t partition, uint64_t offset)
 {
-    return reference_answers_record(a, "t", 1, partition, offset, &err);
+    return program_answers_record(a, "t", 1, partition, offset, &err);
 }
 
-static int at(struct reference_answers *a, const char *place)
+static int at(struct program_answers *a, const char *place)
 {
-    return reference_answers_at(a, place, strlen(place), strncmp(place, "t/3/", 4) != 0, &err);
+    return program_answers_at(a, place, strlen(place), strncmp(place, "t/3/", 4) != 0, &err);
 }
 
 static void answers_over_gaps(void **state)
 {
     (void)state;
-    struct reference_answers *a = reference_answers_new();
+    struct program_answers *a = program_answers_new();
     struct buf place = BUF_INIT;
-    assert_true(reference_answers_missing(a, &place) == 0);
+    assert_true(program_answers_missing(a, &place) == 0);
     for (uint64_t i = 0; i < 100000; i++) {
         assert_int_equal(record(a, 0, i + i / 1000 * 7), 0);
         assert_int_equal(record(a, 3, i), 0);
@@ -251,12 +252,12 @@ static void answers_over_gaps(void **state)
         assert_int_equal(at(a, text), 0);
     }
     assert_int_equal(at(a, "t/1/9223372036854775807"), 0);
-    assert_true(reference_answers_missing(a, &place) == 1);
+    assert_true(program_answers_missing(a, &place) == 1);
     assert_string_equal(buf_str(&place), "t/0/78316");
-    assert_true(reference_answers_without_row(a) == 100001); /* partition 3 was skipped */
-    assert_int_equal(reference_answers_at(a, "t/3/99999", 9, true, &err), 0);
-    assert_int_equal(reference_answers_at(a, "t/3/99999", 9, false, &err), 0);
-    assert_true(reference_answers_without_row(a) == 100000);
+    assert_true(program_answers_without_row(a) == 100001); /* partition 3 was skipped */
+    assert_int_equal(program_answers_at(a, "t/3/99999", 9, true, &err), 0);
+    assert_int_equal(program_answers_at(a, "t/3/99999", 9, false, &err), 0);
+    assert_true(program_answers_without_row(a) == 100000);
     static const char *const wrong[] = {"t/0/1000",
                                         "t/0/100700",
                                         "t/2/1",
@@ -280,7 +281,7 @@ static void answers_over_gaps(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(at(a, wrong[i]), -1);
     buf_free(&place);
-    reference_answers_free(a);
+    program_answers_free(a);
 }
 
 /* ---- payloads ---- */
@@ -307,7 +308,7 @@ static void payloads(void **state)
         for (int text = 0; text < 2; text++) {
             const char *want = text && cases[i].text ? cases[i].text : cases[i].as_is;
             buf_reset(&out);
-            bool ok = reference_value(parse(cases[i].record), text, &out);
+            bool ok = program_payload(parse(cases[i].record), text, &out);
             assert_string_equal(buf_str(&out), want);
             assert_true(ok == (strncmp(want, ",\"value\":", 9) == 0));
         }

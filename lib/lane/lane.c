@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a source lane knows: positions that only rise, and the watermark of all its partitions. */
-#include "kafka/kafka.h"
+#include "lane/lane.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-void kafka_lane_init(struct kafka_lane *l, uint32_t lane, uint32_t lanes, uint32_t partitions, int64_t lag_ms)
+void lane_init(struct lane_state *l, uint32_t lane, uint32_t lanes, uint32_t partitions, int64_t lag_ms)
 {
-    *l = (struct kafka_lane){.lanes = lanes, .lag_ms = lag_ms};
+    *l = (struct lane_state){.lanes = lanes, .lag_ms = lag_ms};
     l->parts = xcalloc(partitions / lanes + 1, sizeof *l->parts);
     for (uint32_t p = lane; p < partitions; p += lanes)
-        l->parts[l->n_parts++] = (struct kafka_lane_part){.partition = p, .stop = -1};
+        l->parts[l->n_parts++] = (struct lane_part){.partition = p, .stop = -1};
 }
 
-void kafka_lane_free(struct kafka_lane *l)
+void lane_free(struct lane_state *l)
 {
     free(l->parts);
     l->parts = NULL;
     l->n_parts = 0;
 }
 
-struct kafka_lane_part *kafka_lane_part(struct kafka_lane *l, uint32_t partition)
+struct lane_part *lane_part(struct lane_state *l, uint32_t partition)
 {
     size_t i = partition / l->lanes;
     return i < l->n_parts && l->parts[i].partition == partition ? &l->parts[i] : NULL;
 }
 
-bool kafka_lane_part_done(const struct kafka_lane_part *part)
+bool lane_part_done(const struct lane_part *part)
 {
     return part->stop >= 0 && part->position >= part->stop;
 }
 
-bool kafka_lane_done(const struct kafka_lane *l)
+bool lane_done(const struct lane_state *l)
 {
     for (size_t i = 0; i < l->n_parts; i++)
-        if (!kafka_lane_part_done(&l->parts[i]))
+        if (!lane_part_done(&l->parts[i]))
             return false;
     return true;
 }
 
-void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation,
-                      bool from_end, bool stop_at_end)
+void lane_place(struct lane_state *l, const struct kafka_bounds *bounds, enum kafka_isolation isolation, bool from_end,
+                bool stop_at_end)
 {
     for (size_t i = 0; i < l->n_parts; i++) {
-        struct kafka_lane_part *part = &l->parts[i];
+        struct lane_part *part = &l->parts[i];
         const struct kafka_bounds *b = &bounds[part->partition];
         int64_t end = isolation == KAFKA_READ_COMMITTED ? b->stable : b->high;
         if (!part->restored)
@@ -53,18 +53,18 @@ void kafka_lane_place(struct kafka_lane *l, const struct kafka_bounds *bounds, e
     }
 }
 
-bool kafka_lane_at_end(const struct kafka_lane *l)
+bool lane_at_end(const struct lane_state *l)
 {
     for (size_t i = 0; i < l->n_parts; i++)
-        if (!l->parts[i].at_end && !kafka_lane_part_done(&l->parts[i]))
+        if (!l->parts[i].at_end && !lane_part_done(&l->parts[i]))
             return false;
     return true;
 }
 
-int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err)
+int lane_take(struct lane_part *part, const struct kafka_event *e, bool *hand_on, struct err *err)
 {
     *hand_on = false;
-    if (kafka_lane_part_done(part))
+    if (lane_part_done(part))
         return 0;
     part->at_end = e->end;
     if (e->end) {
@@ -85,14 +85,14 @@ int kafka_lane_take(struct kafka_lane_part *part, const struct kafka_event *e, b
     return 0;
 }
 
-void kafka_lane_time(struct kafka_lane_part *part, int64_t time)
+void lane_time(struct lane_part *part, int64_t time)
 {
     if (!part->timed || time > part->greatest)
         part->greatest = time;
     part->timed = true;
 }
 
-bool kafka_lane_advance(struct kafka_lane *l)
+bool lane_advance(struct lane_state *l)
 {
     int64_t least = INT64_MAX, mark;
     if (!l->n_parts)

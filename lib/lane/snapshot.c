@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lane to a snapshot and back. Only a snapshot of this very log is taken over. */
 #include "evidence/evidence.h"
-#include "kafka/kafka.h"
+#include "lane/lane.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-static void describe(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
+static void describe(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner,
                      const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct snapshot *out)
 {
     *out = (struct snapshot){.job = owner->job,
@@ -25,7 +25,7 @@ static void describe(const struct kafka_lane *l, uint32_t lane, const struct kaf
     out->partition_max = arena_alloc(a, (l->n_parts + 1) * sizeof *out->partition_max);
     out->declared = arena_alloc(a, (l->n_parts + 1) * sizeof *out->declared);
     for (size_t i = 0; i < l->n_parts; i++) {
-        const struct kafka_lane_part *part = &l->parts[i];
+        const struct lane_part *part = &l->parts[i];
         out->declared[i] = part->partition;
         out->positions[i] = (struct position){part->partition, part->position};
         if (part->timed)
@@ -33,9 +33,8 @@ static void describe(const struct kafka_lane *l, uint32_t lane, const struct kaf
     }
 }
 
-int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
-                     const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct left *entry,
-                     struct err *err)
+int lane_store(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner, const struct kafka_log *log,
+               uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err)
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
@@ -46,9 +45,9 @@ int kafka_lane_store(const struct kafka_lane *l, uint32_t lane, const struct kaf
     return rc;
 }
 
-int kafka_lane_store_start(const struct kafka_lane *l, uint32_t lane, const struct kafka_owner *owner,
-                           const struct kafka_log *log, uint64_t first_epoch, uint64_t restored_from, struct arena *a,
-                           struct err *err)
+int lane_store_start(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner,
+                     const struct kafka_log *log, uint64_t first_epoch, uint64_t restored_from, struct arena *a,
+                     struct err *err)
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
@@ -76,17 +75,17 @@ static int check_log(const struct kafka_log *log, const struct snapshot *s, stru
     return 0;
 }
 
-static struct kafka_lane_part *part_of(struct kafka_lane *l, uint64_t partition)
+static struct lane_part *part_of(struct lane_state *l, uint64_t partition)
 {
-    return partition <= UINT32_MAX ? kafka_lane_part(l, (uint32_t)partition) : NULL;
+    return partition <= UINT32_MAX ? lane_part(l, (uint32_t)partition) : NULL;
 }
 
-int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const struct snapshot *s, struct err *err)
+int lane_restore(struct lane_state *l, const struct kafka_log *log, const struct snapshot *s, struct err *err)
 {
     if (check_log(log, s, err) != 0)
         return -1;
     for (size_t i = 0; i < s->n_positions; i++) {
-        struct kafka_lane_part *part = part_of(l, s->positions[i].partition);
+        struct lane_part *part = part_of(l, s->positions[i].partition);
         if (!part)
             return err_set(err, ERR_REFUSED,
                            "partition %" PRIu64
@@ -96,17 +95,17 @@ int kafka_lane_restore(struct kafka_lane *l, const struct kafka_log *log, const 
         part->restored = true;
     }
     for (size_t i = 0; i < s->n_partition_max; i++) {
-        struct kafka_lane_part *part = part_of(l, s->partition_max[i].partition);
+        struct lane_part *part = part_of(l, s->partition_max[i].partition);
         if (part)
-            kafka_lane_time(part, s->partition_max[i].value);
+            lane_time(part, s->partition_max[i].value);
     }
     l->has_watermark = s->has_watermark;
     l->watermark = s->watermark;
     return 0;
 }
 
-int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_part *part, const struct kafka_bounds *b,
-                         struct err *err)
+int lane_position_check(const struct kafka_log *log, const struct lane_part *part, const struct kafka_bounds *b,
+                        struct err *err)
 {
     if (part->position < b->low)
         return err_set(err, ERR_TROUBLE,
@@ -119,7 +118,7 @@ int kafka_position_check(const struct kafka_log *log, const struct kafka_lane_pa
     return 0;
 }
 
-static int check_owner(const struct kafka_owner *owner, const struct snapshot *s, uint32_t lane, uint64_t checkpoint,
+static int check_owner(const struct lane_owner *owner, const struct snapshot *s, uint32_t lane, uint64_t checkpoint,
                        struct err *err)
 {
     const char *isolation = kafka_isolation_name(owner->isolation);
@@ -132,7 +131,7 @@ static int check_owner(const struct kafka_owner *owner, const struct snapshot *s
     return 0;
 }
 
-static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner,
+static int restore_lanes(struct lane_state *lanes, uint32_t n, const struct lane_owner *owner,
                          const struct kafka_log *log, uint64_t checkpoint, int dir, struct arena *a, struct err *err)
 {
     struct buf rel = BUF_INIT;
@@ -141,8 +140,7 @@ static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafk
         struct snapshot s;
         evidence_path_snapshot(&rel, owner->job, owner->generation, i, checkpoint);
         rc = snapshot_read(dir, buf_str(&rel), a, &s, err);
-        if (!rc &&
-            (check_owner(owner, &s, i, checkpoint, err) != 0 || kafka_lane_restore(&lanes[i], log, &s, err) != 0))
+        if (!rc && (check_owner(owner, &s, i, checkpoint, err) != 0 || lane_restore(&lanes[i], log, &s, err) != 0))
             rc = err_prefix(err, "%s", buf_str(&rel));
     }
     /* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
@@ -153,9 +151,8 @@ static int restore_lanes(struct kafka_lane *lanes, uint32_t n, const struct kafk
     return rc;
 }
 
-int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka_owner *owner,
-                        const struct kafka_log *log, const struct kafka_bounds *bounds, uint64_t checkpoint,
-                        struct err *err)
+int lane_restore_all(struct lane_state *lanes, uint32_t n, const struct lane_owner *owner, const struct kafka_log *log,
+                     const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err)
 {
     struct arena arena = ARENA_INIT;
     uint32_t known = 0;
@@ -165,14 +162,14 @@ int kafka_lanes_restore(struct kafka_lane *lanes, uint32_t n, const struct kafka
     int rc = restore_lanes(lanes, n, owner, log, checkpoint, dir, &arena, err);
     close(dir);
     for (uint32_t p = 0; !rc && p < log->partitions; p++)
-        if (kafka_lane_part(&lanes[p % n], p)->restored)
+        if (lane_part(&lanes[p % n], p)->restored)
             known = p + 1;
     for (uint32_t p = 0; !rc && p < known; p++) {
-        const struct kafka_lane_part *part = kafka_lane_part(&lanes[p % n], p);
+        const struct lane_part *part = lane_part(&lanes[p % n], p);
         if (!part->restored)
             rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " has no position of partition %u", checkpoint, p);
         else
-            rc = kafka_position_check(log, part, &bounds[p], err);
+            rc = lane_position_check(log, part, &bounds[p], err);
     }
     arena_free(&arena);
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A record's payload, parsed for the program that is run. Its digits are never read as a number here. */
-#include "reference/reference.h"
+#include "program/program.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static bool no_value(struct buf *out, const char *why)
     return false;
 }
 
-bool reference_value(const struct json *record, bool text, struct buf *out)
+bool program_payload(const struct json *record, bool text, struct buf *out)
 {
     const struct json *payload = json_get(record, "payload");
     struct json_error e;

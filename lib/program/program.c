@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator's program, served at both ends, and what it means for its rows how it ended. */
-#include "reference/reference.h"
+#include "program/program.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #define LEFT_OPEN_MS 2000 /* how long the output of a program that ended may stay open */
 #define END_MS 10000      /* how long a program may take to end once it has closed its output */
 
-int reference_program_start(struct reference_program *p, char *const *argv, struct err *err)
+int program_start(struct program *p, char *const *argv, struct err *err)
 {
     if (child_start(&p->child, argv, err) != 0)
         return -1;
@@ -21,16 +21,16 @@ int reference_program_start(struct reference_program *p, char *const *argv, stru
     return 0;
 }
 
-void reference_program_free(struct reference_program *p)
+void program_free(struct program *p)
 {
-    reference_program_end(p);
+    program_end(p);
     buf_free(&p->queue);
     buf_free(&p->got);
     buf_free(&p->reason);
 }
 
 /* What follows the first reason is its consequence. */
-void reference_program_not_whole(struct reference_program *p, const char *fmt, ...)
+void program_not_whole(struct program *p, const char *fmt, ...)
 {
     va_list ap;
     if (p->reason.len > 0)
@@ -41,17 +41,17 @@ void reference_program_not_whole(struct reference_program *p, const char *fmt, .
     buf_str(&p->reason);
 }
 
-bool reference_program_whole(const struct reference_program *p)
+bool program_whole(const struct program *p)
 {
     return p->reason.len == 0;
 }
 
-static size_t queued(const struct reference_program *p)
+static size_t queued(const struct program *p)
 {
     return p->queue.len - p->queue_at;
 }
 
-void reference_program_make_room(struct reference_program *p)
+void program_make_room(struct program *p)
 {
     if (p->queue_at < QUEUE)
         return;
@@ -63,7 +63,7 @@ void reference_program_make_room(struct reference_program *p)
 /* ---- both ends ---- */
 
 /* The whole lines of what has come. -1 once a line was not good. */
-static int take_lines(struct reference_program *p)
+static int take_lines(struct program *p)
 {
     size_t from = 0;
     const char *nl;
@@ -75,7 +75,7 @@ static int take_lines(struct reference_program *p)
         p->got_scanned = 0;
         from = (size_t)(nl + 1 - p->got.p);
         if (p->on_line(p->ctx, line, (size_t)(nl - line), &err) != 0) {
-            reference_program_not_whole(p, "line %ju of %s: %s", (uintmax_t)p->lines, p->name, err.text);
+            program_not_whole(p, "line %ju of %s: %s", (uintmax_t)p->lines, p->name, err.text);
             return -1;
         }
     }
@@ -84,20 +84,19 @@ static int take_lines(struct reference_program *p)
     p->got_scanned = p->got.len;
     if (p->got.len <= p->max_line)
         return 0;
-    reference_program_not_whole(p, "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name,
-                                p->max_line);
+    program_not_whole(p, "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name, p->max_line);
     return -1;
 }
 
 /* Read once. -1 where the program is to be ended. */
-static int read_once(struct reference_program *p)
+static int read_once(struct program *p)
 {
     buf_reserve(&p->got, READ_BLOCK);
     ssize_t n = read(p->child.out, p->got.p + p->got.len, READ_BLOCK);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
     if (n < 0) {
-        reference_program_not_whole(p, "cannot read what %s writes: %s", p->name, strerror(errno));
+        program_not_whole(p, "cannot read what %s writes: %s", p->name, strerror(errno));
         return -1;
     }
     if (n > 0) {
@@ -108,18 +107,18 @@ static int read_once(struct reference_program *p)
     return 0;
 }
 
-static void write_once(struct reference_program *p)
+static void write_once(struct program *p)
 {
     ssize_t n = write(p->child.in, p->queue.p + p->queue_at, queued(p));
     if (n < 0 && errno != EINTR && errno != EAGAIN)
-        reference_program_not_whole(p, "cannot write to %s: %s", p->name, strerror(errno));
+        program_not_whole(p, "cannot write to %s: %s", p->name, strerror(errno));
     p->queue_at += n > 0 ? (size_t)n : 0;
     if (p->queue_at == p->queue.len)
         p->queue_at = p->queue.len = 0;
 }
 
 /* One turn. False where the program is over, or what was waited for is there. */
-static bool turn(struct reference_program *p, enum program_until until)
+static bool turn(struct program *p, enum program_until until)
 {
     bool writing = p->child.in >= 0 && queued(p) > 0, ended = false;
     struct pollfd fds[3] = {{p->child.out, POLLIN, 0},
@@ -134,17 +133,17 @@ static bool turn(struct reference_program *p, enum program_until until)
     if (n < 0)
         return errno == EINTR;
     if (n == 0 && ended)
-        reference_program_not_whole(p, "%s ended and left its output open to another process", p->name);
+        program_not_whole(p, "%s ended and left its output open to another process", p->name);
     if (fds[1].revents)
         write_once(p);
     if (fds[0].revents && read_once(p) != 0)
         return false;
-    if (p->output_over || !reference_program_whole(p))
+    if (p->output_over || !program_whole(p))
         return false;
     return until != PROGRAM_INPUT || !fds[2].revents || queued(p) >= QUEUE;
 }
 
-void reference_program_serve(struct reference_program *p, enum program_until until)
+void program_serve(struct program *p, enum program_until until)
 {
     while (p->started && !p->ended) {
         if (until == PROGRAM_ROOM && queued(p) < QUEUE)
@@ -153,8 +152,8 @@ void reference_program_serve(struct reference_program *p, enum program_until unt
             child_close_in(&p->child);
         if (turn(p, until))
             continue;
-        if (p->output_over || !reference_program_whole(p))
-            reference_program_end(p);
+        if (p->output_over || !program_whole(p))
+            program_end(p);
         return;
     }
 }
@@ -162,23 +161,23 @@ void reference_program_serve(struct reference_program *p, enum program_until unt
 /* ---- its end ---- */
 
 /* What the way it ended says of its rows. rest: bytes that it was to read and did not. */
-static void judge(struct reference_program *p, size_t rest)
+static void judge(struct program *p, size_t rest)
 {
     int status = p->child.status;
     const char *when = p->fed && rest == 0 ? "" : " before it had read all the records";
     if (WIFSIGNALED(status))
-        reference_program_not_whole(p, "%s was ended by signal %d (%s)%s", p->name, WTERMSIG(status),
-                                    strsignal(WTERMSIG(status)), when);
+        program_not_whole(p, "%s was ended by signal %d (%s)%s", p->name, WTERMSIG(status), strsignal(WTERMSIG(status)),
+                          when);
     else if (WEXITSTATUS(status) != 0)
-        reference_program_not_whole(p, "%s exited with status %d%s", p->name, WEXITSTATUS(status), when);
+        program_not_whole(p, "%s exited with status %d%s", p->name, WEXITSTATUS(status), when);
     else if (*when)
-        reference_program_not_whole(p, "%s ended%s", p->name, when);
+        program_not_whole(p, "%s ended%s", p->name, when);
     else if (p->got.len > 0)
-        reference_program_not_whole(p, "line %ju of %s is cut in the middle", (uintmax_t)p->lines + 1, p->name);
+        program_not_whole(p, "line %ju of %s is cut in the middle", (uintmax_t)p->lines + 1, p->name);
 }
 
 /* Wait for a program that has closed its output; false where it does not end of itself. */
-static bool wait_end(struct reference_program *p)
+static bool wait_end(struct program *p)
 {
     int64_t until = time_mono_ms() + END_MS;
     for (int64_t pause = 1; !child_ended(&p->child); pause = pause < 50 ? pause * 2 : 50) {
@@ -189,7 +188,7 @@ static bool wait_end(struct reference_program *p)
     return true;
 }
 
-void reference_program_end(struct reference_program *p)
+void program_end(struct program *p)
 {
     if (!p->started || p->ended)
         return;
@@ -197,7 +196,7 @@ void reference_program_end(struct reference_program *p)
         child_close_in(&p->child);
         p->before_wait(p->ctx);
         if (!wait_end(p))
-            reference_program_not_whole(p, "%s closed its output and did not end within %d s", p->name, END_MS / 1000);
+            program_not_whole(p, "%s closed its output and did not end within %d s", p->name, END_MS / 1000);
     }
     size_t rest = child_unread(&p->child) + queued(p);
     p->of_itself = child_ended(&p->child);
@@ -206,5 +205,5 @@ void reference_program_end(struct reference_program *p)
     if (p->of_itself && p->output_over)
         judge(p, rest);
     else
-        reference_program_not_whole(p, "%s was ended before its output was over", p->name);
+        program_not_whole(p, "%s was ended before its output was over", p->name);
 }

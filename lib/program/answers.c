@@ -3,7 +3,8 @@
  * Records that were read, and which were answered: per partition the runs of
  * offsets without a gap, and two bits a record.
  */
-#include "reference/reference.h"
+#include "program/program.h"
+#include "stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +27,17 @@ struct part {
 
 enum { ANSWERED = 1, WITH_ROW = 2 };
 
-struct reference_answers {
+struct program_answers {
     struct part *parts;
     size_t n, last; /* last: the one that was looked for before */
 };
 
-struct reference_answers *reference_answers_new(void)
+struct program_answers *program_answers_new(void)
 {
-    return xcalloc(1, sizeof(struct reference_answers));
+    return xcalloc(1, sizeof(struct program_answers));
 }
 
-void reference_answers_free(struct reference_answers *a)
+void program_answers_free(struct program_answers *a)
 {
     if (!a)
         return;
@@ -54,7 +55,7 @@ static bool is_part(const struct part *p, const char *topic, size_t len, uint64_
     return p->partition == partition && p->topic_len == len && memcmp(p->topic, topic, len) == 0;
 }
 
-static struct part *find(struct reference_answers *a, const char *topic, size_t len, uint64_t partition)
+static struct part *find(struct program_answers *a, const char *topic, size_t len, uint64_t partition)
 {
     if (a->n > 0 && is_part(&a->parts[a->last], topic, len, partition))
         return &a->parts[a->last];
@@ -66,7 +67,7 @@ static struct part *find(struct reference_answers *a, const char *topic, size_t 
     return NULL;
 }
 
-static struct part *add_part(struct reference_answers *a, const char *topic, size_t len, uint64_t partition)
+static struct part *add_part(struct program_answers *a, const char *topic, size_t len, uint64_t partition)
 {
     a->parts = xrealloc(a->parts, (a->n + 1) * sizeof *a->parts);
     a->last = a->n++;
@@ -83,8 +84,8 @@ static void add_run(struct part *p, uint64_t offset)
     p->runs[p->n_runs++] = (struct run){offset, p->records};
 }
 
-int reference_answers_record(struct reference_answers *a, const char *topic, size_t topic_len, uint64_t partition,
-                             uint64_t offset, struct err *err)
+int program_answers_record(struct program_answers *a, const char *topic, size_t topic_len, uint64_t partition,
+                           uint64_t offset, struct err *err)
 {
     struct part *p = find(a, topic, topic_len, partition);
     if (!p)
@@ -122,7 +123,7 @@ static uint64_t index_of(const struct part *p, uint64_t offset)
     return index < (low + 1 < p->n_runs ? p->runs[low + 1].index : p->records) ? index : UINT64_MAX;
 }
 
-int reference_answers_at(struct reference_answers *a, const char *at, size_t len, bool row, struct err *err)
+int program_answers_at(struct program_answers *a, const char *at, size_t len, bool row, struct err *err)
 {
     struct stream_place place;
     if (!stream_place_split(at, len, &place))
@@ -150,7 +151,7 @@ static uint64_t first_missing(const struct part *p)
     return p->runs[run].first + (index - p->runs[run].index);
 }
 
-uint64_t reference_answers_missing(const struct reference_answers *a, struct buf *place)
+uint64_t program_answers_missing(const struct program_answers *a, struct buf *place)
 {
     uint64_t missing = 0;
     for (size_t i = 0; i < a->n; i++) {
@@ -164,7 +165,7 @@ uint64_t reference_answers_missing(const struct reference_answers *a, struct buf
     return missing;
 }
 
-uint64_t reference_answers_without_row(const struct reference_answers *a)
+uint64_t program_answers_without_row(const struct program_answers *a)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < a->n; i++)
