@@ -6,7 +6,7 @@
  *
  * Exit: 0 published, 1 refused, 2 bad usage, 3 standard output failed.
  */
-#include "bundle/bundle.h"
+#include "pack/pack.h"
 #include "stream/stream.h"
 
 #include <getopt.h>
@@ -114,7 +114,7 @@ static int parse_confirm(const char *s, int *out, struct err *err)
     return *out >= 0 ? 0 : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
 }
 
-static int parse_epochs(const char *s, struct bundle_request *r, struct err *err)
+static int parse_epochs(const char *s, struct pack_request *r, struct err *err)
 {
     const char *dash = strchr(s, '-');
     if (!dash || !scan_u64(s, (size_t)(dash - s), &r->first_epoch) ||
@@ -124,7 +124,7 @@ static int parse_epochs(const char *s, struct bundle_request *r, struct err *err
     return 0;
 }
 
-static int parse_op(const char *s, struct bundle_request *r, struct err *err)
+static int parse_op(const char *s, struct pack_request *r, struct err *err)
 {
     if (!evidence_operator_ok(s))
         return err_set(err, ERR_REFUSED, "--op: '%s' is no operator id", s);
@@ -133,7 +133,7 @@ static int parse_op(const char *s, struct bundle_request *r, struct err *err)
     return 0;
 }
 
-static int parse_option(int c, struct bundle_request *r, bool *json, struct err *err)
+static int parse_option(int c, struct pack_request *r, bool *json, struct err *err)
 {
     switch (c) {
     case OPT_CHECKPOINT_DIR: r->checkpoint_dir = optarg; return 0;
@@ -155,7 +155,7 @@ static int parse_option(int c, struct bundle_request *r, bool *json, struct err 
     }
 }
 
-static int parse_options(int argc, char **argv, struct bundle_request *r, bool *json, int *status, struct err *err)
+static int parse_options(int argc, char **argv, struct pack_request *r, bool *json, int *status, struct err *err)
 {
     int c, rc = 0;
     while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
@@ -217,13 +217,13 @@ static void put_refusal(struct stream_out *out, const struct err *err, bool json
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct bundle_request r = {.commit_confirmation = -1,
-                               .max_bytes = (uint64_t)1 << 30,
-                               .max_files = 10000,
-                               .timeout_s = 600,
-                               .collector = "bundle-pack",
-                               .stop = &signalled};
-    struct bundle_result done;
+    struct pack_request r = {.commit_confirmation = -1,
+                             .max_bytes = (uint64_t)1 << 30,
+                             .max_files = 10000,
+                             .timeout_s = 600,
+                             .collector = "bundle-pack",
+                             .stop = &signalled};
+    struct pack_result done;
     struct err err = ERR_INIT;
     bool json = false;
     int status = 0, rc = parse_options(argc, argv, &r, &json, &status, &err);
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     if (rc < 0)
         return stream_refuse(&err, NEXT_FIX_USAGE);
     catch_signals();
-    rc = bundle_collect(&r, &done, &err);
+    rc = pack_collect(&r, &done, &err);
     free(r.operators);
     put_note(&done.note);
     buf_free(&done.note);

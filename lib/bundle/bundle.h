@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bundle: a job's evidence in one directory with a manifest
- * (clink-incident-bundle, version 1): its strict reader, its checks and its
- * collection. owed-bundle(5) has the format.
+ * (clink-incident-bundle, version 1): its reader, its writer and its checks.
+ * owed-bundle(5) has the format.
  *
  * A bundle is taken to be hostile: nothing in it is opened before its whole
  * manifest is read, and everything is opened beneath its root with no link
@@ -201,34 +201,5 @@ void bundle_check_participants(const struct bundle *b, struct bundle_finding *f)
  * unavailable. */
 void bundle_check_state(const struct bundle *b, const char *scratch, const volatile int *stop,
                         struct bundle_finding *f);
-
-/* ---- collection ---- */
-
-struct bundle_request {
-    const char *checkpoint_dir, *job, *ha_dir, *capture_dir, *trace_dir; /* the last three may be NULL */
-    const char *out;
-    bool include_state, include_captures;
-    bool named;
-    uint64_t checkpoint;     /* where named */
-    int commit_confirmation; /* -1: from the job's manifest; 0 no; 1 yes */
-    const char **operators;  /* none: all */
-    size_t n_operators;
-    bool has_epochs;
-    uint64_t first_epoch, last_epoch;
-    uint64_t max_bytes, max_files, timeout_s;
-    const char *collector;    /* the collecting program's name */
-    const volatile int *stop; /* a signal's number once one came, or NULL */
-};
-
-struct bundle_result {
-    char sha256[SHA256_HEX + 1]; /* of the manifest */
-    uint64_t checkpoint, files, bytes;
-    struct buf
-        note; /* what a person is to know of temporary directories that lay there, one line each; the caller frees it */
-};
-
-/* Collect and publish by one rename. Any failure leaves nothing; out->note is set whatever came of it. err->kind says
- * the refusal's: ERR_CHANGED, ERR_MISSING, ERR_BOUND, ERR_TIMEOUT, and ERR_REFUSED or ERR_TROUBLE for other. */
-int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
  * in one run, and faults come in the manifest's order whatever thread met them.
  */
 #include "bundle/bundle.h"
-#include "bundle/walk.h"
+#include "base/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

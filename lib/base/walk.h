@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside bundle only: walking a directory tree without following links. */
-#ifndef OWED_BUNDLE_WALK_H
-#define OWED_BUNDLE_WALK_H
+/* Walking a directory tree without following links. */
+#ifndef OWED_BASE_WALK_H
+#define OWED_BASE_WALK_H
 
 #include "base/base.h"
 

@@ -4,8 +4,8 @@
  * restore point of the run, what a run started with, and the snapshot that an
  * epoch after a checkpoint without a marker starts from.
  */
-#include "bundle/pack.h"
-#include "bundle/walk.h"
+#include "pack/internal.h"
+#include "base/walk.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * two looks at the markers, published by one rename. Whatever goes wrong, the
  * temporary directory goes too.
  */
-#include "bundle/pack.h"
+#include "pack/internal.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int missing_or_changed(struct pack *p, struct err *err)
     return -1;
 }
 
-static int put_manifest(struct pack *p, struct bundle_result *out, struct err *err)
+static int put_manifest(struct pack *p, struct pack_result *out, struct err *err)
 {
     struct buf text = BUF_INIT;
     struct bundle_manifest again;
@@ -82,7 +82,7 @@ static int put_manifest(struct pack *p, struct bundle_result *out, struct err *e
     return rc;
 }
 
-static int fill(struct pack *p, struct bundle_result *out, struct err *err)
+static int fill(struct pack *p, struct pack_result *out, struct err *err)
 {
     if (pack_choose(p, err) != 0 || pack_select(p, err) != 0 || pack_copy(p, err) != 0)
         return missing_or_changed(p, err);
@@ -96,7 +96,7 @@ static int fill(struct pack *p, struct bundle_result *out, struct err *err)
     return pack_alive(p, err);
 }
 
-static int collect(struct pack *p, struct bundle_result *out, struct err *err)
+static int collect(struct pack *p, struct pack_result *out, struct err *err)
 {
     struct pack_temp temp;
     int rc = pack_temp_make(&temp, p->r->out, &out->note, err);
@@ -112,10 +112,10 @@ static int collect(struct pack *p, struct bundle_result *out, struct err *err)
     return rc;
 }
 
-int bundle_collect(const struct bundle_request *r, struct bundle_result *out, struct err *err)
+int pack_collect(const struct pack_request *r, struct pack_result *out, struct err *err)
 {
     struct pack p = {.r = r, .ckpt = -1, .capture = -1, .trace = -1, .state = -1, .out = -1};
-    *out = (struct bundle_result){.note = BUF_INIT};
+    *out = (struct pack_result){.note = BUF_INIT};
     p.deadline_ms = time_mono_ms() + (int64_t)r->timeout_s * 1000;
     p.m.collector_name = r->collector;
     p.m.collector_version = OWED_VERSION;

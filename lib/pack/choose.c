@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job's manifest and the checkpoint: chosen by the rule a restart uses, or named. */
-#include "bundle/pack.h"
+#include "pack/internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside bundle only: the state of one collection. */
-#ifndef OWED_BUNDLE_PACK_H
-#define OWED_BUNDLE_PACK_H
+/* Inside pack only: the state of one collection. */
+#ifndef OWED_PACK_INTERNAL_H
+#define OWED_PACK_INTERNAL_H
 
-#include "bundle/bundle.h"
+#include "pack/pack.h"
 
 #include <sys/stat.h>
 
@@ -36,7 +36,7 @@ struct pack_ids {
 enum pack_out { OUT_SELECTION, OUT_FILES, OUT_BYTES, OUT_MANIFEST, OUT_KINDS };
 
 struct pack {
-    const struct bundle_request *r;
+    const struct pack_request *r;
     struct arena a;
     int ckpt, capture, trace; /* directories; -1: not given */
     int state; /* what state paths are relative to: ckpt, or the root that the marker names; -1: remote */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flight recorder's files: which lie on disk, and which of them are wanted. */
-#include "bundle/pack.h"
-#include "bundle/walk.h"
+#include "pack/internal.h"
+#include "base/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * sidecar, a changelog with the files that its handles name, or a directory of
  * RocksDB's. Which it is, is what lies on disk.
  */
-#include "bundle/pack.h"
-#include "bundle/walk.h"
+#include "pack/internal.h"
+#include "base/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

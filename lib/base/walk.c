@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walking a directory tree without following links. */
-#include "bundle/walk.h"
+#include "base/walk.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * need, so that bounds fall the same way every time; then each thread reads its
  * file once, hashing what it writes, and looks at it again afterwards.
  */
-#include "bundle/pack.h"
-#include "bundle/walk.h"
+#include "pack/internal.h"
+#include "base/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ static uint64_t charged(const struct pack_item *it, const struct stat *st)
 static const char *past_a_bound(const struct copier *c, const struct pack_item *it, uint64_t size, size_t *cost,
                                 enum pack_out *kind)
 {
-    const struct bundle_request *r = c->p->r;
+    const struct pack_request *r = c->p->r;
     *cost = listing_cost(it, size);
     *kind = c->files + 1 > r->max_files ? OUT_FILES : size > r->max_bytes - c->bytes ? OUT_BYTES : OUT_MANIFEST;
     if (*kind == OUT_FILES)

@@ -4,7 +4,7 @@
  * as it lives, so that the next collection of the same --out can tell what a
  * killed one left from what another one is still filling.
  */
-#include "bundle/pack.h"
+#include "pack/internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * checkpoint needs; then, where asked for, the recorder's files, the state
  * around them, and traces.
  */
-#include "bundle/pack.h"
-#include "bundle/walk.h"
+#include "pack/internal.h"
+#include "base/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
