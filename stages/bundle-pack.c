@@ -8,6 +8,7 @@
  */
 #include "pack/pack.h"
 #include "stream/stream.h"
+#include "evidence/places.h"
 
 #include <getopt.h>
 #include <signal.h>

@@ -8,7 +8,11 @@
  * failed write disarms the interval and never stops the job.
  * Exit: 0 the lane ended whole, 2 usage or a lane outside the contract, 3 else.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/capture.h"
+#include "evidence/manifest.h"
+#include "evidence/places.h"
+#include "json/json.h"
 #include "stream/stream.h"
 
 #include <getopt.h>

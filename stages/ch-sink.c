@@ -19,6 +19,7 @@
 
 #include "chwrite/chwrite.h"
 #include "stream/stream.h"
+#include "evidence/places.h"
 
 #define BATCH_ROWS 1000
 #define BATCH_MS 500

@@ -7,7 +7,9 @@
  * In: the joined lane. Out: the lane, a barrier only once its marker stands.
  * Exit: 0 the lane ended whole, 2 usage or a lane outside the contract, 3 else.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
 #include "stream/stream.h"
 
 #include <getopt.h>

@@ -7,7 +7,10 @@
  *
  * Exit: 0 planned, 2 usage or a checkpoint that does not fit, 3 else.
  */
-#include "evidence/evidence.h"
+#include "evidence/changelog.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
+#include "evidence/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,9 @@
  * time, numbered barriers, and at each barrier the positions on disk before
  * any line says so. Partitions are assigned; no consumer group is joined.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/places.h"
+#include "json/json.h"
 #include "lane/lane.h"
 #include "stream/stream.h"
 

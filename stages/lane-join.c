@@ -6,7 +6,8 @@
  *
  * Exit: 0 every lane ended whole, 2 usage or a lane outside the contract, 3 else.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "json/json.h"
 #include "stream/stream.h"
 
 #include <errno.h>

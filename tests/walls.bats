@@ -53,7 +53,7 @@ no_module() { # program, module prefix
             no_module $p $module
             run -1 grep -E "^USES_$p .*\\b$module\\b" "$root/GNUmakefile"
         done
-        symbols $p | grep -q '^reference_'
+        symbols $p | grep -qE '^(reference|program)_'
     done
 }
 

@@ -12,7 +12,6 @@
 #define OWED_BUNDLE_H
 
 #include "base/base.h"
-#include "evidence/evidence.h"
 #include "json/json.h"
 
 #define BUNDLE_FORMAT "clink-incident-bundle"

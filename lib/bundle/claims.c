@@ -2,6 +2,7 @@
 /* The checks that need the manifest alone: does it contradict itself, and does the list hold what it claims. */
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
+#include "evidence/places.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define OWED_BUNDLE_MARKER_H
 
 #include "bundle/bundle.h"
+#include "evidence/marker.h"
 
 /* Read and parse it; *where is its path in the bundle (in the arena) whatever comes of it. As bundle_read and
  * marker_parse. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths of artifacts: what is legal, which are one and the same, and which pass a link. */
 #include "bundle/paths.h"
+#include "evidence/places.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

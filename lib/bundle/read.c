@@ -6,6 +6,7 @@
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
 #include "bundle/state.h"
+#include "evidence/places.h"
 
 #include <stdlib.h>
 #include <string.h>

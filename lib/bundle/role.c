@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Roles of artifacts, and where a file of each may lie. */
 #include "bundle/bundle.h"
+#include "evidence/places.h"
+#include "evidence/changelog.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* checkpoint.marker and checkpoint.restore_rule: the selected marker, and the rule over the bundle's own markers. */
 #include "bundle/marker.h"
+#include "evidence/changelog.h"
+#include "json/redact.h"
 
 #include <stdlib.h>
 #include <string.h>

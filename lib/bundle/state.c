@@ -6,6 +6,9 @@
  */
 #include "bundle/state.h"
 #include "bundle/marker.h"
+#include "evidence/snapshot.h"
+#include "evidence/changelog.h"
+#include "json/redact.h"
 
 #include <stdlib.h>
 #include <string.h>

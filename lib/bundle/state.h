@@ -5,6 +5,7 @@
 
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
+#include "evidence/sidecar.h"
 
 #define BUNDLE_SIDECAR_MAX ((size_t)1 << 20)
 /* A state is read into memory whole; a larger one, or one of more than BUNDLE_VALUES_MAX values, is unsupported. */

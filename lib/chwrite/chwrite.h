@@ -13,7 +13,7 @@
 #define OWED_CHWRITE_H
 
 #include "base/base.h"
-#include "evidence/evidence.h"
+#include "evidence/interval.h"
 #include "http/http.h"
 #include "json/json.h"
 #include "types/types.h"

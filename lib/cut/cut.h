@@ -13,7 +13,9 @@
 
 #include "bundle/bundle.h"
 #include "cells/cells.h"
-#include "evidence/evidence.h"
+#include "evidence/interval.h"
+#include "evidence/marker.h"
+#include "evidence/snapshot.h"
 #include "scope/scope.h"
 #include "stream/stream.h"
 

@@ -5,6 +5,7 @@
  * what the run started with.
  */
 #include "cut/internal.h"
+#include "evidence/sidecar.h"
 
 #include <stdlib.h>
 #include <string.h>

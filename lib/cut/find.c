@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sink is meant, what the job is made of, and the sink's columns. */
 #include "cut/internal.h"
+#include "evidence/manifest.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * so that no row outlives a capture that is not the manifest's.
  */
 #include "cut/internal.h"
+#include "evidence/capture.h"
 
 #include <string.h>
 #include <unistd.h>

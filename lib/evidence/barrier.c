@@ -4,7 +4,9 @@
  * wrote for it. A barrier that reaches the end of the job is the
  * acknowledgement of every stage it passed.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/places.h"
+#include "json/json.h"
 #include "evidence/ids.h"
 
 #include <string.h>

@@ -5,7 +5,10 @@
  * written again in place once the counts are known. Recording never stops the
  * job: a failed write disarms the interval and is told at its end.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/capture.h"
+#include "evidence/places.h"
+#include "json/json.h"
 #include "evidence/fields.h"
 
 #include <fcntl.h>

@@ -4,7 +4,8 @@
  * materializations, then changes. Replayed, it is the document that a backend
  * over plain files would have written.
  */
-#include "evidence/evidence.h"
+#include "evidence/changelog.h"
+#include "json/json.h"
 #include "evidence/fields.h"
 
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  * destination as the sink's open found it, and the ledger of acknowledged
  * INSERTs.
  */
-#include "evidence/evidence.h"
+#include "evidence/interval.h"
+#include "evidence/places.h"
+#include "json/json.h"
 #include "evidence/fields.h"
 
 #include <string.h>

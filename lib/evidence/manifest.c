@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job says of itself: each operator's op.json, and the job's manifest with its graph. */
-#include "evidence/evidence.h"
+#include "evidence/manifest.h"
+#include "evidence/places.h"
+#include "json/json.h"
+#include "json/redact.h"
 #include "evidence/fields.h"
 
 #include <string.h>

@@ -3,7 +3,8 @@
  * Markers and RESTORED. A completion marker is what a restore chooses by, so
  * every field that a restore uses must be there and whole.
  */
-#include "evidence/evidence.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
 #include "evidence/fields.h"
 #include "evidence/ids.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and places: what is an id, and where each kind of evidence lies. */
-#include "evidence/evidence.h"
+#include "evidence/places.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retention: which checkpoints keep their snapshots, and removing the others. Markers are never touched. */
-#include "evidence/evidence.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,8 @@
  * the greatest id that anything names. A coordinator that takes over, ckpt-plan
  * and bundle-pack all choose by the one function here.
  */
-#include "evidence/evidence.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
 #include "evidence/ids.h"
 
 #include <dirent.h>

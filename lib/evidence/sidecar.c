@@ -3,7 +3,7 @@
  * Sidecars: what a snapshot's bytes must be. CRC32C is what the format began
  * with; payload_sha256 is ours, and both are held where both are there.
  */
-#include "evidence/evidence.h"
+#include "evidence/sidecar.h"
 #include "evidence/fields.h"
 
 #include <pthread.h>

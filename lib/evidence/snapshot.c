@@ -4,7 +4,11 @@
  * with. The snapshot is renamed into place before its sidecar, so that a
  * sidecar never vouches for a file that is not there.
  */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/places.h"
+#include "evidence/sidecar.h"
+#include "evidence/snapshot.h"
+#include "json/json.h"
 #include "evidence/fields.h"
 
 #include <fcntl.h>

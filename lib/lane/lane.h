@@ -11,6 +11,8 @@
 #define OWED_LANE_H
 
 #include "kafka/kafka.h"
+#include "evidence/barrier.h"
+#include "evidence/snapshot.h"
 
 /* ---- a source lane: its partitions, positions, and event time ---- */
 

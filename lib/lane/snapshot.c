@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lane to a snapshot and back. Only a snapshot of this very log is taken over. */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/places.h"
+#include "evidence/snapshot.h"
 #include "lane/lane.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 /* The flight recorder's files: which lie on disk, and which of them are wanted. */
 #include "pack/internal.h"
 #include "base/walk.h"
+#include "evidence/interval.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job's manifest and the checkpoint: chosen by the rule a restart uses, or named. */
 #include "pack/internal.h"
+#include "evidence/manifest.h"
+#include "json/redact.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

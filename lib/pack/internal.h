@@ -4,6 +4,8 @@
 #define OWED_PACK_INTERNAL_H
 
 #include "pack/pack.h"
+#include "evidence/marker.h"
+#include "evidence/changelog.h"
 
 #include <sys/stat.h>
 

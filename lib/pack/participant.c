@@ -6,6 +6,7 @@
  */
 #include "pack/internal.h"
 #include "base/walk.h"
+#include "json/redact.h"
 
 #include <errno.h>
 #include <fcntl.h>

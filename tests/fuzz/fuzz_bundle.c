@@ -5,6 +5,7 @@
  * that a check rests on is one that the manifest lists.
  */
 #include "bundle/bundle.h"
+#include "evidence/sidecar.h"
 
 #include <fcntl.h>
 #include <ftw.h>

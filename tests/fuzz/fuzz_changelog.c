@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz changelogs and state roots: what replays, over materializations of one fixed text, is one JSON document,
  * and replays to the same again; a handle never leads out of its root. */
-#include "evidence/evidence.h"
+#include "evidence/changelog.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

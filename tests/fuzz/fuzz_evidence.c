@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz the readers of evidence. The first byte chooses one; what is accepted is written and read back as the same. */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/capture.h"
+#include "evidence/interval.h"
+#include "evidence/manifest.h"
+#include "evidence/marker.h"
+#include "evidence/sidecar.h"
+#include "evidence/snapshot.h"
+#include "json/json.h"
+#include "json/redact.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* The manifest: written and read back; roles and their places; reading a listed file against it. */
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
+#include "evidence/sidecar.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job leaves: markers and the restore rule, snapshots, captures, interval evidence, barriers, redaction. */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/capture.h"
+#include "evidence/interval.h"
+#include "evidence/manifest.h"
+#include "evidence/marker.h"
+#include "evidence/places.h"
+#include "evidence/sidecar.h"
+#include "evidence/snapshot.h"
+#include "json/json.h"
+#include "json/redact.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -4,7 +4,8 @@
  * watermark, its snapshot taken over or refused, what ends a range and why it
  * is not whole, the account, and the members of a record.
  */
-#include "evidence/evidence.h"
+#include "evidence/snapshot.h"
+#include "json/json.h"
 #include "lane/lane.h"
 
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State roots, changelogs with their materializations, and the restore point of either family. */
-#include "evidence/evidence.h"
+#include "evidence/changelog.h"
+#include "evidence/marker.h"
+#include "evidence/snapshot.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  * Captures, read back. What the header says is held against what the file
  * holds, so that one that was cut short is never taken for a whole one.
  */
-#include "evidence/evidence.h"
+#include "evidence/capture.h"
+#include "json/json.h"
+#include "stream/stream.h"
 #include "evidence/fields.h"
 
 #include <stdlib.h>

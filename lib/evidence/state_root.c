@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State roots: which texts name a directory of this machine, and what lies below one. */
-#include "evidence/evidence.h"
+#include "evidence/changelog.h"
+#include "json/redact.h"
 
 #include <string.h>
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interval evidence of a sink, written: the sink's own account of one interval. */
-#include "evidence/evidence.h"
+#include "evidence/barrier.h"
+#include "evidence/interval.h"
+#include "evidence/places.h"
+#include "json/json.h"
+#include "json/redact.h"
 #include "evidence/fields.h"
 
 #include <string.h>

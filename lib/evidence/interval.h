@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence: a sink's interval evidence: its capture, the destination, the ledger of its INSERTs.
+ * Parsers put strings and arrays in the caller's arena, NUL-terminated; writers only read theirs. `where` names the
+ * text in errors (a path). What is malformed is refused (ERR_REFUSED); members that are not known are ignored.
+ * owed-evidence(5) has the format.
+ */
+#ifndef OWED_EVIDENCE_INTERVAL_H
+#define OWED_EVIDENCE_INTERVAL_H
+
+#include "base/base.h"
+#include "evidence/barrier.h"
+
+enum capture_outcome { CAPTURE_WRITTEN, CAPTURE_EMPTY, CAPTURE_DISARMED };
+enum resend { RESEND_NONE, RESEND_DEDUPLICATED, RESEND_MAY_DUPLICATE };
+
+struct destination {
+    const char *endpoint, *server_uuid, *server_version, *server_host, *database, *table, *table_uuid;
+    const char *engine, *engine_full, *create_table_query, *partition_key, *dedup_window;
+    const char *async_insert, *wait_for_async_insert;
+    const char *columns; /* JSON text of the array: [{"name","type","from"?}] */
+};
+
+struct ledger_entry {
+    const char *token;
+    uint64_t first, rows; /* range in the interval's events, from 0 */
+    uint64_t blocks, attempts;
+    bool in_doubt;
+    enum resend resend;
+};
+
+struct interval {
+    const char *job, *operator_id, *attempt;
+    uint64_t subtask, epoch, previous;
+    enum capture_outcome outcome;
+    const char *file, *sha256; /* NULL when disarmed; file is the name beside the interval's own */
+    uint64_t bytes, seen, stored;
+    bool truncated;
+    bool has_watermark;
+    int64_t watermark;
+    struct destination destination;
+    struct ledger_entry *ledger;
+    size_t n_ledger;
+    const char *capture_text, *ledger_text; /* set by interval_parse: their JSON as written */
+    size_t capture_len, ledger_len;
+};
+
+int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err);
+/* The document with its final newline. A user part of the endpoint's URL and what looks like a credential in
+ * create_table_query are masked. */
+void interval_put(struct buf *out, const struct interval *iv);
+/* Written beside its name, synced, renamed. entry as in capture_end. */
+int interval_write(const char *capture_dir, const struct interval *iv, struct arena *a, struct left *entry,
+                   struct err *err);
+/* Fill the capture part of iv from the barrier's entry of the sink's own input (NULL: there is none) and the sink's own
+ * count: written, empty, or disarmed where there is no entry or the counts differ. */
+void interval_set_capture(struct interval *iv, const struct left *capture, uint64_t sink_seen);
+/* NULL when two intervals name one destination, else the first field that differs. */
+const char *destination_differs(const struct destination *a, const struct destination *b);
+const char *resend_name(enum resend r);
+const char *capture_outcome_name(enum capture_outcome o);
+
+#endif
