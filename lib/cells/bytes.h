@@ -32,14 +32,12 @@ static inline const char *bytes_plain_portable(const char *p, const char *end)
         quote = w ^ (ones * '"');
         slash = w ^ (ones * '\\');
         /* A borrow can mark a byte too many, never one too few: the loop below decides. */
-        if (((w | (w - ones * 0x20) | (quote - ones) | (slash - ones)) & highs) != 0) {
+        if (((w | (w - ones * 0x20) | (quote - ones) | (slash - ones)) & highs) != 0)
             break;
-        }
         p += 8;
     }
-    while (p < end && !bytes_special((unsigned char)*p)) {
+    while (p < end && !bytes_special((unsigned char)*p))
         p++;
-    }
     return p;
 }
 
@@ -55,9 +53,8 @@ static inline const char *bytes_plain(const char *p, const char *end)
         __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space),
                                    _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
         int mask = _mm_movemask_epi8(hit);
-        if (mask != 0) {
+        if (mask != 0)
             return p + __builtin_ctz((unsigned)mask);
-        }
         p += 16;
     }
     /* The end of a row is short of sixteen bytes once a row. */
@@ -66,14 +63,12 @@ static inline const char *bytes_plain(const char *p, const char *end)
         __m128i hit = _mm_or_si128(_mm_cmplt_epi8(v, space),
                                    _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)));
         int mask = _mm_movemask_epi8(hit) & 0xff;
-        if (mask != 0) {
+        if (mask != 0)
             return p + __builtin_ctz((unsigned)mask);
-        }
         p += 8;
     }
-    while (p < end && !bytes_special((unsigned char)*p)) {
+    while (p < end && !bytes_special((unsigned char)*p))
         p++;
-    }
     return p;
 #else
     return bytes_plain_portable(p, end);
@@ -113,24 +108,21 @@ static inline void bytes_mark(struct bytes_marks *m, const char *p)
         return;
     }
     m->marks = (uint64_t)1 << n;
-    if (n == 0) {
+    if (n == 0)
         return;
-    }
     /* The last 64 or 16 bytes of the row, less those before the rest. */
     if (m->end - m->start >= 64) {
         m->marks |= bytes_marks64(m->end - 64) >> (64 - n);
         return;
     }
-    for (; i + 16 <= n; i += 16) {
+    for (; i + 16 <= n; i += 16)
         m->marks |= bytes_marks16(p + i) << i;
-    }
     if (i < n && m->end - m->start >= 16) {
         m->marks |= bytes_marks16(m->end - 16) >> (16 - (n - i)) << i;
         return;
     }
-    for (; i < n; i++) {
+    for (; i < n; i++)
         m->marks |= (uint64_t)bytes_special((unsigned char)p[i]) << i;
-    }
 }
 #endif
 
@@ -153,9 +145,8 @@ static inline const char *bytes_next(struct bytes_marks *m, const char *p)
 
         if (at < 64) {
             uint64_t marks = m->marks >> at;
-            if (marks != 0) {
+            if (marks != 0)
                 return p + __builtin_ctzll(marks);
-            }
             p = m->base + 64;
         }
         bytes_mark(m, p);
@@ -172,27 +163,22 @@ static inline size_t bytes_sequence(const char *p, const char *end)
     size_t left = (size_t)(end - p);
     unsigned char lo = 0x80, hi = 0xbf;
 
-    if (u[0] < 0xc2 || u[0] > 0xf4) {
+    if (u[0] < 0xc2 || u[0] > 0xf4)
         return 0;
-    }
-    if (u[0] < 0xe0) {
+    if (u[0] < 0xe0)
         return left >= 2 && (u[1] & 0xc0) == 0x80 ? 2 : 0;
-    }
-    if (u[0] == 0xe0) {
+    if (u[0] == 0xe0)
         lo = 0xa0;
-    } else if (u[0] == 0xed) {
+    else if (u[0] == 0xed)
         hi = 0x9f;
-    } else if (u[0] == 0xf0) {
+    else if (u[0] == 0xf0)
         lo = 0x90;
-    } else if (u[0] == 0xf4) {
+    else if (u[0] == 0xf4)
         hi = 0x8f;
-    }
-    if (left < 3 || u[1] < lo || u[1] > hi || (u[2] & 0xc0) != 0x80) {
+    if (left < 3 || u[1] < lo || u[1] > hi || (u[2] & 0xc0) != 0x80)
         return 0;
-    }
-    if (u[0] < 0xf0) {
+    if (u[0] < 0xf0)
         return 3;
-    }
     return left >= 4 && (u[3] & 0xc0) == 0x80 ? 4 : 0;
 }
 

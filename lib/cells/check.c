@@ -11,14 +11,11 @@ static bool is_whole(const char *p, size_t n)
 {
     size_t i = n > 0 && p[0] == '-';
 
-    if (i == n || (p[i] == '0' && n > 1)) {
+    if (i == n || (p[i] == '0' && n > 1))
         return false;
-    }
-    for (; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9') {
+    for (; i < n; i++)
+        if (p[i] < '0' || p[i] > '9')
             return false;
-        }
-    }
     return true;
 }
 
@@ -27,9 +24,8 @@ static bool check_integer(const char *p, size_t n, const char *most, const char 
     const char *limit = most;
 
     *why = "not a whole number in canonical form";
-    if (!is_whole(p, n)) {
+    if (!is_whole(p, n))
         return false;
-    }
     if (p[0] == '-') {
         p++;
         n--;
@@ -44,9 +40,8 @@ static bool check_ticks(const struct type *t, const char *p, size_t n, const cha
     int64_t min, max, v;
 
     *why = "not a whole number in canonical form";
-    if (!is_whole(p, n)) {
+    if (!is_whole(p, n))
         return false;
-    }
     *why = "out of the column's range";
     range_ticks(t, &min, &max);
     return scan_i64(p, n, &v) && v >= min && v <= max;
@@ -56,22 +51,19 @@ static bool check_float(unsigned bits, const char *p, size_t n, const char **why
 {
     uint64_t v = 0, inf = bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
 
-    if (n == 3 && memcmp(p, "nan", 3) == 0) {
+    if (n == 3 && memcmp(p, "nan", 3) == 0)
         return true;
-    }
     *why = "not the float's bits in lower-case hex";
-    if (n != bits / 4) {
+    if (n != bits / 4)
         return false;
-    }
     for (size_t i = 0; i < n; i++) {
         unsigned digit;
-        if (p[i] >= '0' && p[i] <= '9') {
+        if (p[i] >= '0' && p[i] <= '9')
             digit = (unsigned)(p[i] - '0');
-        } else if (p[i] >= 'a' && p[i] <= 'f') {
+        else if (p[i] >= 'a' && p[i] <= 'f')
             digit = (unsigned)(p[i] - 'a') + 10;
-        } else {
+        else
             return false;
-        }
         v = v << 4 | digit;
     }
     *why = "a NaN by its bits, which is \"nan\"";
@@ -112,9 +104,8 @@ bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allo
     size_t in_len;
 
     end = scan_cell(p, p + n, &form, &in, &in_len, why);
-    if (end == NULL) {
+    if (!end)
         return false;
-    }
     if (end != p + n) {
         *why = "something after the cell";
         return false;

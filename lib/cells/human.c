@@ -21,7 +21,7 @@ static void unescape(const char *p, size_t n, struct buf *out)
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p));
         const char *letter;
-        if (slash == NULL) {
+        if (!slash) {
             buf_add(out, p, (size_t)(end - p));
             return;
         }
@@ -32,7 +32,7 @@ static void unescape(const char *p, size_t n, struct buf *out)
             buf_addc(out, (char)(hex_digit(slash[4]) << 4 | hex_digit(slash[5])));
             p = slash + 6;
         } else {
-            buf_addc(out, letter != NULL ? to[letter - from] : slash[1]);
+            buf_addc(out, letter ? to[letter - from] : slash[1]);
         }
     }
 }
@@ -43,9 +43,8 @@ bool cells_text(const char *p, size_t n, struct buf *out)
     const char *in, *why;
     size_t in_len;
 
-    if (scan_cell(p, p + n, &form, &in, &in_len, &why) != p + n) {
+    if (scan_cell(p, p + n, &form, &in, &in_len, &why) != p + n)
         return false;
-    }
     if (form == CELL_FORM_STRING) {
         unescape(in, in_len, out);
         return true;
@@ -66,9 +65,8 @@ static void human_decimal(const char *p, size_t n, unsigned scale, struct buf *o
     }
     if (n <= scale) {
         buf_adds(out, "0.");
-        for (size_t i = n; i < scale; i++) {
+        for (size_t i = n; i < scale; i++)
             buf_addc(out, '0');
-        }
     } else {
         buf_add(out, p, n - scale);
         buf_addc(out, '.');
@@ -97,16 +95,14 @@ static void human_float(unsigned bits, const char *p, size_t n, struct buf *out)
             float f;
             memcpy(&f, &narrow, sizeof f);
             snprintf(text, sizeof text, "%.*g", digits, (double)f);
-            if (strtof(text, NULL) == f) {
+            if (strtof(text, NULL) == f)
                 break;
-            }
         } else {
             double d;
             memcpy(&d, &v, sizeof d);
             snprintf(text, sizeof text, "%.*g", digits, d);
-            if (strtod(text, NULL) == d) {
+            if (strtod(text, NULL) == d)
                 break;
-            }
         }
     }
     buf_adds(out, text);
@@ -123,25 +119,22 @@ static void human_time(const struct type *t, const char *p, size_t n, struct buf
         buf_add(out, p, n);
         return;
     }
-    for (unsigned i = 0; t->kind == TYPE_DATETIME64 && i < t->scale; i++) {
+    for (unsigned i = 0; t->kind == TYPE_DATETIME64 && i < t->scale; i++)
         unit *= 10;
-    }
     rest = ticks % unit;
     at.secs = ticks / unit;
     if (rest < 0) {
         rest += unit;
         at.secs--;
     }
-    for (int64_t place = unit / 10; place > 0; place /= 10) {
+    for (int64_t place = unit / 10; place > 0; place /= 10)
         at.own[at.nfrac++] = (char)('0' + rest / place % 10);
-    }
     if (days && (at.secs > INT64_MAX / 86400 || at.secs < INT64_MIN / 86400)) {
         buf_add(out, p, n);
         return;
     }
-    if (days) {
+    if (days)
         at.secs *= 86400;
-    }
     if (!instant_text(&at, days, out)) {
         buf_add(out, p, n);
         buf_adds(out, " ticks");

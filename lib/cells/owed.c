@@ -76,13 +76,11 @@ static void put_whole(struct buf *out, const struct decimal *d, int64_t shift)
     if (d->n == 0) {
         buf_addc(out, '0');
     } else {
-        if (d->neg) {
+        if (d->neg)
             buf_addc(out, '-');
-        }
         decimal_digits(d, 0, d->n, out);
-        for (int64_t i = d->exp + shift; i > 0; i--) {
+        for (int64_t i = d->exp + shift; i > 0; i--)
             buf_addc(out, '0');
-        }
     }
     buf_addc(out, '"');
 }
@@ -91,15 +89,12 @@ static enum cells_result owed_integer(const struct type *t, const struct json *v
 {
     struct decimal d;
 
-    if (!read_number(v, &d)) {
+    if (!read_number(v, &d))
         return wrong(out, v, not_number, why);
-    }
-    if (d.exp < 0) {
+    if (d.exp < 0)
         return unfit_number(out, &d, "a fraction in an integer column", why);
-    }
-    if (d.n > 0 && !decimal_at_most(&d, 0, range_limit(t->bits, t->kind == TYPE_INT, d.neg))) {
+    if (d.n > 0 && !decimal_at_most(&d, 0, range_limit(t->bits, t->kind == TYPE_INT, d.neg)))
         return unfit_number(out, &d, "out of the column's range", why);
-    }
     put_whole(out, &d, 0);
     return CELL_FIT;
 }
@@ -108,15 +103,12 @@ static enum cells_result owed_decimal(const struct type *t, const struct json *v
 {
     struct decimal d;
 
-    if (!read_number(v, &d)) {
+    if (!read_number(v, &d))
         return wrong(out, v, not_number, why);
-    }
-    if (d.n > 0 && d.exp < -(int64_t)t->scale) {
+    if (d.n > 0 && d.exp < -(int64_t)t->scale)
         return unfit_number(out, &d, "a fraction past the column's scale", why);
-    }
-    if (d.n > 0 && decimal_length(&d, t->scale) > (int64_t)t->precision) {
+    if (d.n > 0 && decimal_length(&d, t->scale) > (int64_t)t->precision)
         return unfit_number(out, &d, "more digits than the column's precision", why);
-    }
     put_whole(out, &d, t->scale);
     return CELL_FIT;
 }
@@ -129,12 +121,10 @@ static const char *float_text(const struct decimal *d, char text[FLOAT_DIGITS + 
     int64_t exp = d->exp + (int64_t)(d->n - n);
     size_t at = 0;
 
-    if (d->neg) {
+    if (d->neg)
         text[at++] = '-';
-    }
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
         text[at++] = decimal_digit(d, i);
-    }
     if (d->n > n) {
         text[at++] = '1';
         exp--;
@@ -161,12 +151,10 @@ static enum cells_result put_float(const struct type *t, const struct decimal *d
             wide = strtod(text, NULL);
         }
     }
-    if (d->n > 0 && (whole > 400 || isinf(wide))) {
+    if (d->n > 0 && (whole > 400 || isinf(wide)))
         return unfit_number(out, d, "too large for the column", why);
-    }
-    if (d->n > 0 && wide == 0) {
+    if (d->n > 0 && wide == 0)
         return unfit_number(out, d, "so small that the column holds it as zero", why);
-    }
     if (d->n == 0 && d->neg) {
         narrow = -0.0f;
         wide = -0.0;
@@ -186,18 +174,16 @@ static enum cells_result owed_float(const struct type *t, const struct json *v, 
     struct decimal d;
     bool single = t->bits == 32;
 
-    if (read_number(v, &d)) {
+    if (read_number(v, &d))
         return put_float(t, &d, out, why);
-    }
-    if (json_is(v, "nan")) {
+    if (json_is(v, "nan"))
         cells_put_f64(out, 0x7ff8000000000000u);
-    } else if (json_is(v, "inf")) {
+    else if (json_is(v, "inf"))
         single ? cells_put_f32(out, 0x7f800000u) : cells_put_f64(out, 0x7ff0000000000000u);
-    } else if (json_is(v, "-inf")) {
+    else if (json_is(v, "-inf"))
         single ? cells_put_f32(out, 0xff800000u) : cells_put_f64(out, 0xfff0000000000000u);
-    } else {
+    else
         return wrong(out, v, not_number, why);
-    }
     return CELL_FIT;
 }
 
@@ -231,12 +217,10 @@ static enum cells_result owed_iso(const struct type *t, const struct json *v, st
     const char *reason = "not a date or time in ISO form";
     int64_t ticks;
 
-    if (v->type != JSON_STRING || !instant_from_iso(&at, v->str, v->len, holds_days(t), &reason)) {
+    if (v->type != JSON_STRING || !instant_from_iso(&at, v->str, v->len, holds_days(t), &reason))
         return wrong(out, v, reason, why);
-    }
-    if (!instant_ticks(&at, t, &ticks, &reason)) {
+    if (!instant_ticks(&at, t, &ticks, &reason))
         return unfit_instant(t, &at, v, out, reason, why);
-    }
     cells_put_i64(out, ticks);
     return CELL_FIT;
 }
@@ -262,18 +246,14 @@ static enum cells_result owed_time(const struct column *c, const struct json *v,
     size_t start = out->len;
     int64_t ticks;
 
-    if (c->from == FROM_ISO) {
+    if (c->from == FROM_ISO)
         return owed_iso(&c->type, v, out, why);
-    }
-    if (c->from == FROM_NONE) {
+    if (c->from == FROM_NONE)
         return wrong(out, v, "a time in a column that has no unit of time", why);
-    }
-    if (!read_number(v, &d)) {
+    if (!read_number(v, &d))
         return wrong(out, v, not_number, why);
-    }
-    if (!instant_from_number(&at, &d, c->from, &c->type)) {
+    if (!instant_from_number(&at, &d, c->from, &c->type))
         return unfit_unit(&d, c->from, out, why);
-    }
     if (instant_ticks(&at, &c->type, &ticks, &reason)) {
         cells_put_i64(out, ticks);
         return CELL_FIT;
@@ -295,7 +275,7 @@ enum cells_result cells_owed(const struct column *c, const struct json *v, struc
 {
     const struct type *t = &c->type;
 
-    if (v == NULL || v->type == JSON_NULL) {
+    if (!v || v->type == JSON_NULL) {
         if (t->nullable) {
             cells_put_null(out);
             return CELL_FIT;
@@ -314,15 +294,13 @@ enum cells_result cells_owed(const struct column *c, const struct json *v, struc
     case TYPE_DATETIME:
     case TYPE_DATETIME64: return owed_time(c, v, out, why);
     case TYPE_BOOL:
-        if (v->type != JSON_TRUE && v->type != JSON_FALSE) {
+        if (v->type != JSON_TRUE && v->type != JSON_FALSE)
             return wrong(out, v, "neither true nor false", why);
-        }
         cells_put_bool(out, v->type == JSON_TRUE);
         return CELL_FIT;
     case TYPE_STRING:
-        if (v->type != JSON_STRING) {
+        if (v->type != JSON_STRING)
             return wrong(out, v, "not a string", why);
-        }
         cells_put_bytes(out, v->str, v->len);
         return CELL_FIT;
     case TYPE_OTHER: break;

@@ -26,12 +26,10 @@ const char *range_limit(unsigned bits, bool is_signed, bool neg)
     };
     unsigned i = 0;
 
-    while ((8u << i) < bits) {
+    while ((8u << i) < bits)
         i++;
-    }
-    if (!is_signed) {
+    if (!is_signed)
         return neg ? "0" : limits[i].whole;
-    }
     return neg ? limits[i].least : limits[i].most;
 }
 

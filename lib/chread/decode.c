@@ -41,7 +41,7 @@ int decode_row(struct chread_decoder *d, struct err *err)
                        d->max_bytes);
     d->rows++;
     if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
-        if (err != NULL)
+        if (err)
             *err = (struct err)ERR_INIT;
         return -1;
     }
@@ -108,7 +108,7 @@ void chread_decoder_reset(struct chread_decoder *d)
 
 void chread_decoder_free(struct chread_decoder *d)
 {
-    if (d == NULL)
+    if (!d)
         return;
     for (size_t i = 0; i < d->cols->n; i++)
         free(d->native[i].texts);

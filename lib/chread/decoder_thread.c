@@ -129,7 +129,7 @@ int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows)
 {
     at_hand(b)->end = true;
     at_hand(b)->counted = rows != NULL;
-    at_hand(b)->rows = rows != NULL ? *rows : 0;
+    at_hand(b)->rows = rows ? *rows : 0;
     return give_on(b);
 }
 

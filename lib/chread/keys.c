@@ -40,7 +40,7 @@ struct chread_keys *chread_keys_new(const struct columns *cols)
 
 void chread_keys_free(struct chread_keys *k)
 {
-    if (k == NULL)
+    if (!k)
         return;
     free(k->columns);
     free(k->numbers);

@@ -49,8 +49,7 @@ int key_encode(const struct column *c, const char *p, size_t n, struct buf *text
 {
     const char *why = NULL;
     if (!cells_is_canonical(&c->type, p, n, false, &why))
-        return err_set(err, ERR_REFUSED, "key column '%s': %s", c->name,
-                       why != NULL ? why : "no canonical cell of its type");
+        return err_set(err, ERR_REFUSED, "key column '%s': %s", c->name, why ? why : "no canonical cell of its type");
     if (c->type.kind == TYPE_STRING) {
         buf_reset(text);
         if (!cells_text(p, n, text))

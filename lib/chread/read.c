@@ -140,7 +140,7 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
         if (has_dictionary(t, &cols->at[i]))
             chread_decoder_unnamed(d, i);
     r.b = decoder_thread_start(d);
-    int status = keys != NULL ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
+    int status = keys ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
     if (decoder_thread_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);

@@ -226,9 +226,9 @@ static int read_settings(struct chread *c, struct chread_why *why)
         for (size_t k = 0; k < COUNT(where_known); k++)
             if (strcmp(where_known[k].name, name) == 0)
                 value = where_known[k].value;
-        if (value == NULL && strstr(name, "overflow_mode") != NULL)
+        if (!value && strstr(name, "overflow_mode"))
             value = "throw";
-        if (value != NULL)
+        if (value)
             add_setting(c, name, value);
         else
             take_limit(name, t.rows[i][1], &c->limits);
@@ -285,7 +285,7 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     bool tested;
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
-    if (c->http == NULL) {
+    if (!c->http) {
         chread_say(why, STATUS_UNAVAILABLE, NEXT_FIX_USAGE, "%s", err.text);
         why->refused = err.kind == ERR_REFUSED;
         return -1;

@@ -122,9 +122,8 @@ static void trim(const char **p, size_t *n)
         (*p)++;
         (*n)--;
     }
-    while (*n > 0 && is_space((*p)[*n - 1])) {
+    while (*n > 0 && is_space((*p)[*n - 1]))
         (*n)--;
-    }
 }
 
 /* Just past the quoted text that starts at p, or NULL where it does not end. */
@@ -132,15 +131,13 @@ static const char *skip_quoted(const char *p, const char *end)
 {
     char q = *p++;
 
-    while (p < end) {
-        if (*p == '\\' && end - p > 1) {
+    while (p < end)
+        if (*p == '\\' && end - p > 1)
             p += 2;
-        } else if (*p == q) {
+        else if (*p == q)
             return p + 1; /* a doubled quote is two quoted texts side by side */
-        } else {
+        else
             p++;
-        }
-    }
     return NULL;
 }
 
@@ -153,21 +150,18 @@ static const char *skip_args(const char *p, const char *end)
         char c = *p;
         if (c == '\'' || c == '`' || c == '"') {
             p = skip_quoted(p, end);
-            if (p == NULL) {
+            if (!p)
                 return NULL;
-            }
             continue;
         }
-        if (c == ')' && --depth == 0) {
+        if (c == ')' && --depth == 0)
             return p;
-        }
-        if (c == '(') {
+        if (c == '(')
             depth++;
-        } else if (!is_word(c) && !is_space(c) && strchr("),.=+-<>:", c) == NULL) {
+        else if (!is_word(c) && !is_space(c) && !strchr("),.=+-<>:", c))
             return NULL;
-        } else if (c == '\0') {
+        else if (c == '\0')
             return NULL;
-        }
         p++;
     }
     return NULL;
@@ -180,12 +174,10 @@ static bool read_form(const char *p, size_t n, struct form *f)
 
     trim(&p, &n);
     end = p + n;
-    if (n == 0 || !is_word(p[0]) || (p[0] >= '0' && p[0] <= '9')) {
+    if (n == 0 || !is_word(p[0]) || (p[0] >= '0' && p[0] <= '9'))
         return false;
-    }
-    while (i < n && (is_word(p[i]) || is_space(p[i]))) {
+    while (i < n && (is_word(p[i]) || is_space(p[i])))
         i++;
-    }
     f->words = p;
     f->words_len = i;
     trim(&f->words, &f->words_len);
@@ -193,9 +185,8 @@ static bool read_form(const char *p, size_t n, struct form *f)
     f->args_len = 0;
     if (i < n) {
         const char *close = p[i] == '(' ? skip_args(p + i + 1, end) : NULL;
-        if (close == NULL || close + 1 != end) {
+        if (!close || close + 1 != end)
             return false;
-        }
         f->args = p + i + 1;
         f->args_len = (size_t)(close - f->args);
     }
@@ -210,14 +201,12 @@ static bool plain_words(const struct form *f, char out[64])
     for (size_t i = 0; i < f->words_len; i++) {
         char c = f->words[i];
         if (is_space(c)) {
-            if (is_space(f->words[i - 1])) {
+            if (is_space(f->words[i - 1]))
                 continue;
-            }
             c = ' ';
         }
-        if (n == 63) {
+        if (n == 63)
             return false;
-        }
         out[n++] = c;
     }
     out[n] = '\0';
@@ -228,14 +217,12 @@ static const struct family *find_family(const struct form *f)
 {
     char words[64];
 
-    if (!plain_words(f, words)) {
+    if (!plain_words(f, words))
         return NULL;
-    }
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         const struct family *fam = &families[i];
-        if ((fam->fold ? strcasecmp(fam->name, words) : strcmp(fam->name, words)) == 0) {
+        if ((fam->fold ? strcasecmp(fam->name, words) : strcmp(fam->name, words)) == 0)
             return fam;
-        }
     }
     return NULL;
 }
@@ -252,16 +239,14 @@ static bool read_arg(const char *p, size_t n, struct arg *a)
 {
     trim(&p, &n);
     a->quoted = n >= 2 && p[0] == '\'' && p[n - 1] == '\'';
-    if (!a->quoted) {
+    if (!a->quoted)
         return scan_u64(p, n, &a->number);
-    }
     a->text = p + 1;
     a->len = n - 2;
     for (size_t i = 0; i < a->len; i++) {
         char c = a->text[i];
-        if (!is_word(c) && (c == '\0' || strchr("/+-:.", c) == NULL)) {
+        if (!is_word(c) && (c == '\0' || !strchr("/+-:.", c)))
             return false;
-        }
     }
     return a->len > 0 && a->len < sizeof((struct type *)0)->zone;
 }
@@ -271,13 +256,11 @@ static int read_args(const struct form *f, struct arg a[2])
 {
     const char *comma;
 
-    if (f->args == NULL) {
+    if (!f->args)
         return 0;
-    }
     comma = memchr(f->args, ',', f->args_len);
-    if (comma == NULL) {
+    if (!comma)
         return read_arg(f->args, f->args_len, &a[0]) ? 1 : -1;
-    }
     if (!read_arg(f->args, (size_t)(comma - f->args), &a[0]) ||
         !read_arg(comma + 1, (size_t)(f->args + f->args_len - comma - 1), &a[1])) {
         return -1;
@@ -297,9 +280,8 @@ static unsigned decimal_precision(unsigned bits)
 
 static bool set_decimal(struct type *t, uint64_t precision, uint64_t scale)
 {
-    if (precision < 1 || precision > 76 || scale > precision) {
+    if (precision < 1 || precision > 76 || scale > precision)
         return false;
-    }
     t->precision = (unsigned)precision;
     t->scale = (unsigned)scale;
     t->bits = decimal_bits(t->precision);
@@ -308,9 +290,8 @@ static bool set_decimal(struct type *t, uint64_t precision, uint64_t scale)
 
 static bool set_zone(struct type *t, const struct arg *a)
 {
-    if (!a->quoted) {
+    if (!a->quoted)
         return false;
-    }
     memcpy(t->zone, a->text, a->len);
     t->zone[a->len] = '\0';
     return true;
@@ -345,16 +326,14 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
 
     t->kind = fam->kind;
     t->bits = fam->bits;
-    if (n < 0) {
+    if (n < 0)
         return false;
-    }
     switch (fam->args) {
-    case ARGS_NONE: return f->args == NULL;
+    case ARGS_NONE: return !f->args;
     case ARGS_ANY_WIDTH: return n == 0 || (!a[0].quoted && (n == 1 || (fam->kind == TYPE_FLOAT && !a[1].quoted)));
     case ARGS_PS:
-        if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted))) {
+        if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted)))
             return false;
-        }
         return set_decimal(t, n > 0 ? a[0].number : 10, n == 2 ? a[1].number : 0);
     case ARGS_S: return n == 1 && !a[0].quoted && set_decimal(t, decimal_precision(fam->bits), a[0].number);
     default: return set_datetime(t, fam->args, a, n);
@@ -370,19 +349,17 @@ static bool is_words(const struct form *f, const char *name)
  * around what is no type name. */
 static bool unwrap(struct type *t, struct form *f)
 {
-    if (is_words(f, "LowCardinality") && f->args != NULL) {
+    if (is_words(f, "LowCardinality") && f->args) {
         struct form in;
-        if (!read_form(f->args, f->args_len, &in)) {
+        if (!read_form(f->args, f->args_len, &in))
             return false;
-        }
         *f = in;
         t->low_cardinality = true;
     }
-    if (is_words(f, "Nullable") && f->args != NULL) {
+    if (is_words(f, "Nullable") && f->args) {
         struct form in;
-        if (!read_form(f->args, f->args_len, &in)) {
+        if (!read_form(f->args, f->args_len, &in))
             return false;
-        }
         *f = in;
         t->nullable = true;
     }
@@ -401,7 +378,7 @@ static void set_name(struct type *t, const struct type *wraps, const struct form
 {
     struct buf b = BUF_INIT;
 
-    if (n < sizeof t->name && memchr(p, '\0', n) == NULL && utf8_valid(p, n)) {
+    if (n < sizeof t->name && !memchr(p, '\0', n) && utf8_valid(p, n)) {
         memcpy(t->name, p, n);
         t->name[n] = '\0';
         return;
@@ -436,20 +413,17 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
 
     memset(out, 0, sizeof *out);
     trim(&p, &n);
-    if (!read_form(p, n, &f) || !unwrap(out, &f)) {
+    if (!read_form(p, n, &f) || !unwrap(out, &f))
         return refuse(p, n, "not a type name", err);
-    }
     wraps = *out;
     fam = is_shortened(&f) ? NULL : find_family(&f);
-    if (fam != NULL) {
-        if (!set_family(out, fam, &f)) {
+    if (fam) {
+        if (!set_family(out, fam, &f))
             return refuse(p, n, "not valid arguments for this type", err);
-        }
-        if (out->low_cardinality && out->kind != TYPE_STRING) {
+        if (out->low_cardinality && out->kind != TYPE_STRING)
             fam = NULL;
-        }
     }
-    if (fam == NULL) {
+    if (!fam) {
         memset(out, 0, sizeof *out);
         out->kind = TYPE_OTHER;
     }
