@@ -105,7 +105,9 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     if (!found)
         return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is not in the table any more",
                           c->name);
-    if (type_parse(found->type, strlen(found->type), &type, NULL) != 0 || !type_equal(&type, &c->type))
+    bool same = type_parse(found->type, strlen(found->type), &type, NULL) == 0 && type_equal(&type, &c->type);
+    type_free(&type);
+    if (!same)
         return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' was %s and is %s", c->name,
                           c->type.name, found->type);
     if (*found->kind != '\0' && strcmp(found->kind, "DEFAULT") != 0)

@@ -89,7 +89,9 @@ static int column_head(struct chread_decoder *d, struct err *err)
     struct type t;
     if (!d->plan[d->column].unnamed && (name_len != c->name_len || memcmp(name, c->name, name_len) != 0))
         return not_native(d, err, "another column's name");
-    if (type_parse(type, type_len, &t, NULL) != 0 || !type_equal(&t, &c->type) || t.low_cardinality)
+    bool same = type_parse(type, type_len, &t, NULL) == 0 && type_equal(&t, &c->type) && !t.low_cardinality;
+    type_free(&t);
+    if (!same)
         return not_native(d, err, "another column type");
     d->pos += at;
     d->native[d->column].nulls = d->pos;

@@ -62,13 +62,13 @@ static int add_column(const struct chwrite_found *f, const struct chwrite_from *
 {
     struct column *c = &out->at[out->n];
 
+    c->name = xstrdup(f->name);
+    c->name_len = strlen(f->name);
+    out->n++;
     if (type_parse(f->type, strlen(f->type), &c->type, err) != 0)
         return err_prefix(err, "column %s", f->name);
     if (!type_supported(&c->type))
         return err_set(err, ERR_REFUSED, "column %s: type %s is not supported", f->name, c->type.name);
-    c->name = xstrdup(f->name);
-    c->name_len = strlen(f->name);
-    out->n++;
     return set_unit(c, from, n_from, err);
 }
 

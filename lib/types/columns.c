@@ -164,8 +164,10 @@ void columns_write(const struct columns *c, struct buf *out)
 
 void columns_free(struct columns *c)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         free(c->at[i].name);
+        type_free(&c->at[i].type);
+    }
     free(c->at);
     *c = (struct columns)COLUMNS_INIT;
 }

@@ -4,99 +4,13 @@
  * checked first (words, balanced arguments, quotes), then the families that
  * have cells are read; everything else that is well formed is TYPE_OTHER.
  */
-#include "types/types.h"
+#include "types/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum args {
-    ARGS_NONE,      /* String, Bool, Date */
-    ARGS_ANY_WIDTH, /* VARCHAR(255): a display width that means nothing */
-    ARGS_PS,        /* Decimal(P[, S]) */
-    ARGS_S,         /* Decimal64(S): the precision is the family's */
-    ARGS_DT,        /* DateTime([scale][, zone]) */
-    ARGS_DT32,      /* DateTime32([zone]) */
-    ARGS_DT64       /* DateTime64([scale[, zone]]) */
-};
-
-struct family {
-    const char *name;
-    bool fold; /* the server takes the name in any case */
-    enum type_kind kind;
-    unsigned bits;
-    enum args args;
-};
-
-static const struct family families[] = {
-    {"Int8", false, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"Int16", false, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"Int32", false, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"Int64", false, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"Int128", false, TYPE_INT, 128, ARGS_ANY_WIDTH},
-    {"Int256", false, TYPE_INT, 256, ARGS_ANY_WIDTH},
-    {"UInt8", false, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"UInt16", false, TYPE_UINT, 16, ARGS_ANY_WIDTH},
-    {"UInt32", false, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"UInt64", false, TYPE_UINT, 64, ARGS_ANY_WIDTH},
-    {"UInt128", false, TYPE_UINT, 128, ARGS_ANY_WIDTH},
-    {"UInt256", false, TYPE_UINT, 256, ARGS_ANY_WIDTH},
-    {"Float32", false, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"Float64", false, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"String", false, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"Bool", true, TYPE_BOOL, 8, ARGS_NONE},
-    {"Date", true, TYPE_DATE, 16, ARGS_NONE},
-    {"Date32", true, TYPE_DATE32, 32, ARGS_NONE},
-    {"DateTime", true, TYPE_DATETIME, 32, ARGS_DT},
-    {"DateTime32", true, TYPE_DATETIME, 32, ARGS_DT32},
-    {"DateTime64", true, TYPE_DATETIME64, 64, ARGS_DT64},
-    {"TIMESTAMP", true, TYPE_DATETIME, 32, ARGS_DT},
-    {"Decimal", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"Decimal32", true, TYPE_DECIMAL, 32, ARGS_S},
-    {"Decimal64", true, TYPE_DECIMAL, 64, ARGS_S},
-    {"Decimal128", true, TYPE_DECIMAL, 128, ARGS_S},
-    {"Decimal256", true, TYPE_DECIMAL, 256, ARGS_S},
-    {"DEC", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"NUMERIC", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"FIXED", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"boolean", true, TYPE_BOOL, 8, ARGS_NONE},
-    {"TINYINT", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"TINYINT SIGNED", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"TINYINT UNSIGNED", true, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"INT1", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"INT1 SIGNED", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"INT1 UNSIGNED", true, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"BYTE", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"SMALLINT", true, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"SMALLINT SIGNED", true, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"SMALLINT UNSIGNED", true, TYPE_UINT, 16, ARGS_ANY_WIDTH},
-    {"MEDIUMINT", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"MEDIUMINT SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"MEDIUMINT UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"INT", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INT SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INT UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"BIGINT", true, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"BIGINT SIGNED", true, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"BIGINT UNSIGNED", true, TYPE_UINT, 64, ARGS_ANY_WIDTH},
-    {"FLOAT", true, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"REAL", true, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"DOUBLE", true, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"DOUBLE PRECISION", true, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"CHAR", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CHARACTER", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"VARCHAR", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CHARACTER VARYING", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"TEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"TINYTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"MEDIUMTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"LONGTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"BLOB", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CLOB", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"BYTEA", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-};
+#define NAME_MAX_BYTES 255 /* of a name that is kept as it was written */
+#define ZONE_MAX_BYTES 63
 
 /* A type name in two pieces: its words, and what stands between its outer parentheses. */
 struct form {
@@ -217,14 +131,7 @@ static const struct family *find_family(const struct form *f)
 {
     char words[64];
 
-    if (!plain_words(f, words))
-        return NULL;
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const struct family *fam = &families[i];
-        if ((fam->fold ? strcasecmp(fam->name, words) : strcmp(fam->name, words)) == 0)
-            return fam;
-    }
-    return NULL;
+    return plain_words(f, words) ? family_named(words) : NULL;
 }
 
 /* One argument: a number or a quoted time zone. */
@@ -248,7 +155,7 @@ static bool read_arg(const char *p, size_t n, struct arg *a)
         if (!is_word(c) && (c == '\0' || !strchr("/+-:.", c)))
             return false;
     }
-    return a->len > 0 && a->len < sizeof((struct type *)0)->zone;
+    return a->len > 0 && a->len <= ZONE_MAX_BYTES;
 }
 
 /* At most two arguments. -1 where one is neither a number nor a zone, or where there are more. */
@@ -288,17 +195,8 @@ static bool set_decimal(struct type *t, uint64_t precision, uint64_t scale)
     return true;
 }
 
-static bool set_zone(struct type *t, const struct arg *a)
-{
-    if (!a->quoted)
-        return false;
-    memcpy(t->zone, a->text, a->len);
-    t->zone[a->len] = '\0';
-    return true;
-}
-
 /* DateTime, DateTime32 and DateTime64, whose first argument may be left out for the zone alone. */
-static bool set_datetime(struct type *t, enum args form, const struct arg *a, int n)
+static bool set_datetime(struct type *t, enum family_args form, const struct arg *a, int n)
 {
     uint64_t scale = form == ARGS_DT64 ? 3 : 0;
     int at = 0;
@@ -308,7 +206,7 @@ static bool set_datetime(struct type *t, enum args form, const struct arg *a, in
         at = 1;
     }
     if (scale > 9 || (at == 1 && form == ARGS_DT32) || (at == 0 && n > 0 && form == ARGS_DT64) || n > at + 1 ||
-        (n == at + 1 && !set_zone(t, &a[at]))) {
+        (n == at + 1 && !a[at].quoted)) {
         return false;
     }
     if (form == ARGS_DT64 || scale > 0) {
@@ -330,7 +228,8 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
         return false;
     switch (fam->args) {
     case ARGS_NONE: return !f->args;
-    case ARGS_ANY_WIDTH: return n == 0 || (!a[0].quoted && (n == 1 || (fam->kind == TYPE_FLOAT && !a[1].quoted)));
+    case ARGS_WIDTH: return n == 0 || (n == 1 && !a[0].quoted);
+    case ARGS_WIDTHS: return n == 0 || (!a[0].quoted && (n == 1 || !a[1].quoted));
     case ARGS_PS:
         if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted)))
             return false;
@@ -372,15 +271,35 @@ static bool is_shortened(const struct form *f)
     return f->args_len == 3 && memcmp(f->args, "...", 3) == 0;
 }
 
+static bool is_kept(const char *p, size_t n)
+{
+    return n <= NAME_MAX_BYTES && !memchr(p, '\0', n) && utf8_valid(p, n);
+}
+
+static void free_children(struct type *t)
+{
+    for (size_t i = 0; i < t->n_of; i++)
+        type_free(&t->of[i]);
+    free(t->of);
+    t->of = NULL;
+    t->n_of = 0;
+}
+
+void type_free(struct type *t)
+{
+    free_children(t);
+    free(t->name);
+    memset(t, 0, sizeof *t);
+}
+
 /* The name as written, where it fits and is text; else a name that still reads as the same family. f is what stands
  * inside the wrappers. */
 static void set_name(struct type *t, const struct type *wraps, const struct form *f, const char *p, size_t n)
 {
     struct buf b = BUF_INIT;
 
-    if (n < sizeof t->name && !memchr(p, '\0', n) && utf8_valid(p, n)) {
-        memcpy(t->name, p, n);
-        t->name[n] = '\0';
+    if (is_kept(p, n)) {
+        t->name = xstrndup(p, n);
         return;
     }
     if (t->kind == TYPE_OTHER) {
@@ -391,8 +310,61 @@ static void set_name(struct type *t, const struct type *wraps, const struct form
     } else {
         type_spell(t, &b);
     }
-    memcpy(t->name, buf_str(&b), b.len + 1);
+    t->name = xstrdup(buf_str(&b));
     buf_free(&b);
+}
+
+/* ---- what stands inside a type without cells ---- */
+
+/* Where the argument at p ends: at its comma or at the end. The form of the text was checked. */
+static const char *argument_end(const char *p, const char *end)
+{
+    while (p < end && *p != ',')
+        if (*p == '\'' || *p == '`' || *p == '"')
+            p = skip_quoted(p, end);
+        else
+            p = *p == '(' ? skip_args(p + 1, end) + 1 : p + 1;
+    return p;
+}
+
+/* Past the name of an element (`name Type`), where there is one and the words are no type's as they stand. */
+static const char *skip_element_name(const char *p, const char *end)
+{
+    const char *past = p;
+    struct form f;
+
+    if (*p == '`' || *p == '"')
+        return skip_quoted(p, end);
+    if (!read_form(p, (size_t)(end - p), &f) || find_family(&f))
+        return p;
+    while (past < f.words + f.words_len && is_word(*past))
+        past++;
+    return past < f.words + f.words_len ? past : p;
+}
+
+/* The arguments that are types, as of Array(T), Tuple(name T, …) and Map(K, V). A type of which one argument is none
+ * has no children. A name of bounded length bounds how deep this goes. */
+static void set_children(struct type *t, const char *p, size_t n)
+{
+    const char *end, *stop;
+    struct form f;
+
+    if (!read_form(p, n, &f) || !f.args)
+        return;
+    end = f.args + f.args_len;
+    for (p = f.args; p <= end; p = stop + 1) {
+        const char *arg = p;
+        size_t len = (size_t)((stop = argument_end(p, end)) - p);
+        trim(&arg, &len);
+        if (len > 0)
+            arg = skip_element_name(arg, arg + len);
+        t->of = xrealloc(t->of, (t->n_of + 1) * sizeof *t->of);
+        if (type_parse(arg, (size_t)(stop - arg), &t->of[t->n_of], NULL) != 0) {
+            free_children(t);
+            return;
+        }
+        t->n_of++;
+    }
 }
 
 static int refuse(const char *p, size_t n, const char *why, struct err *err)
@@ -417,16 +389,12 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
         return refuse(p, n, "not a type name", err);
     wraps = *out;
     fam = is_shortened(&f) ? NULL : find_family(&f);
-    if (fam) {
-        if (!set_family(out, fam, &f))
-            return refuse(p, n, "not valid arguments for this type", err);
-        if (out->low_cardinality && out->kind != TYPE_STRING)
-            fam = NULL;
-    }
-    if (!fam) {
-        memset(out, 0, sizeof *out);
-        out->kind = TYPE_OTHER;
-    }
+    if (fam && !set_family(out, fam, &f))
+        return refuse(p, n, "not valid arguments for this type", err);
+    if (!fam || (out->low_cardinality && out->kind != TYPE_STRING))
+        *out = (struct type){.kind = TYPE_OTHER};
     set_name(out, &wraps, &f, p, n);
+    if (out->kind == TYPE_OTHER && is_kept(p, n))
+        set_children(out, p, n);
     return 0;
 }

@@ -144,5 +144,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     owed_value(p, size, &c);
     destination_value((const unsigned char *)p, size, &c.type);
     free(p);
+    type_free(&c.type);
     return 0;
 }

@@ -217,6 +217,7 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
         assert_true(cells_is_canonical(&c.type, out.p, out.len, false, &why));
         slow_decimal(le, n, true, want);
         expect_put(&out, cases[i].cell != NULL ? cases[i].cell : want);
+        type_free(&c.type);
     }
     cells_put_null(&out);
     expect_put(&out, "null");
@@ -630,6 +631,7 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         if (ok != cases[i].ok) {
             fail_msg("%s %s: %s", cases[i].type, cases[i].cell, ok ? "accepted" : why);
         }
+        type_free(&c.type);
     }
     {
         struct column c = column("Int8", NULL);
@@ -639,6 +641,7 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         assert_true(cells_is_unfit("{\"unfit\":\"200\"}", 15));
         assert_false(cells_is_unfit("\"{\\\"unfit\\\":\"", 13));
         assert_false(cells_is_unfit("{\"b64\":\"/0E=\"}", 14));
+        type_free(&c.type);
     }
 }
 
@@ -682,6 +685,7 @@ static void test_cells_as_a_person_reads_them(void **state)
         struct column c = column(cases[i].type, NULL);
         cells_human(&c.type, cases[i].cell, strlen(cases[i].cell), &out);
         expect_put(&out, cases[i].text);
+        type_free(&c.type);
     }
     buf_free(&out);
 }

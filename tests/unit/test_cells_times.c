@@ -197,6 +197,7 @@ static void test_every_day_of_ten_thousand_years_goes_to_its_number_and_back(voi
         }
     }
     assert_int_equal(day, 2932897); /* 10000-01-01 */
+    type_free(&c.type);
     buf_free(&out);
     buf_free(&back);
 }

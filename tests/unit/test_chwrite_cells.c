@@ -69,6 +69,7 @@ static void compare(const char *type, const char *from, const char *value)
     buf_free(&sent);
     buf_free(&owed);
     buf_free(&stored);
+    type_free(&c.type);
     arena_free(&a);
 }
 
