@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cells/bytes.h"
+#include "base/bytes.h"
 #include "cells/internal.h"
 
 static const char pairs[201] = "00010203040506070809101112131415161718192021222324"
@@ -279,7 +279,7 @@ bool put_string(struct buf *out, const char *p, size_t n)
         if (p == end)
             break;
         if ((unsigned char)*p >= 0x80) {
-            size_t k = bytes_sequence(p, end);
+            size_t k = bytes_utf8(p, end);
             if (k == 0) {
                 out->len = start;
                 return false;

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cells/bytes.h"
+#include "cells/marks.h"
 #include "cells/internal.h"
 
 static const char cut_short[] = "the row ends within a cell";
@@ -52,7 +52,7 @@ static inline const char *scan_string(const char *p, const char *end, const char
         if (*p == '"')
             return p;
         if ((unsigned char)*p >= 0x80) {
-            size_t k = bytes_sequence(p, end);
+            size_t k = bytes_utf8(p, end);
             if (k == 0) {
                 *why = "bytes that are not UTF-8";
                 return NULL;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cells/bytes.h"
+#include "cells/marks.h"
 #include "cells_help.h"
 
 /* ---- from decoded destination values ---- */
