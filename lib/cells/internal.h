@@ -7,44 +7,7 @@
 #define OWED_CELLS_INTERNAL_H
 
 #include "cells/cells.h"
-
-/* ---- decimals (decimal.c) ---- */
-
-/* A decimal as it stands in the text it was read from: nothing is expanded. Its value is the digits, with neither
- * leading nor trailing zeros, as an integer, times 10^exp. Zero has no digits. */
-struct decimal {
-    bool neg;
-    const char *p;   /* the first digit */
-    uint64_t n;      /* how many digits */
-    uint64_t point;  /* how many of them stand before the point, which is skipped; past n where none is */
-    int64_t exp;     /* held within +-DECIMAL_FAR */
-    const char *far; /* an exponent that int64 does not hold: its digits, */
-    size_t far_len;  /* for the text alone; */
-    int64_t far_add; /* exp is then far (with its sign) plus far_add */
-    bool far_neg;
-};
-#define DECIMAL_FAR ((int64_t)1 << 60)
-
-/* Read [+-]digits[.digits][e[+-]digits], the whole of p[0..n). Leading zeros are no matter. */
-bool decimal_parse(struct decimal *d, const char *p, size_t n);
-
-static inline char decimal_digit(const struct decimal *d, uint64_t i)
-{
-    return d->p[i + (i >= d->point)];
-}
-
-/* How many digits stand before the point of value * 10^shift; zero or less for a value below one. */
-static inline int64_t decimal_length(const struct decimal *d, int64_t shift)
-{
-    return (int64_t)d->n + d->exp + shift;
-}
-
-/* Append the digits alone. */
-void decimal_digits(const struct decimal *d, uint64_t from, uint64_t count, struct buf *out);
-/* Append the plain decimal, without trailing zeros; past 80 digits <digits>e<n>. A zero has no sign. */
-void decimal_plain(const struct decimal *d, struct buf *out);
-/* Compare |value * 10^shift|, which must be whole, with a limit in decimal digits. */
-bool decimal_at_most(const struct decimal *d, int64_t shift, const char *limit);
+#include "json/decimal.h"
 
 /* ---- ranges (range.c) ---- */
 

@@ -20,11 +20,23 @@ static void unfit_open(struct buf *out)
     buf_adds(out, "{\"unfit\":");
 }
 
+/* The plain decimal; past 80 digits, a zero before the point included, the digits and their exponent. */
+static void put_plain(struct buf *out, const struct decimal *d)
+{
+    int64_t whole = decimal_length(d, 0);
+
+    if (d->n > DECIMAL_PLAIN_DIGITS || whole > DECIMAL_PLAIN_DIGITS ||
+        (whole <= 0 && 1 - d->exp > DECIMAL_PLAIN_DIGITS))
+        decimal_power(d, out);
+    else
+        decimal_expand(d, out);
+}
+
 static void unfit_decimal(struct buf *out, const struct decimal *d)
 {
     unfit_open(out);
     buf_addc(out, '"');
-    decimal_plain(d, out);
+    put_plain(out, d);
     buf_adds(out, "\"}");
 }
 
@@ -231,7 +243,7 @@ static enum cells_result unfit_unit(const struct decimal *d, enum type_from from
     *why = d->exp < 0 ? "a fraction past the column's precision" : "out of the column's range";
     unfit_open(out);
     buf_addc(out, '"');
-    decimal_plain(d, out);
+    put_plain(out, d);
     buf_addc(out, ' ');
     buf_adds(out, type_from_name(from));
     buf_adds(out, "\"}");

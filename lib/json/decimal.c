@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells: decimal text read by value. Nothing is ever expanded: a decimal stays
- * where it was written, and an exponent is bounded before it is used.
+ * Decimal text read by value. A decimal stays where it was written, and an
+ * exponent is bounded before it is used.
  */
+#include "json/decimal.h"
+
 #include <string.h>
-
-#include "cells/internal.h"
-
-#define PLAIN_DIGITS 80
 
 static bool is_digit(char c)
 {
@@ -56,10 +54,9 @@ static void strip(struct decimal *d, const char *whole, uint64_t nw, const char 
     if (lead == nw)
         while (lead < all && frac[lead - nw] == '0')
             lead++;
-    if (lead == all) {
-        d->far = NULL;
+    d->written = exp;
+    if (lead == all)
         return; /* zero, whatever its exponent */
-    }
     while (tail < nf && frac[nf - 1 - tail] == '0')
         tail++;
     if (tail == nf)
@@ -153,7 +150,18 @@ static void put_far(const struct decimal *d, struct buf *out)
     }
 }
 
-void decimal_plain(const struct decimal *d, struct buf *out)
+void decimal_power(const struct decimal *d, struct buf *out)
+{
+    buf_adds(out, d->neg ? "-" : "");
+    decimal_digits(d, 0, d->n, out);
+    buf_addc(out, 'e');
+    if (d->far)
+        put_far(d, out);
+    else
+        buf_addi64(out, d->exp);
+}
+
+void decimal_expand(const struct decimal *d, struct buf *out)
 {
     int64_t whole = decimal_length(d, 0);
 
@@ -161,17 +169,7 @@ void decimal_plain(const struct decimal *d, struct buf *out)
         buf_addc(out, '0');
         return;
     }
-    if (d->neg)
-        buf_addc(out, '-');
-    if (d->n > PLAIN_DIGITS || whole > PLAIN_DIGITS || (whole <= 0 && 1 - d->exp > PLAIN_DIGITS)) {
-        decimal_digits(d, 0, d->n, out);
-        buf_addc(out, 'e');
-        if (d->far)
-            put_far(d, out);
-        else
-            buf_addi64(out, d->exp);
-        return;
-    }
+    buf_adds(out, d->neg ? "-" : "");
     if (whole <= 0) {
         buf_adds(out, "0.");
         add_zeros(out, (uint64_t)-whole);
@@ -184,6 +182,16 @@ void decimal_plain(const struct decimal *d, struct buf *out)
         buf_addc(out, '.');
         decimal_digits(d, (uint64_t)whole, d->n - (uint64_t)whole, out);
     }
+}
+
+bool decimal_same(const struct decimal *a, const struct decimal *b)
+{
+    if (a->n != b->n || (a->n > 0 && (a->neg != b->neg || a->exp != b->exp)))
+        return false;
+    for (uint64_t i = 0; i < a->n; i++)
+        if (decimal_digit(a, i) != decimal_digit(b, i))
+            return false;
+    return true;
 }
 
 bool decimal_at_most(const struct decimal *d, int64_t shift, const char *limit)
