@@ -209,14 +209,14 @@ static int unit_digits(enum type_from from, const struct type *type)
     case FROM_MS: return 3;
     case FROM_US: return 6;
     case FROM_NS: return 9;
-    case FROM_TICKS: return type->kind == TYPE_DATETIME64 ? (int)type->scale : 0;
+    case FROM_TICKS: return (int)type->scale;
     default: return 0;
     }
 }
 
 static bool counts_days(enum type_from from, const struct type *type)
 {
-    return from == FROM_DAYS || (from == FROM_TICKS && (type->kind == TYPE_DATE || type->kind == TYPE_DATE32));
+    return from == FROM_DAYS || (from == FROM_TICKS && kind_of(type)->days);
 }
 
 /* secs and the fraction of m / 10^places, rounded down. */
@@ -265,16 +265,16 @@ bool instant_from_number(struct instant *t, const struct decimal *d, enum type_f
 
 bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why)
 {
-    int64_t min, max;
+    const struct kind *k = kind_of(type);
     wide v = t->secs;
 
-    if (type->kind == TYPE_DATE || type->kind == TYPE_DATE32) {
+    if (k->days) {
         *why = "a fraction of a day";
         if (t->nfrac > 0 || t->secs % DAY != 0)
             return false;
         v = t->secs / DAY;
     } else {
-        size_t places = type->kind == TYPE_DATETIME64 ? type->scale : 0;
+        size_t places = type->scale;
         wide frac = 0;
         *why = "a fraction past the column's precision";
         if (t->nfrac > places)
@@ -284,8 +284,7 @@ bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ti
         v = v * power_of_ten((int)places) + frac;
     }
     *why = "out of the column's range";
-    range_ticks(type, &min, &max);
-    if (v < min || v > max)
+    if (v < k->min || v > k->max)
         return false;
     *ticks = (int64_t)v;
     return true;

@@ -1,20 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cells (private): decimals read by value, instants, and the ranges of the
- * integer types, shared by the module's files.
- */
+/* cells (private): what the module knows of each kind of type, instants, and the form of a cell. */
 #ifndef OWED_CELLS_INTERNAL_H
 #define OWED_CELLS_INTERNAL_H
 
 #include "cells/cells.h"
 #include "json/decimal.h"
 
-/* ---- ranges (range.c) ---- */
+/* ---- kinds (kinds.c) ---- */
 
-/* The greatest magnitude, in decimal, of an integer of so many bits; neg: that of a negative one. */
-const char *range_limit(unsigned bits, bool is_signed, bool neg);
-/* The least and the greatest ticks of Date, Date32, DateTime and DateTime64. */
-void range_ticks(const struct type *t, int64_t *min, int64_t *max);
+typedef enum cells_result owed_fn(const struct column *c, const struct json *v, struct buf *out, const char **why);
+typedef bool check_fn(const struct type *t, const char *p, size_t n, const char **why);
+typedef void human_fn(const struct type *t, const char *p, size_t n, struct buf *out);
+
+/* What cells know of one kind of type. n is the length of a string cell's content, which is still escaped. */
+struct kind {
+    /* Append the cell of an owed value that is not null. */
+    owed_fn *owed;
+    /* Is the content of a string cell one that the type can have? */
+    check_fn *check;
+    cells_put_fn *put;
+    /* Append the content as a person reads it; it was checked. */
+    human_fn *human;
+    bool is_signed;   /* integers */
+    bool bytes;       /* a cell may be b64 */
+    bool days;        /* a time's ticks are days */
+    int64_t min, max; /* the least and the greatest ticks of a time */
+};
+
+const struct kind *kind_of(const struct type *t);
+
+owed_fn owed_integer, owed_decimal, owed_float, owed_time, owed_bool, owed_string;
+check_fn check_integer, check_decimal, check_float, check_time, check_bool, check_string;
+cells_put_fn put_signed, put_unsigned, put_float, put_bool, put_bytes;
+human_fn human_plain, human_decimal, human_float, human_time, human_string;
+
+/* ---- owed values (owed.c) ---- */
+
+extern const char not_number[];
+
+/* A JSON number or a string that holds a decimal. */
+bool read_number(const struct json *v, struct decimal *d);
+/* Append an unfit cell, with *reason = why: of a value of the wrong kind as it came, of a number and its unit (such as
+ * " s", or ""), of a text that needs no escape. */
+enum cells_result wrong_kind(struct buf *out, const struct json *v, const char *why, const char **reason);
+enum cells_result unfit_number(struct buf *out, const struct decimal *d, const char *unit, const char *why,
+                               const char **reason);
+enum cells_result unfit_text(struct buf *out, const char *text, const char *why, const char **reason);
+
+/* A whole number in its one spelling. */
+bool is_whole(const char *p, size_t n);
 
 /* ---- instants (instant.c) ---- */
 

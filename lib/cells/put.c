@@ -307,24 +307,38 @@ void cells_put_bytes(struct buf *out, const char *p, size_t n)
     }
 }
 
-void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char *le)
+/* ---- by kind ---- */
+
+void put_signed(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
 {
-    switch (t->kind) {
-    case TYPE_INT:
-    case TYPE_DECIMAL:
-    case TYPE_DATE32:
-    case TYPE_DATETIME64: cells_put_int(out, le, t->bits / 8, true); break;
-    case TYPE_UINT:
-    case TYPE_DATE:
-    case TYPE_DATETIME: cells_put_int(out, le, t->bits / 8, false); break;
-    case TYPE_FLOAT:
-        if (t->bits == 32)
-            cells_put_f32(out, (uint32_t)load(le, 4));
-        else
-            cells_put_f64(out, load_wide(le));
-        break;
-    case TYPE_BOOL: cells_put_bool(out, le[0] != 0); break;
-    case TYPE_STRING:
-    case TYPE_OTHER: break;
-    }
+    (void)t;
+    cells_put_int(out, p, n, true);
+}
+
+void put_unsigned(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    cells_put_int(out, p, n, false);
+}
+
+void put_float(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    if (n == 4)
+        cells_put_f32(out, (uint32_t)load(p, 4));
+    else
+        cells_put_f64(out, load_wide(p));
+}
+
+/* A byte that is not 0 is true, as the server has it. */
+void put_bool(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t, (void)n;
+    cells_put_bool(out, p[0] != 0);
+}
+
+void put_bytes(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    cells_put_bytes(out, (const char *)p, n);
 }

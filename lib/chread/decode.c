@@ -25,14 +25,6 @@ int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used)
     return 0;
 }
 
-void decode_put(struct buf *row, const struct plan *pl, const unsigned char *p, size_t n)
-{
-    if (pl->width == 0)
-        cells_put_bytes(row, (const char *)p, n);
-    else
-        cells_put_fixed(row, pl->type, p);
-}
-
 int decode_row(struct chread_decoder *d, struct err *err)
 {
     buf_addc(&d->row, ']');
@@ -48,15 +40,6 @@ int decode_row(struct chread_decoder *d, struct err *err)
     return 0;
 }
 
-static size_t width_of(const struct type *t)
-{
-    switch (t->kind) {
-    case TYPE_STRING: return 0;
-    case TYPE_BOOL: return 1;
-    default: return t->bits / 8;
-    }
-}
-
 struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes,
                                           chread_row_fn *fn, void *ctx)
 {
@@ -70,7 +53,7 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->native = xcalloc(cols->n, sizeof *d->native);
     for (size_t i = 0; i < cols->n; i++) {
         const struct type *t = &cols->at[i].type;
-        d->plan[i] = (struct plan){width_of(t), t->nullable, false, t};
+        d->plan[i] = (struct plan){t->bits / 8, t->nullable, false, t, cells_put_of(t)};
     }
     return d;
 }

@@ -175,9 +175,9 @@ static void put_cell(struct chread_decoder *d, size_t column, size_t row)
         uint64_t len;
         size_t k;
         decode_varint(base + c->texts[row], d->pos - c->texts[row], &len, &k);
-        decode_put(&d->row, pl, base + c->texts[row] + k, (size_t)len);
+        pl->put(&d->row, pl->type, base + c->texts[row] + k, (size_t)len);
     } else {
-        decode_put(&d->row, pl, base + c->values + row * pl->width, pl->width);
+        pl->put(&d->row, pl->type, base + c->values + row * pl->width, pl->width);
     }
 }
 

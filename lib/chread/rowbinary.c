@@ -52,7 +52,7 @@ static int value(struct chread_decoder *d, const unsigned char *p, size_t n, siz
     if (n - at < width)
         return 0;
     separate(d);
-    decode_put(&d->row, pl, p + at, width);
+    pl->put(&d->row, pl->type, p + at, width);
     *used = at + width;
     return 1;
 }

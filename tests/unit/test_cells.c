@@ -213,7 +213,7 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
             le[k] = (unsigned char)v;
         }
         assert_int_equal(n * 8, c.type.bits);
-        cells_put_fixed(&out, &c.type, le);
+        cells_put_of(&c.type)(&out, &c.type, le, n);
         assert_true(cells_is_canonical(&c.type, out.p, out.len, false, &why));
         slow_decimal(le, n, true, want);
         expect_put(&out, cases[i].cell != NULL ? cases[i].cell : want);
