@@ -216,7 +216,7 @@ static int unit_digits(enum type_from from, const struct type *type)
 
 static bool counts_days(enum type_from from, const struct type *type)
 {
-    return from == FROM_DAYS || (from == FROM_TICKS && kind_of(type)->days);
+    return from == FROM_DAYS || (from == FROM_TICKS && cell_kind(type)->days);
 }
 
 /* secs and the fraction of m / 10^places, rounded down. */
@@ -265,7 +265,7 @@ bool instant_from_number(struct instant *t, const struct decimal *d, enum type_f
 
 bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why)
 {
-    const struct kind *k = kind_of(type);
+    const struct kind *k = cell_kind(type);
     wide v = t->secs;
 
     if (k->days) {

@@ -27,7 +27,7 @@ struct kind {
     int64_t min, max; /* the least and the greatest ticks of a time */
 };
 
-const struct kind *kind_of(const struct type *t);
+const struct kind *cell_kind(const struct type *t);
 
 owed_fn owed_integer, owed_decimal, owed_float, owed_time, owed_bool, owed_string;
 check_fn check_integer, check_decimal, check_float, check_time, check_bool, check_string;

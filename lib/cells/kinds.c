@@ -35,7 +35,7 @@ static const struct kind kinds[] = {
     [TYPE_OTHER] = {owed_none, check_none, NULL, NULL},
 };
 
-const struct kind *kind_of(const struct type *t)
+const struct kind *cell_kind(const struct type *t)
 {
     return &kinds[t->kind];
 }
@@ -58,12 +58,12 @@ enum cells_result cells_owed(const struct column *c, const struct json *v, struc
         *why = "NULL in a column that is not Nullable";
         return CELL_UNFIT;
     }
-    return kind_of(t)->owed(c, v, out, why);
+    return cell_kind(t)->owed(c, v, out, why);
 }
 
 bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allow_unfit, const char **why)
 {
-    const struct kind *k = kind_of(t);
+    const struct kind *k = cell_kind(t);
     enum cell_form form;
     const char *in, *end;
     size_t in_len;
@@ -93,7 +93,7 @@ bool cells_is_unfit(const char *p, size_t n)
 
 void cells_human(const struct type *t, const char *p, size_t n, struct buf *out)
 {
-    const struct kind *k = kind_of(t);
+    const struct kind *k = cell_kind(t);
     enum cell_form form;
     const char *in, *why;
     size_t in_len;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chwrite/internal.h"
+
 #define DAY 86400
 
 /* Calendar functions of one column, with the shortest stretch of time that one of their values covers. A day has at
@@ -22,7 +24,7 @@ static int64_t ticks_per_second(const struct type *t)
 {
     int64_t n = 1;
 
-    for (unsigned i = 0; t->kind == TYPE_DATETIME64 && i < t->scale; i++)
+    for (unsigned i = 0; i < t->scale; i++)
         n *= 10;
     return n;
 }
@@ -46,9 +48,8 @@ static bool read_span(struct blocks *b, const char *key, const struct columns *c
         if (!c || !type_is_time(&c->type) || c->type.nullable || c->type.scale > 6)
             return false;
         b->column = index;
-        b->shortest = c->type.kind == TYPE_DATE || c->type.kind == TYPE_DATE32
-                          ? (spans[i].seconds + 3600) / DAY
-                          : spans[i].seconds * ticks_per_second(&c->type);
+        b->shortest = sink_kind(&c->type)->days ? (spans[i].seconds + 3600) / DAY
+                                                : spans[i].seconds * ticks_per_second(&c->type);
         return b->shortest > 0;
     }
     return false;
@@ -109,7 +110,8 @@ static void widen(struct blocks *b, const struct type *t, const char *le, size_t
 
     for (size_t i = len; i-- > 0;)
         v = v << 8 | (unsigned char)le[i];
-    at = t->kind == TYPE_DATE32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+    at = (int64_t)(v << (64 - 8 * len));
+    at = sink_kind(t)->is_signed ? at >> (64 - 8 * len) : (int64_t)v;
     if (b->rows == 0 || at < b->low)
         b->low = at;
     if (b->rows == 0 || at > b->high)

@@ -38,21 +38,23 @@ static const char *exact(const struct json *v, uint64_t times, int shift, struct
     }
 }
 
-static const char *put_int(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_int(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct wide w;
     const char *why = exact(v, 1, 0, &w);
 
     if (why)
         return why == fraction_lost ? "not a whole number" : why;
-    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_INT))
+    if (!wide_in_bits(&w, t->bits, sink_kind(t)->is_signed))
         return out_of_range;
     wide_put(&w, t->bits / 8, out);
     return NULL;
 }
 
-static const char *put_decimal(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_decimal(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct wide w;
     const char *why = exact(v, 1, (int)t->scale, &w);
 
@@ -85,8 +87,9 @@ static void put_float_bits(const struct type *t, double v64, float v32, struct b
 }
 
 /* strtof and strtod round the decimal text once, to the nearest value of their own width. */
-static const char *put_float(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_float(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct decimal d;
     char small[64], *text = small;
     double v64 = 0;
@@ -173,7 +176,7 @@ static const char *put_datetime(const struct column *c, const struct json *v, st
 
     if (why)
         return why;
-    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_DATETIME64))
+    if (!wide_in_bits(&w, t->bits, sink_kind(t)->is_signed))
         return out_of_range;
     wide_put(&w, t->bits / 8, out);
     return NULL;
@@ -206,26 +209,23 @@ static const char *days_of_value(const struct column *c, const struct json *v, i
     return n % 86400 == 0 ? NULL : "not a midnight in UTC";
 }
 
-/* Date32 runs from 1900-01-01 to 2299-12-31. */
-#define DATE32_FIRST (-25567)
-#define DATE32_LAST 120529
-
 static const char *put_date(const struct column *c, const struct json *v, struct buf *out)
 {
-    bool narrow = c->type.kind == TYPE_DATE;
+    const struct kind *k = sink_kind(&c->type);
     int64_t days;
     const char *why = days_of_value(c, v, &days);
 
     if (why)
         return why;
-    if (days < (narrow ? 0 : DATE32_FIRST) || days > (narrow ? UINT16_MAX : DATE32_LAST))
+    if (days < k->first || days > k->last)
         return out_of_range;
-    put_le((uint64_t)days, narrow ? 2 : 4, out);
+    put_le((uint64_t)days, c->type.bits / 8, out);
     return NULL;
 }
 
-static const char *put_string(const struct json *v, struct buf *out)
+static const char *put_string(const struct column *c, const struct json *v, struct buf *out)
 {
+    (void)c;
     size_t n = v->len;
 
     if (v->type != JSON_STRING)
@@ -237,29 +237,41 @@ static const char *put_string(const struct json *v, struct buf *out)
     return NULL;
 }
 
-static const char *put_bool(const struct json *v, struct buf *out)
+static const char *put_bool(const struct column *c, const struct json *v, struct buf *out)
 {
+    (void)c;
     if (v->type != JSON_TRUE && v->type != JSON_FALSE)
         return "not true or false";
     buf_addc(out, v->type == JSON_TRUE ? 1 : 0);
     return NULL;
 }
 
-static const char *put_plain(const struct column *c, const struct json *v, struct buf *out)
+/* ---- every kind ---- */
+
+static const char *put_none(const struct column *c, const struct json *v, struct buf *out)
 {
-    switch (c->type.kind) {
-    case TYPE_INT:
-    case TYPE_UINT: return put_int(&c->type, v, out);
-    case TYPE_FLOAT: return put_float(&c->type, v, out);
-    case TYPE_DECIMAL: return put_decimal(&c->type, v, out);
-    case TYPE_DATE:
-    case TYPE_DATE32: return put_date(c, v, out);
-    case TYPE_DATETIME:
-    case TYPE_DATETIME64: return put_datetime(c, v, out);
-    case TYPE_BOOL: return put_bool(v, out);
-    case TYPE_STRING: return put_string(v, out);
-    default: return "no conversion to the column's type";
-    }
+    (void)c, (void)v, (void)out;
+    return "no conversion to the column's type";
+}
+
+/* Date32 runs from 1900-01-01 to 2299-12-31. */
+static const struct kind kinds[] = {
+    [TYPE_INT] = {put_int, .is_signed = true},
+    [TYPE_UINT] = {put_int},
+    [TYPE_FLOAT] = {put_float},
+    [TYPE_DECIMAL] = {put_decimal},
+    [TYPE_DATE] = {put_date, .days = true, .first = 0, .last = UINT16_MAX},
+    [TYPE_DATE32] = {put_date, .is_signed = true, .days = true, .first = -25567, .last = 120529},
+    [TYPE_DATETIME] = {put_datetime},
+    [TYPE_DATETIME64] = {put_datetime, .is_signed = true},
+    [TYPE_BOOL] = {put_bool},
+    [TYPE_STRING] = {put_string},
+    [TYPE_OTHER] = {put_none},
+};
+
+const struct kind *sink_kind(const struct type *t)
+{
+    return &kinds[t->kind];
 }
 
 int chwrite_value(const struct column *c, const struct json *v, struct buf *out, const char **why)
@@ -275,7 +287,7 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     }
     if (c->type.nullable)
         buf_addc(out, 0);
-    *why = put_plain(c, v, out);
+    *why = sink_kind(&c->type)->put(c, v, out);
     if (*why) {
         out->len = before;
         return -1;
