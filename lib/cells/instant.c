@@ -216,7 +216,7 @@ static int unit_digits(enum type_from from, const struct type *type)
 
 static bool counts_days(enum type_from from, const struct type *type)
 {
-    return from == FROM_DAYS || (from == FROM_TICKS && cell_kind(type)->days);
+    return from == FROM_DAYS || (from == FROM_TICKS && cell_kind(type)->is == IS_DAYS);
 }
 
 /* secs and the fraction of m / 10^places, rounded down. */
@@ -268,7 +268,7 @@ bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ti
     const struct kind *k = cell_kind(type);
     wide v = t->secs;
 
-    if (k->days) {
+    if (k->is == IS_DAYS) {
         *why = "a fraction of a day";
         if (t->nfrac > 0 || t->secs % DAY != 0)
             return false;

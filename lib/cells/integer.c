@@ -54,7 +54,7 @@ enum cells_result owed_integer(const struct column *c, const struct json *v, str
         return wrong_kind(out, v, not_number, why);
     if (d.exp < 0)
         return unfit_number(out, &d, "", "a fraction in an integer column", why);
-    if (d.n > 0 && !decimal_at_most(&d, 0, limit_of(t->bits, cell_kind(t)->is_signed, d.neg)))
+    if (d.n > 0 && !decimal_at_most(&d, 0, limit_of(t->bits, cell_kind(t)->is == IS_SIGNED, d.neg)))
         return unfit_number(out, &d, "", "out of the column's range", why);
     put_whole(out, &d, 0);
     return CELL_FIT;
@@ -105,7 +105,7 @@ static bool check_limits(const char *p, size_t n, const char *most, const char *
 
 bool check_integer(const struct type *t, const char *p, size_t n, const char **why)
 {
-    bool is_signed = cell_kind(t)->is_signed;
+    bool is_signed = cell_kind(t)->is == IS_SIGNED;
 
     return check_limits(p, n, limit_of(t->bits, is_signed, false), limit_of(t->bits, is_signed, true), why);
 }

@@ -12,6 +12,13 @@ typedef enum cells_result owed_fn(const struct column *c, const struct json *v, 
 typedef bool check_fn(const struct type *t, const char *p, size_t n, const char **why);
 typedef void human_fn(const struct type *t, const char *p, size_t n, struct buf *out);
 
+enum kind_is {
+    IS_PLAIN,
+    IS_SIGNED, /* an integer with a sign */
+    IS_BYTES,  /* a cell may be b64 */
+    IS_DAYS    /* a time whose ticks are days */
+};
+
 /* What cells know of one kind of type. n is the length of a string cell's content, which is still escaped. */
 struct kind {
     /* Append the cell of an owed value that is not null. */
@@ -21,9 +28,7 @@ struct kind {
     cells_put_fn *put;
     /* Append the content as a person reads it; it was checked. */
     human_fn *human;
-    bool is_signed;   /* integers */
-    bool bytes;       /* a cell may be b64 */
-    bool days;        /* a time's ticks are days */
+    enum kind_is is;
     int64_t min, max; /* the least and the greatest ticks of a time */
 };
 

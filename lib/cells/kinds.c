@@ -22,17 +22,17 @@ static bool check_none(const struct type *t, const char *p, size_t n, const char
 /* The ranges of times are as ClickHouse documents and keeps them: Date32 from 1900-01-01 to 2299-12-31. DateTime64 has
  * no calendar bound: servers differ in theirs, so its Int64 ticks are the bound and the value speaks. */
 static const struct kind kinds[] = {
-    [TYPE_INT] = {owed_integer, check_integer, put_signed, human_plain, .is_signed = true},
-    [TYPE_UINT] = {owed_integer, check_integer, put_unsigned, human_plain},
-    [TYPE_FLOAT] = {owed_float, check_float, put_float, human_float},
-    [TYPE_DECIMAL] = {owed_decimal, check_decimal, put_signed, human_decimal},
-    [TYPE_DATE] = {owed_time, check_time, put_unsigned, human_time, .days = true, .min = 0, .max = UINT16_MAX},
-    [TYPE_DATE32] = {owed_time, check_time, put_signed, human_time, .days = true, .min = -25567, .max = 120529},
-    [TYPE_DATETIME] = {owed_time, check_time, put_unsigned, human_time, .min = 0, .max = UINT32_MAX},
-    [TYPE_DATETIME64] = {owed_time, check_time, put_signed, human_time, .min = INT64_MIN, .max = INT64_MAX},
-    [TYPE_BOOL] = {owed_bool, check_bool, put_bool, human_plain},
-    [TYPE_STRING] = {owed_string, check_string, put_bytes, human_string, .bytes = true},
-    [TYPE_OTHER] = {owed_none, check_none, NULL, NULL},
+    [TYPE_INT] = {owed_integer, check_integer, put_signed, human_plain, IS_SIGNED, 0, 0},
+    [TYPE_UINT] = {owed_integer, check_integer, put_unsigned, human_plain, IS_PLAIN, 0, 0},
+    [TYPE_FLOAT] = {owed_float, check_float, put_float, human_float, IS_PLAIN, 0, 0},
+    [TYPE_DECIMAL] = {owed_decimal, check_decimal, put_signed, human_decimal, IS_PLAIN, 0, 0},
+    [TYPE_DATE] = {owed_time, check_time, put_unsigned, human_time, IS_DAYS, 0, UINT16_MAX},
+    [TYPE_DATE32] = {owed_time, check_time, put_signed, human_time, IS_DAYS, -25567, 120529},
+    [TYPE_DATETIME] = {owed_time, check_time, put_unsigned, human_time, IS_PLAIN, 0, UINT32_MAX},
+    [TYPE_DATETIME64] = {owed_time, check_time, put_signed, human_time, IS_PLAIN, INT64_MIN, INT64_MAX},
+    [TYPE_BOOL] = {owed_bool, check_bool, put_bool, human_plain, IS_PLAIN, 0, 0},
+    [TYPE_STRING] = {owed_string, check_string, put_bytes, human_string, IS_BYTES, 0, 0},
+    [TYPE_OTHER] = {owed_none, check_none, NULL, NULL, IS_PLAIN, 0, 0},
 };
 
 const struct kind *cell_kind(const struct type *t)
@@ -80,7 +80,7 @@ bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allo
         *why = type_supported(t) ? "NULL in a column that is not Nullable" : no_cells;
         return t->nullable;
     case CELL_FORM_UNFIT: *why = "an unfit cell where none may be"; return allow_unfit;
-    case CELL_FORM_B64: *why = "b64 in a column that is not a String"; return k->bytes;
+    case CELL_FORM_B64: *why = "b64 in a column that is not a String"; return k->is == IS_BYTES;
     case CELL_FORM_STRING: break;
     }
     return k->check(t, in, in_len, why);

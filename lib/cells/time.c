@@ -10,7 +10,7 @@ static enum cells_result unfit_time(const struct column *c, const struct instant
 {
     struct buf text = BUF_INIT;
 
-    if (at && instant_text(at, cell_kind(&c->type)->days, &text)) {
+    if (at && instant_text(at, cell_kind(&c->type)->is == IS_DAYS, &text)) {
         unfit_text(out, buf_str(&text), why, reason);
     } else if (c->from == FROM_ISO) {
         wrong_kind(out, v, why, reason);
@@ -33,7 +33,8 @@ enum cells_result owed_time(const struct column *c, const struct json *v, struct
     if (c->from == FROM_NONE)
         return wrong_kind(out, v, "a time in a column that has no unit of time", why);
     if (c->from == FROM_ISO) {
-        if (v->type != JSON_STRING || !instant_from_iso(&at, v->str, v->len, cell_kind(&c->type)->days, &reason))
+        if (v->type != JSON_STRING ||
+            !instant_from_iso(&at, v->str, v->len, cell_kind(&c->type)->is == IS_DAYS, &reason))
             return wrong_kind(out, v, reason, why);
     } else if (!read_number(v, &d)) {
         return wrong_kind(out, v, not_number, why);
@@ -62,7 +63,7 @@ bool check_time(const struct type *t, const char *p, size_t n, const char **why)
 void human_time(const struct type *t, const char *p, size_t n, struct buf *out)
 {
     struct instant at = {.frac = at.own, .nfrac = 0};
-    bool days = cell_kind(t)->days;
+    bool days = cell_kind(t)->is == IS_DAYS;
     int64_t ticks, unit = 1, rest;
 
     if (!scan_i64(p, n, &ticks)) {

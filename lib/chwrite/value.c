@@ -256,17 +256,17 @@ static const char *put_none(const struct column *c, const struct json *v, struct
 
 /* Date32 runs from 1900-01-01 to 2299-12-31. */
 static const struct kind kinds[] = {
-    [TYPE_INT] = {put_int, .is_signed = true},
-    [TYPE_UINT] = {put_int},
-    [TYPE_FLOAT] = {put_float},
-    [TYPE_DECIMAL] = {put_decimal},
-    [TYPE_DATE] = {put_date, .days = true, .first = 0, .last = UINT16_MAX},
-    [TYPE_DATE32] = {put_date, .is_signed = true, .days = true, .first = -25567, .last = 120529},
-    [TYPE_DATETIME] = {put_datetime},
-    [TYPE_DATETIME64] = {put_datetime, .is_signed = true},
-    [TYPE_BOOL] = {put_bool},
-    [TYPE_STRING] = {put_string},
-    [TYPE_OTHER] = {put_none},
+    [TYPE_INT] = {.put = put_int, .is_signed = true},
+    [TYPE_UINT] = {.put = put_int},
+    [TYPE_FLOAT] = {.put = put_float},
+    [TYPE_DECIMAL] = {.put = put_decimal},
+    [TYPE_DATE] = {.put = put_date, .days = true, .first = 0, .last = UINT16_MAX},
+    [TYPE_DATE32] = {.put = put_date, .is_signed = true, .days = true, .first = -25567, .last = 120529},
+    [TYPE_DATETIME] = {.put = put_datetime},
+    [TYPE_DATETIME64] = {.put = put_datetime, .is_signed = true},
+    [TYPE_BOOL] = {.put = put_bool},
+    [TYPE_STRING] = {.put = put_string},
+    [TYPE_OTHER] = {.put = put_none},
 };
 
 const struct kind *sink_kind(const struct type *t)

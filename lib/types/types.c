@@ -271,11 +271,6 @@ static bool is_shortened(const struct form *f)
     return f->args_len == 3 && memcmp(f->args, "...", 3) == 0;
 }
 
-static bool is_kept(const char *p, size_t n)
-{
-    return n <= NAME_MAX_BYTES && !memchr(p, '\0', n) && utf8_valid(p, n);
-}
-
 static void free_children(struct type *t)
 {
     for (size_t i = 0; i < t->n_of; i++)
@@ -298,7 +293,7 @@ static void set_name(struct type *t, const struct type *wraps, const struct form
 {
     struct buf b = BUF_INIT;
 
-    if (is_kept(p, n)) {
+    if (n <= NAME_MAX_BYTES && !memchr(p, '\0', n) && utf8_valid(p, n)) {
         t->name = xstrndup(p, n);
         return;
     }
@@ -343,13 +338,13 @@ static const char *skip_element_name(const char *p, const char *end)
 }
 
 /* The arguments that are types, as of Array(T), Tuple(name T, …) and Map(K, V). A type of which one argument is none
- * has no children. A name of bounded length bounds how deep this goes. */
-static void set_children(struct type *t, const char *p, size_t n)
+ * has no children. They are read from the name that is kept, whose length bounds how deep this goes. */
+static void set_children(struct type *t)
 {
-    const char *end, *stop;
+    const char *p, *end, *stop;
     struct form f;
 
-    if (!read_form(p, n, &f) || !f.args)
+    if (!read_form(t->name, strlen(t->name), &f) || !f.args)
         return;
     end = f.args + f.args_len;
     for (p = f.args; p <= end; p = stop + 1) {
@@ -394,7 +389,7 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
     if (!fam || (out->low_cardinality && out->kind != TYPE_STRING))
         *out = (struct type){.kind = TYPE_OTHER};
     set_name(out, &wraps, &f, p, n);
-    if (out->kind == TYPE_OTHER && is_kept(p, n))
-        set_children(out, p, n);
+    if (out->kind == TYPE_OTHER)
+        set_children(out);
     return 0;
 }
