@@ -41,6 +41,7 @@ setup() {
 teardown() { jobs_end; }
 
 teardown_file() {
+    # shellcheck disable=SC2086 # one word a process
     [ -z "$SERVERS" ] || kill $SERVERS 2>/dev/null || true
     jobs_down
 }
