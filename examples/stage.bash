@@ -3,9 +3,9 @@
 # The demonstration's stage: services, a topic, a table, jobs and bundles. Everything lives under $work.
 
 # By && since a caller that asks whether it worked takes errexit away from it.
-services_up() {
+services_up() { # options of tests/services/kafka up
     "$root/tests/services/clickhouse" up --dir="$work/ch" >"$work/ch.env" &&
-        "$root/tests/services/kafka" up --dir="$work/kafka" >"$work/kafka.env" &&
+        "$root/tests/services/kafka" up --dir="$work/kafka" "$@" >"$work/kafka.env" &&
         services_env
 }
 

@@ -239,8 +239,6 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
         wait "$pid" || status=$?
         [ "$status" -gt 128 ]
         gone "$program"
-        # what the program started is reached by a signal that can be caught
-        [ "$signal" != KILL ] || kill "$helper"
         gone "$helper"
     done
     records 30000 | whole many

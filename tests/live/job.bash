@@ -8,12 +8,12 @@
 #   teardown_file() { jobs_down; }
 # Where no service can be had, jobs_need skips the test by name, or fails it when REQUIRE_LIVE=1.
 
-jobs_up() {
+jobs_up() { # options of tests/services/kafka up
     export root work=$BATS_FILE_TMPDIR lack=''
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     # shellcheck source=examples/stage.bash
     . "$root/examples/stage.bash"
-    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
+    services_up "$@" 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
     [ -n "$lack" ] || sql 'CREATE DATABASE shop'
 }
 
