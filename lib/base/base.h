@@ -11,10 +11,10 @@
 #ifndef OWED_BASE_H
 #define OWED_BASE_H
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 

@@ -24,7 +24,7 @@ static const char *float_text(const struct decimal *d, char text[FLOAT_DIGITS + 
         text[at++] = '1';
         exp--;
     }
-    snprintf(text + at, 30, "e%lld", (long long)exp);
+    snprintf(text + at, 30, "e%" PRId64, exp);
     return text;
 }
 

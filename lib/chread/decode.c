@@ -29,8 +29,7 @@ int decode_row(struct chread_decoder *d, struct err *err)
 {
     buf_addc(&d->row, ']');
     if (d->row.len > d->max_bytes)
-        return err_set(err, ERR_BOUND, "row %llu is longer than %zu bytes", (unsigned long long)d->rows + 1,
-                       d->max_bytes);
+        return err_set(err, ERR_BOUND, "row %" PRIu64 " is longer than %zu bytes", d->rows + 1, d->max_bytes);
     d->rows++;
     if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
         if (err)
@@ -71,8 +70,8 @@ int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err 
 int chread_decode_end(struct chread_decoder *d, struct err *err)
 {
     if (d->in.len > 0 || (d->format == CHREAD_ROWBINARY && d->column > 0))
-        return err_set(err, ERR_TROUBLE, "the answer ends in the middle of a %s, after %llu rows",
-                       d->format == CHREAD_NATIVE ? "block" : "row", (unsigned long long)d->rows);
+        return err_set(err, ERR_TROUBLE, "the answer ends in the middle of a %s, after %" PRIu64 " rows",
+                       d->format == CHREAD_NATIVE ? "block" : "row", d->rows);
     return 0;
 }
 

@@ -38,8 +38,7 @@ static int check_end(const struct decoder_thread *b, const struct piece *p, stru
         return err_set(err, ERR_TROUBLE,
                        "the server gave no count of the rows, so that the answer's end is not proven");
     if (came != p->rows)
-        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows,
-                       (unsigned long long)came);
+        return err_set(err, ERR_TROUBLE, "the server counted %" PRIu64 " rows and %" PRIu64 " came", p->rows, came);
     return 0;
 }
 

@@ -18,15 +18,15 @@ static int short_of(struct chread_decoder *d, uint64_t need, struct err *err)
 {
     size_t most = BLOCK_ROWS * d->max_bytes;
     if (need > most || d->in.len - d->base > most)
-        return err_set(err, ERR_BOUND, "a block of the answer, after %llu rows, is larger than %zu bytes",
-                       (unsigned long long)d->rows, most);
+        return err_set(err, ERR_BOUND, "a block of the answer, after %" PRIu64 " rows, is larger than %zu bytes",
+                       d->rows, most);
     return 0;
 }
 
 static int not_native(struct chread_decoder *d, struct err *err, const char *what)
 {
-    return err_set(err, ERR_TROUBLE, "the answer, after %llu rows, is not the Native form that was asked for: %s",
-                   (unsigned long long)d->rows, what);
+    return err_set(err, ERR_TROUBLE,
+                   "the answer, after %" PRIu64 " rows, is not the Native form that was asked for: %s", d->rows, what);
 }
 
 static const unsigned char *rest(const struct chread_decoder *d, size_t *n)

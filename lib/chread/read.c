@@ -114,8 +114,9 @@ static int read_keys(struct reading *r, const struct chread_keys *keys, struct b
         next = chread_keys_condition(keys, from, &limits, sql);
         if (next == from)
             return chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
-                              "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
-                              (unsigned long long)from + 1, (unsigned long long)r->c->limits.bytes);
+                              "key %" PRIu64
+                              " of the read does not fit into a statement: this user's max_query_size is %" PRIu64,
+                              from + 1, r->c->limits.bytes);
         status = one_query(r, sql, why);
     }
     return status;

@@ -8,8 +8,7 @@
 
 static int bad(struct chread_decoder *d, enum err_kind kind, struct err *err, const char *what)
 {
-    return err_set(err, kind, "row %llu: column '%s': %s", (unsigned long long)d->rows + 1, d->cols->at[d->column].name,
-                   what);
+    return err_set(err, kind, "row %" PRIu64 ": column '%s': %s", d->rows + 1, d->cols->at[d->column].name, what);
 }
 
 static void separate(struct chread_decoder *d)

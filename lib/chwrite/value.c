@@ -144,7 +144,7 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
         return fraction_lost;
     for (unsigned i = 0; i < scale; i++)
         ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
-    snprintf(text, sizeof text, "%lld", (long long)at.seconds);
+    snprintf(text, sizeof text, "%" PRId64, at.seconds);
     whole.str = text;
     whole.len = strlen(text);
     why = exact(&whole, 1, (int)scale, w);

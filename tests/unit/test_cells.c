@@ -52,11 +52,11 @@ static void test_integers_of_every_width_print_as_printf_prints_them(void **stat
         }
         store(le, v, 8);
         cells_put_int(&out, le, bytes, false);
-        snprintf(want, sizeof want, "\"%llu\"", (unsigned long long)v);
+        snprintf(want, sizeof want, "\"%" PRIu64 "\"", v);
         expect_put(&out, want);
         s = bytes == 1 ? (int8_t)v : bytes == 2 ? (int16_t)v : bytes == 4 ? (int32_t)v : (int64_t)v;
         cells_put_int(&out, le, bytes, true);
-        snprintf(want, sizeof want, "\"%lld\"", (long long)s);
+        snprintf(want, sizeof want, "\"%" PRId64 "\"", s);
         expect_put(&out, want);
     }
     cells_put_i64(&out, INT64_MIN);
@@ -202,6 +202,7 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct column c = column(cases[i].type, NULL);
+        cells_put_fn *put = cells_put_of(&c.type);
         unsigned char le[32];
         char want[100];
         size_t n = strlen(cases[i].hex) / 2;
@@ -213,7 +214,7 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
             le[k] = (unsigned char)v;
         }
         assert_int_equal(n * 8, c.type.bits);
-        cells_put_of(&c.type)(&out, &c.type, le, n);
+        put(&out, &c.type, le, n);
         assert_true(cells_is_canonical(&c.type, out.p, out.len, false, &why));
         slow_decimal(le, n, true, want);
         expect_put(&out, cases[i].cell != NULL ? cases[i].cell : want);

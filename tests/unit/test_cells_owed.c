@@ -164,7 +164,7 @@ static void test_random_floats_agree_with_the_c_library_in_both_directions(void 
         if (isfinite(d) && d != 0) {
             snprintf(text, sizeof text, "%.17g", d);
             assert_int_equal(owed("Float64", NULL, text, &out, &why), CELL_FIT);
-            snprintf(want, sizeof want, "\"%016llx\"", (unsigned long long)bits);
+            snprintf(want, sizeof want, "\"%016" PRIx64 "\"", bits);
             assert_string_equal(buf_str(&out), want);
         }
         if (isfinite(f) && f != 0) {
