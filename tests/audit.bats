@@ -163,6 +163,10 @@ routes() { # stage…
         [[ $stderr == *"$property"*"-F FILE"* && $stderr$output != *hunter2* ]]
         [ ! -e "$out" ]
     done
+    # Where a secret lies and whose it is are none.
+    for property in ssl.key.location sasl.username; do
+        run -3 --separate-stderr "$audit" "${declared[@]}" -X "$property=there" -- jq -c .
+    done
     for url in http://reader:hunter2@127.0.0.1:1 "http://127.0.0.1:1/?password=hunter2"; do
         run -2 --separate-stderr "$audit" "${declared[@]}" --url="$url" --out="$out" -- jq -c .
         [[ $stderr == *"--password-env"* && $stderr$output != *hunter2* ]]
