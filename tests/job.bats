@@ -100,3 +100,35 @@ refused() {
     [ ! -e ran ]
     [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]
 }
+
+# What the programs make of an operator's parameters on standard input, which takes credentials out by their names.
+described() {
+    cat >given.json
+    rm -rf cap
+    printf '%s\n' '{"type":"stream","format":"owed-stream","version":1,"stages":[]}' '{"type":"end","lines":{"stream":1}}' |
+        "${OWED_BIN:-$root/bin}/cap-tee" --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a --parameters=given.json >/dev/null
+    jq -cS .parameters cap/op-3/subtask-0/op.json
+}
+
+@test "a manifest's parameters are all that a spec can hold but what the programs take for a credential" {
+    # Every member of the spec's own table, with a value of its kind.
+    { sed -n '/^def parts:/,/;$/p' "$root/pipelines/job-spec.jq"
+        echo '{text: "x", count: 7, program: ".", url: "http://127.0.0.1:1", units: {seen: "ms"}} as $value
+            | parts | map_values(.[0] | map_values($value[.])) | {job: "1", source, map: (.map | del(.program_file)), sink, checkpoint}'; } >fill.jq
+    jq -n -f fill.jq >spec.json
+    [ "$(jq '[.source, .map, .sink | keys[]] | length' spec.json)" -ge 15 ]
+    mkdir stages
+    # Stand-ins: the manifest is gone when the job has ended.
+    for s in cap-tee row-map ch-sink ckpt-mark lane-join; do printf '#!/bin/bash\ncat >/dev/null\n' >stages/$s; done
+    printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
+    printf '#!/bin/bash\ncp dir/ha/job-1.json manifest.json\nexit 2\n' >stages/kafka-tail
+    chmod +x stages/*
+    OWED_BIN=$PWD/stages run -2 job --no-capture
+    for part in source map sink; do
+        described < <(jq ".$part" spec.json) >"$part"
+        jq -cS 'with_entries(select(.value != "<redacted>"))' "$part" >"$part.clean"
+        diff "$part.clean" <(jq -cS --arg n "$part" '.graph.operators[] | select(.uid == $n).parameters' manifest.json)
+    done
+    [ "$(jq -c 'with_entries(select(.value == "<redacted>")) | keys' sink)" = '["password_env","password_file"]' ]
+    diff sink.clean <(jq -cS . dir/run/op-3.json)
+}
