@@ -80,11 +80,13 @@ publish() { # path: standard input becomes the file, whole and on disk
     { cat >"$1.tmp" && sync "$1.tmp" && mv "$1.tmp" "$1"; } || { rm -f "$1.tmp"; die "cannot write '$1'" 3; }
 }
 
-# A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing.
+# A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing. One that fails is heard of
+# at once: those beside it would notice only when they have something to write.
 stage() {
     local rc=0
     "$@" || rc=$?
     [ "$rc" -ne 2 ] || : >"$run/refused"
+    [ "$rc" -eq 0 ] || echo "$rc" 1<>"$run/failed"
     return "$rc"
 }
 
@@ -116,10 +118,14 @@ planned() { # name, plan
 
 # All processes of one attempt. The status of the first that fails; 0 when every lane ended whole.
 attempt() { # run directory, plan
-    local run=$1 attempt generation s lanes=() outs=() status=0
+    local run=$1 attempt generation s lanes=() outs=() status=0 listener
     trap - TERM INT EXIT
     attempt=$(planned attempt "$2") generation=$(planned generation "$2")
     exec 2>"$run/stderr.log"
+    mkfifo "$run/failed"
+    # Open for both, so that neither end waits for the other.
+    { read -r status && exit "$status"; } <>"$run/failed" &
+    listener=$!
     for ((s = 0; s < parallelism; s++)); do
         rm -f "$run/in-$s" "$run/out-$s"
         mkfifo "$run/in-$s" "$run/out-$s"
@@ -138,11 +144,12 @@ attempt() { # run directory, plan
         wait -n || status=$?
         [ "$status" -eq 0 ] || break
     done
+    kill "$listener" 2>/dev/null || true
     # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended.
     for ((s = 0; status != 0 && s < 20; s++)); do
         if [ -e "$run/refused" ] || [ -z "$(jobs -rp)" ]; then break; fi
         sleep 0.05
     done
-    rm -f "$run"/in-* "$run"/out-*
+    rm -f "$run"/in-* "$run"/out-* "$run/failed"
     exit "$status"
 }
