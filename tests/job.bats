@@ -76,7 +76,8 @@ refused() {
 
 @test "names with quotes, blanks and signs of the shell reach the stages as they are" {
     mkdir stages
-    # Stand-ins that tell what they were called with. kafka-tail opens its lane, lane-join its lane, and then it is refused.
+    # Stand-ins that tell what they were called with. kafka-tail opens its lane, lane-join its lane, and once all have told it is
+    # refused.
     for s in cap-tee row-map ch-sink ckpt-mark lane-join kafka-tail; do
         # shellcheck disable=SC2016
         { echo '#!/bin/bash'; echo 'printf "%s\n" "$@" >"$CALLED/${0##*/}"'; } >stages/$s
@@ -84,7 +85,8 @@ refused() {
     # shellcheck disable=SC2016
     echo 'cat "$@"' >>stages/lane-join
     # shellcheck disable=SC2016
-    echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done; sleep 0.5; exit 2' >>stages/kafka-tail
+    echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done
+        for s in cap-tee row-map ch-sink ckpt-mark lane-join; do until [ -s "$CALLED/$s" ]; do sleep 0.01; done; done; exit 2' >>stages/kafka-tail
     printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
     chmod +x stages/*
     # shellcheck disable=SC2016
