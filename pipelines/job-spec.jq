@@ -1,5 +1,6 @@
 # What is wrong with a job's spec, in one line; nothing where it will do. Input: every document of the file, in an array.
-# No value is repeated, since one may be a password that was put where none is taken.
+# No value is repeated, since one may be a password that was put where none is taken. A checkpoint.interval_ms of 0 means none by
+# the clock, but where SIGUSR1 asks kafka-tail for one.
 
 def text: if type != "string" then "is no text" elif . == "" then "is empty"
     elif test("[\u0000-\u001f\u007f]") then "holds a control character" else empty end;

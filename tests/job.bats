@@ -92,13 +92,14 @@ refused() {
     # shellcheck disable=SC2016
     odd='it'\''s a "t`able`" $(touch ran) \ %n ☃ *'
     jq --arg odd "$odd" '.sink.table = $odd | .sink.database = $odd | .sink.from = {($odd): "ms"} | .map.program = $odd + "\n.\n"
-        | .sink.password_file = $odd' <<<"$good" >spec.json
+        | .sink.password_file = $odd | .checkpoint.interval_ms = 0' <<<"$good" >spec.json
     CALLED=$PWD OWED_BIN=$PWD/stages run -2 job
     grep -qxF -- "--table=$odd" ch-sink
     grep -qxF -- "--database=$odd" ch-sink
     grep -qxF -- "--from=$odd:ms" ch-sink
     grep -qxF -- "--password-file=$odd" ch-sink
     grep -qxF -- "--program=$odd" row-map
+    grep -qx -- --interval-ms=0 kafka-tail
     [ ! -e ran ]
     [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]
 }
