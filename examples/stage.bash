@@ -54,7 +54,7 @@ insert_into() { # table
 job_pids() { # pid, program, subtask (or nothing)
     local child
     for child in $(pgrep -P "$1"); do
-        tr '\0' ' ' <"/proc/$child/cmdline" 2>/dev/null | grep -qE "^([^ ]*/)?$2 .*${3:+--subtask=$3 }" && echo "$child"
+        tr "\0" " " 2>/dev/null <"/proc/$child/cmdline" | grep -qE "^([^ ]*/)?$2 .*${3:+--subtask=$3 }" && echo "$child"
         job_pids "$child" "$2" "${3:-}"
     done
 }
@@ -138,10 +138,41 @@ wait_checkpoints() { # job, how many more
     await "$2 more checkpoints of job $1" at_least $(($(newest "$1") + $2)) newest "$1"
 }
 
+attempts() { # job: how many have begun
+    grep -c '^job: attempt [0-9]*: ' "$work/job-$1.log" || true
+}
+
+# Kill a process of the running job, and wait until the next attempt has begun.
+crash() { # job, program, subtask (or nothing)
+    local begun
+    begun=$(attempts "$1")
+    await "the process ${*:2}" some job_pids "$runner" "$2" "${3:-}"
+    kill -KILL "$(job_pids "$runner" "$2" "${3:-}" | head -n 1)"
+    await "the next attempt of job $1" at_least $((begun + 1)) attempts "$1"
+}
+
+# The source of the job that runs as process $1, once it holds SIGUSR1 back as a request: before, the signal would end it.
+source_of() {
+    local pid held
+    for pid in $(job_pids "$1" kafka-tail); do
+        held=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null) || true
+        [ $((0x${held:-0} & 1 << ($(kill -l USR1) - 1))) -eq 0 ] || echo "$pid"
+    done
+}
+
+some() { # command: it prints something
+    [ -n "$("$@")" ]
+}
+
+ask_barrier() { # of the running job
+    await 'the source of the job' some source_of "$runner"
+    kill -USR1 "$(source_of "$runner")"
+}
+
 # A checkpoint of the running job, now; with interval_ms 0 there is none but these.
 checkpoint() { # job
     local next=$(($(newest "$1") + 1))
-    kill -USR1 "$(job_pids "$runner" kafka-tail)"
+    ask_barrier
     await "checkpoint $next of job $1" at_least "$next" newest "$1"
 }
 
