@@ -91,7 +91,7 @@ produce_aborted() { # topic, first, last
 spec() { # job, topic, table, more members of the sink
     jq -n --arg job "$1" --arg topic "$2" --arg table "$3" --arg b "$KAFKA_BOOTSTRAP" --arg url "$CH_URL" --argjson more "${4:-{\}}" '
         {job: $job, name: "orders", source: {bootstrap: $b, topic: $topic, time_field: "seen"},
-         map: {program: "select(.event_id != null)", numbers: "text"},
+         operators: [{type: "map", program: "select(.event_id != null)", numbers: "text"}],
          sink: ({url: $url, user: "default", password_env: "CH_PASSWORD", database: "shop", table: $table, from: {seen: "ms"},
                  batch_rows: 250, batch_ms: 100} + $more),
          checkpoint: {interval_ms: 0, retain: 8}}' >"$work/$1.json"

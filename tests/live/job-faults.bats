@@ -243,7 +243,7 @@ says() { # pattern
 }
 
 @test "large values, escapes, and records that hold nothing" {
-    prepare 2 '' '.map.program = "select(type == \"object\")"'
+    prepare 2 '' '.operators[0].program = "select(type == \"object\")"'
     for ((i = 1; i <= 6; i++)); do
         jq -nc --argjson i $i '("x\u0001\"\\é☃" * 40000) as $big | {partition: ($i % 2), key: "\($i)", headers: [["h", null], ["h", ""]],
             value: ({event_id: $i, customer: $big, amount: "1.5", seen: 1, score: 0.5, note: null} | tojson)}'
