@@ -79,7 +79,6 @@ static int prove_settings(struct chwrite *w, struct err *err)
     if (look_settings(w->http, w->settings, &w->n_settings, WANTED_EVERYWHERE, err) != 0) {
         return -1;
     }
-    w->settings[w->n_settings++] = (struct http_setting){"wait_end_of_query", "1"};
     w->settings[w->n_settings++] = (struct http_setting){"insert_deduplication_token", w->token};
     w->settings[w->n_settings] = (struct http_setting){NULL, NULL};
     return 0;

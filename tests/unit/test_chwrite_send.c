@@ -26,7 +26,11 @@ static const struct server usual = {
 
 static void answer(struct mock *m, const char *text)
 {
-    mock_answer(m, MOCK_ANSWER, 200, "", text, strlen(text));
+    unsigned rows = 0;
+    for (const char *p = text; (p = strchr(p, '\n')) != NULL; p++) {
+        rows++;
+    }
+    mock_own(m, MOCK_ANSWER, rows, 0, text, strlen(text));
 }
 
 /* What a look asks for, in its order: identity, columns, and with a window the hashes and the parts. */
@@ -103,11 +107,12 @@ static void finish(struct mock *m, struct chwrite *w, struct arena *a)
     arena_free(a);
 }
 
-#define DONE "X-ClickHouse-Summary: {\"read_rows\":\"0\",\"written_rows\":\"2\",\"result_rows\":\"2\"}\r\n"
+#define DONE MOCK_ID "X-ClickHouse-Summary: {\"read_rows\":\"0\",\"written_rows\":\"2\",\"result_rows\":\"2\"}\r\n"
 
-static const char *first_line(struct buf *head)
+/* What an INSERT's request asks for, without the query id that is of one attempt alone. */
+static const char *asked_for(struct buf *head)
 {
-    char *end = strstr(buf_str(head), "\r\n");
+    char *end = strstr(buf_str(head), "&query_id=");
     *end = '\0';
     return head->p;
 }
@@ -135,8 +140,8 @@ static void test_resent_byte_for_byte(void **state)
     static const char body[] = "\x01\x02id\x05Int64\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0";
     assert_true(buf_is(&m.bodies[6], body, sizeof body - 1));
     assert_true(buf_is(&m.bodies[11], body, sizeof body - 1));
-    const char *request = first_line(&m.heads[6]);
-    assert_string_equal(request, first_line(&m.heads[11]));
+    const char *request = asked_for(&m.heads[6]);
+    assert_string_equal(request, asked_for(&m.heads[11]));
     assert_non_null(strstr(request, "async_insert=0&wait_for_async_insert=1"));
     assert_non_null(strstr(request, e.token));
     assert_non_null(
@@ -223,9 +228,14 @@ static const struct {
     bool may_come; /* a proxy's answer says nothing of what the server does behind it */
 } answers[] = {
     {200, DONE, "", 0, 1, false, NULL, false},
-    {200, "", "", 0, 1, false, NULL, false},
-    {200, "X-ClickHouse-Summary: {\"written_rows\":\"1\",\"read_rows\":\"0\",\"result_rows\":\"0\"}\r\n", "", -1, 1,
-     false, "says that it wrote 1", false},
+    {200, "", "", 0, 2, true, NULL, true},
+    {200, MOCK_ID, "", 0, 2, true, NULL, true},
+    {200, DONE DONE, "", 0, 2, true, NULL, true},
+    {200, "Content-Type: text/html\r\n", "<html></html>", 0, 2, true, NULL, true},
+    {200, "", "Code: 999. DB::Exception: keeper\n", 0, 2, true, NULL, true},
+    {200, DONE, "\n", 0, 2, true, NULL, true},
+    {200, MOCK_ID "X-ClickHouse-Summary: {\"written_rows\":\"1\",\"read_rows\":\"0\",\"result_rows\":\"0\"}\r\n", "",
+     -1, 1, false, "says that it wrote 1", false},
     {200, CODE(469) DONE, "", -1, 1, false, "469", false},
     {500, CODE(469), "Code: 469. DB::Exception: constraint\n", -1, 1, false, "Code: 469", false},
     {404, CODE(60), "no text of the usual kind", -1, 1, false, "code 60: no text of the usual kind", false},
@@ -273,7 +283,9 @@ static void test_unknown_connection(void **state)
     mock_listen(&m);
     script_look(&m, &usual);
     answer(&m, settings);
-    mock_answer(&m, MOCK_CLOSE, 200, "Connection: close\r\n", settings, strlen(settings));
+    mock_answer(&m, MOCK_CLOSE, 200,
+                "Connection: close\r\n" MOCK_ID "X-ClickHouse-Summary: {\"result_rows\":\"6\"}\r\n", settings,
+                strlen(settings));
     mock_raw(&m, MOCK_CUT_BODY, "", 0);
     script_look(&m, &usual);
     mock_answer(&m, MOCK_ANSWER, 200, DONE, "", 0);
