@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chwrite/sink.h"
+#include "chwrite/internal.h"
 
 /* A query whose answer is rows of JSONEachRow, and the most that it may be. */
 struct question {
@@ -93,6 +93,8 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     struct buf sql = BUF_INIT;
     struct question q = {.what = "the table's identity", .asked = HTTP_ASKED_ROW};
     struct rows rows;
+    const char *uptime = "";
+    uint64_t seconds;
     int rc;
     const struct {
         const char *name, **to;
@@ -103,11 +105,13 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
              {"engine", &d->engine},
              {"engine_full", &d->engine_full},
              {"create_table_query", &d->create_table_query},
-             {"partition_key", &d->partition_key}};
+             {"partition_key", &d->partition_key},
+             {"uptime", &uptime}};
 
     buf_adds(&sql,
              "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
-             "toString(uuid) AS table_uuid, engine, engine_full, create_table_query, partition_key FROM system.tables");
+             "toString(uptime()) AS uptime, toString(uuid) AS table_uuid, engine, engine_full, create_table_query, "
+             "partition_key FROM system.tables");
     where_table(&sql, o, "name");
     buf_adds(&sql, " FORMAT JSONEachRow");
     q.sql = buf_str(&sql);
@@ -119,6 +123,11 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++) {
         rc = json_need_str(rows.at[0], f[i].name, &l->arena, f[i].to, q.what, err);
     }
+    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000)) {
+        return err_set(err, ERR_TROUBLE, "%s: the server's uptime is '%.20s'", q.what, uptime);
+    }
+    l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
+    l->seen_ms = time_mono_ms();
     d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
     d->database = o->database;
     d->table = o->table;
