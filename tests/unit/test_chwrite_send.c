@@ -467,6 +467,66 @@ static void test_refused_at_open(void **state)
     }
 }
 
+/* A hostile server: an answer about the table counts only where it is proven, whole, and no more than was asked for. */
+#define IDENTITY(uptime) \
+    "{\"server_uuid\":\"" UUID "\",\"server_version\":\"26.7.1.1\",\"server_host\":\"h\",\"table_uuid\":\"" TABLE \
+    "\",\"engine\":\"MergeTree\",\"engine_full\":\"MergeTree\",\"create_table_query\":\"\",\"partition_key\":\"\"," \
+    "\"uptime\":\"" uptime "\"}"
+static const struct {
+    const char *body;
+    unsigned counted;
+    bool own;
+    const char *why;
+} identities[] = {
+    {IDENTITY("9") "\n", 1, false,
+     "the table's identity: an answer of status 200 that the server did not provably give"},
+    {IDENTITY("9") "\n" IDENTITY("9") "\n", 2, true,
+     "has 2 whole lines, the server counted 2 rows, and 1 were asked for"},
+    {IDENTITY("9") "\n", 2, true, "has 1 whole lines, the server counted 2 rows"},
+    {IDENTITY("9"), 1, true, "has 0 whole lines, the server counted 1 rows"},
+    {IDENTITY("9") "\n{}", 1, true, "has 1 whole lines, the server counted 1 rows"},
+    {"<html>\n", 1, true, "the table's identity"},
+    {IDENTITY("soon") "\n", 1, true, "the table's identity: the server's uptime is 'soon'"},
+    {IDENTITY("18446744073709551615") "\n", 1, true, "the server's uptime is '18446744073709551615'"},
+};
+
+static void test_hostile_looks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof identities / sizeof *identities; i++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        const char *body = identities[i].body;
+        mock_listen(&m);
+        if (identities[i].own) {
+            mock_own(&m, MOCK_ANSWER, identities[i].counted, 0, body, strlen(body));
+        } else {
+            mock_answer(&m, MOCK_ANSWER, 200, "", body, strlen(body));
+        }
+        assert_null(open_sink(&m, &err));
+        if (err.kind != ERR_TROUBLE || strstr(err.text, identities[i].why) == NULL) {
+            fail_msg("identity %zu: kind %d: %s", i, (int)err.kind, err.text);
+        }
+        mock_stop(&m);
+        mock_free(&m);
+    }
+}
+
+static void test_endless_look(void **state)
+{
+    (void)state;
+    static char block[65536];
+    struct mock m;
+    struct err err = ERR_INIT;
+    memset(block, 'x', sizeof block);
+    mock_listen(&m);
+    mock_forever(&m, MOCK_ENDLESS, MOCK_ID, block, sizeof block);
+    assert_null(open_sink(&m, &err));
+    assert_string_equal(err.text, "the table's identity: the answer is larger than 16777216 bytes");
+    mock_stop(&m);
+    mock_free(&m);
+}
+
 static void test_old_line(void **state)
 {
     (void)state;
@@ -523,6 +583,8 @@ int main(void)
         cmocka_unit_test(test_unknown_connection),
         cmocka_unit_test(test_refused_at_open),
         cmocka_unit_test(test_untested),
+        cmocka_unit_test(test_hostile_looks),
+        cmocka_unit_test(test_endless_look),
         cmocka_unit_test(test_old_line),
     };
 
