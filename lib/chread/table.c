@@ -25,7 +25,8 @@ struct look {
     bool first_new, moved;
 };
 
-static int ask(struct look *l, const char *sql, size_t columns, struct http_asked asked, struct texts *t, const char *what)
+static int ask(struct look *l, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+               const char *what)
 {
     int status = session_texts(l->c, sql, columns, asked, t, what, l->why);
     if (l->statements++ == 0)
@@ -152,7 +153,8 @@ static void read_window(struct look *l, struct chread_table *t)
     struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
     struct buf sql = BUF_INIT;
     buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", name);
-    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 && x.n == 1;
+    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
+               x.n == 1;
     t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
     l->moved = l->moved || aside.moved;
     texts_free(&x);

@@ -48,7 +48,26 @@ static int take_rows(const struct question *q, const char *p, size_t n, uint64_t
     return 0;
 }
 
-static int no_rows(const struct question *q, const struct http_answer *answer, struct err *err)
+/* A server that lacks what every supported line has is named by its version. An old one proves none of its answers, and
+ * nothing but its refusal hangs on what it says here. */
+static void name_old_line(struct http *http, struct err *err)
+{
+    struct buf version = BUF_INIT, shown = BUF_INIT;
+    struct http_answer a;
+
+    http_text(http, "SELECT version() FORMAT TabSeparatedRaw", NULL, 64, &version, &a);
+    if ((a.outcome == HTTP_DONE || a.unproven) && version.len > 1) {
+        msg_mask(&shown, version.p, version.len - 1); /* without its line's end */
+        err_prefix(err, "the server is ClickHouse %s, of a line that is not supported", buf_str(&shown));
+    } else {
+        err_prefix(err, "the server is of a line that is not supported");
+    }
+    err->kind = ERR_REFUSED;
+    buf_free(&version);
+    buf_free(&shown);
+}
+
+static int no_rows(struct http *http, const struct question *q, const struct http_answer *answer, struct err *err)
 {
     if (answer->outcome == HTTP_ABORTED) {
         return err_set(err, ERR_TROUBLE, "%s: the answer is larger than %zu bytes", q->what, q->asked.bytes);
@@ -57,8 +76,7 @@ static int no_rows(const struct question *q, const struct http_answer *answer, s
     if (answer->code == 452) { /* a setting that the profile does not let change */
         err->kind = ERR_REFUSED;
     } else if (answer->code == 46 || answer->code == 47) { /* a function or a column that is not there */
-        err->kind = ERR_REFUSED;
-        err_prefix(err, "the server is of a line that is not supported");
+        name_old_line(http, err);
     }
     return -1;
 }
@@ -70,7 +88,7 @@ static int rows_of(struct http *http, const struct question *q, struct arena *a,
     int rc;
 
     if (http_text(http, q->sql, q->settings, q->asked.bytes, &text, &answer) != HTTP_DONE) {
-        rc = no_rows(q, &answer, err);
+        rc = no_rows(http, q, &answer, err);
     } else {
         const char *copy = arena_strndup(a, text.p != NULL ? text.p : "", text.len);
         rc = take_rows(q, copy, text.len, answer.result_rows, a, rows, err);

@@ -531,15 +531,19 @@ static void test_old_line(void **state)
 {
     (void)state;
     static const char text[] = "Code: 46. DB::Exception: Unknown function serverUUID\n";
-    struct mock m;
-    struct err err = ERR_INIT;
-    mock_listen(&m);
-    mock_answer(&m, MOCK_ANSWER, 500, CODE(46), text, sizeof text - 1);
-    assert_null(open_sink(&m, &err));
-    assert_int_equal(err.kind, ERR_REFUSED);
-    assert_non_null(strstr(err.text, "the server is of a line that is not supported: "));
-    mock_stop(&m);
-    mock_free(&m);
+    for (int named = 0; named < 2; named++) {
+        struct mock m;
+        struct err err = ERR_INIT;
+        mock_listen(&m);
+        mock_answer(&m, MOCK_ANSWER, 500, named ? "" : CODE(46), text, sizeof text - 1);
+        mock_answer(&m, MOCK_ANSWER, named ? 200 : 500, "", "18.16.1\n", 8);
+        assert_null(open_sink(&m, &err));
+        assert_int_equal(err.kind, ERR_REFUSED);
+        assert_non_null(strstr(err.text, named ? "the server is ClickHouse 18.16.1, of a line that is not supported: "
+                                               : "the server is of a line that is not supported: "));
+        mock_stop(&m);
+        mock_free(&m);
+    }
 }
 
 /* Another engine of the family, or another line, deduplicates as it likes: no resend there is taken for dropped. */
