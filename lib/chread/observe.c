@@ -141,6 +141,7 @@ static void put_request(struct json_w *w, const struct chread *c)
 {
     const struct chread_options *o = c->o;
     jw_obj(w, "settings");
+    put_text(w, "wait_end_of_query", "1"); /* with every statement, by http */
     for (size_t i = 0; i < c->n_settings; i++)
         put_text(w, c->settings[i].name, c->settings[i].value);
     jw_u64(w, "max_result_rows", o->max_rows);
