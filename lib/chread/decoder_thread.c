@@ -38,8 +38,7 @@ static int check_end(const struct decoder_thread *b, const struct piece *p, stru
         return err_set(err, ERR_TROUBLE,
                        "the server gave no count of the rows, so that the answer's end is not proven");
     if (came != p->rows)
-        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows,
-                       (unsigned long long)came);
+        return err_set(err, ERR_TROUBLE, "the server counted %" PRIu64 " rows and %" PRIu64 " came", p->rows, came);
     return 0;
 }
 
@@ -129,7 +128,7 @@ int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows)
 {
     at_hand(b)->end = true;
     at_hand(b)->counted = rows != NULL;
-    at_hand(b)->rows = rows != NULL ? *rows : 0;
+    at_hand(b)->rows = rows ? *rows : 0;
     return give_on(b);
 }
 
