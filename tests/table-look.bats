@@ -40,7 +40,8 @@ setup() {
 --url=http://127.0.0.1:1 --table=.orders|is not DATABASE.TABLE
 --url=http://127.0.0.1:1 --table=a.|is not DATABASE.TABLE
 --url=http://127.0.0.1:1 --table=a.b.c|give --database=NAME
---url=http://127.0.0.1:1 --table= --database=d|are no names
+--url=http://127.0.0.1:1 --table= --database=d|--table: its value is empty
+--url=http://127.0.0.1:1 --table=a --database=|--database: its value is empty
 --url=http://u:hunter2@127.0.0.1:1 --table=a.b|URL
 --url=http://127.0.0.1:1 --table=a.b --password-env=OWED_NOT_SET|OWED_NOT_SET
 --url=http://127.0.0.1:1 --table=a.b --query-timeout-ms=0|--query-timeout-ms

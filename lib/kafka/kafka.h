@@ -15,6 +15,7 @@
 #define OWED_KAFKA_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
 
 /* ---- connection properties ---- */
@@ -34,13 +35,30 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
 int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
 /* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
 int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
-/* The options of every program that talks to a broker: -b (bootstrap servers), -X, -E and -F as the three above. 1
- * where option is none of them. */
-int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err);
 /* Keep what is read ahead of so many partitions at once within bounds, unless a property said how much that is. */
 void kafka_conf_share(struct kafka_conf *c, size_t partitions);
 /* Kafka's own rule for a topic's name; it also keeps topic/partition/offset readable. */
 bool kafka_topic_ok(const char *topic);
+
+/* ---- the options of every program that talks to a broker ---- */
+
+struct kafka_options {
+    struct kafka_conf *conf;
+    int64_t timeout_ms;
+};
+#define KAFKA_TIMEOUT_MS 30000
+
+opt_take kafka_take_bootstrap, kafka_take_property, kafka_take_env, kafka_take_file;
+
+/* clang-format off */
+/* Entries for a table of options (base/options.h); K points to the options, whose conf is there already. */
+#define KAFKA_OPTIONS(K) \
+    OPT_TAKE("b,bootstrap", "HOST:PORT", kafka_take_bootstrap, (K)->conf, "brokers to ask first"), \
+    OPT_TAKE("X", "NAME=VALUE", kafka_take_property, (K)->conf, "a librdkafka property; a secret is refused here"), \
+    OPT_TAKE("E", "NAME=VARIABLE", kafka_take_env, (K)->conf, "the same, its value from the environment"), \
+    OPT_TAKE("F", "FILE", kafka_take_file, (K)->conf, "the same, NAME=VALUE lines"), \
+    OPT_I64("timeout-ms", &(K)->timeout_ms, 1, 3600000, "how long one answer of the broker is waited for (30000)")
+/* clang-format on */
 
 /* ---- the log ---- */
 

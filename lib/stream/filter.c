@@ -52,44 +52,22 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     return in->ended && !in->stopped && !out->stopped && !out->broken;
 }
 
-int stream_refuse(const struct err *err, enum next_action next)
-{
-    struct stream_out out;
-    stream_begin(&out, STDOUT_FILENO, NULL);
-    stream_put_stop(&out, err, next);
-    int status = stream_end(&out);
-    stream_out_free(&out);
-    return status;
-}
-
-int stream_refuse_filter(const struct err *usage, enum next_action next, size_t max_line)
+int stream_refuse(const struct err *usage, size_t max_line)
 {
     struct stream_in in;
     struct stream_out out;
     struct stream_line line;
     struct err err = ERR_INIT;
     stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
-    int status;
-    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
-        status = stream_refuse(usage, next);
-    } else {
-        stream_begin(&out, STDOUT_FILENO, &in);
-        stream_put_stop(&out, usage, next);
-        while (!out.broken && stream_next(&in, &line, &err) > 0)
-            stream_pass(&out, &line);
-        status = stream_end(&out);
-        stream_out_free(&out);
-    }
+    bool came = max_line != STREAM_NO_INPUT && !isatty(STDIN_FILENO) && stream_open(&in, &err) == 0;
+    stream_begin(&out, STDOUT_FILENO, came ? &in : NULL);
+    stream_put_stop(&out, usage, NEXT_FIX_USAGE);
+    while (came && !out.broken && stream_next(&in, &line, &err) > 0)
+        stream_pass(&out, &line);
+    int status = stream_end(&out);
+    stream_out_free(&out);
     stream_in_free(&in);
     return status;
-}
-
-int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--first") == 0)
-            return stream_refuse(err, NEXT_FIX_USAGE);
-    return stream_refuse_filter(err, NEXT_FIX_USAGE, max_line);
 }
 
 int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err)

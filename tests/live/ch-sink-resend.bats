@@ -86,7 +86,7 @@ load ch-sink
     table 'id Int64' 100
     { event 1; barrier 1 0; } | whole lane
     ch_fault when=withhold
-    run -0 --separate-stderr sink --timeout-ms=700 <lane
+    run -0 --separate-stderr sink --query-timeout-ms=700 <lane
     [ "$(ledger | jq -c '.[0][3:]')" = '[true,"may_duplicate"]' ]
     [ "$(count)" = 1 ]
 }
