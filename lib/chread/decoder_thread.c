@@ -34,8 +34,7 @@ static int check_end(const struct decoder_thread *b, const struct piece *p, stru
     if (chread_decode_end(b->d, err) != 0)
         return -1;
     if (came != p->rows)
-        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows,
-                       (unsigned long long)came);
+        return err_set(err, ERR_TROUBLE, "the server counted %" PRIu64 " rows and %" PRIu64 " came", p->rows, came);
     return 0;
 }
 

@@ -98,8 +98,7 @@ static size_t only_in(const struct chread_parts *a, const struct chread_parts *b
         if (k < b->n && strcmp(b->at[k].name, a->at[i].name) == 0 && b->at[k].rows == a->at[i].rows)
             continue;
         if (found++ < SHOWN)
-            buf_printf(out, "%s%s %s (%llu rows)", out->len > 0 ? ", " : "", what, a->at[i].name,
-                       (unsigned long long)a->at[i].rows);
+            buf_printf(out, "%s%s %s (%" PRIu64 " rows)", out->len > 0 ? ", " : "", what, a->at[i].name, a->at[i].rows);
     }
     if (found > SHOWN)
         buf_printf(out, ", and %zu more", found - SHOWN);

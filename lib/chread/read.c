@@ -114,8 +114,9 @@ static int read_keys(struct reading *r, const struct chread_keys *keys, struct b
         next = chread_keys_condition(keys, from, &limits, sql);
         if (next == from)
             return chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
-                              "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
-                              (unsigned long long)from + 1, (unsigned long long)r->c->limits.bytes);
+                              "key %" PRIu64
+                              " of the read does not fit into a statement: this user's max_query_size is %" PRIu64,
+                              from + 1, r->c->limits.bytes);
         status = one_query(r, sql, why);
     }
     return status;
@@ -141,7 +142,7 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     r.max_rows = keys != NULL ? c->o->max_rows : c->o->max_table_rows;
     chread_decoder_most(d, r.max_rows);
     r.b = decoder_thread_start(d);
-    int status = keys != NULL ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
+    int status = keys ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
     if (decoder_thread_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);

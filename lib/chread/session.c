@@ -105,7 +105,7 @@ const struct http_setting *session_settings(struct chread *c, uint64_t max_rows,
     struct http_setting *s = xcalloc(c->n_settings + 2, sizeof *s);
     for (size_t i = 0; i < c->n_settings; i++)
         s[i] = (struct http_setting){c->settings[i].name, c->settings[i].value};
-    snprintf(number, 24, "%llu", (unsigned long long)max_rows);
+    snprintf(number, 24, "%" PRIu64, max_rows);
     s[c->n_settings] = (struct http_setting){"max_result_rows", number};
     return *keep = s;
 }
@@ -196,7 +196,7 @@ static void add_always(struct chread *c)
     uint64_t ms = c->o->http.timeout_ms != 0 ? c->o->http.timeout_ms : HTTP_TIMEOUT_MS;
     for (size_t i = 0; i < COUNT(always); i++)
         add_setting(c, always[i].name, always[i].value);
-    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(ms / 1000 + (ms % 1000 != 0)));
+    snprintf(seconds, sizeof seconds, "%" PRIu64, ms / 1000 + (ms % 1000 != 0));
     add_setting(c, "max_execution_time", seconds);
 }
 
@@ -230,9 +230,9 @@ static int read_settings(struct chread *c, struct chread_why *why)
         for (size_t k = 0; k < COUNT(where_known); k++)
             if (strcmp(where_known[k].name, name) == 0)
                 value = where_known[k].value;
-        if (value == NULL && strstr(name, "overflow_mode") != NULL)
+        if (!value && strstr(name, "overflow_mode"))
             value = "throw";
-        if (value != NULL)
+        if (value)
             add_setting(c, name, value);
         else
             take_limit(name, t.rows[i][1], &c->limits);
@@ -291,7 +291,7 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     bool tested;
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
-    if (c->http == NULL) {
+    if (!c->http) {
         chread_say(why, STATUS_UNAVAILABLE, NEXT_FIX_USAGE, "%s", err.text);
         why->refused = err.kind == ERR_REFUSED;
         return -1;

@@ -142,7 +142,7 @@ static void read_window(struct look *l, struct chread_table *t)
 {
     static const char name[] = "non_replicated_deduplication_window";
     const char *in = strstr(t->engine_full, name);
-    if (in != NULL) {
+    if (in) {
         in += sizeof name - 1;
         in += strspn(in, " =");
         t->dedup_window = xstrndup(in, strspn(in, "0123456789"));
@@ -167,7 +167,7 @@ static void fill_texts(struct chread_table *t)
                           &t->table_uuid,    &t->engine,         &t->engine_full, &t->create_table_query,
                           &t->partition_key, &t->sorting_key,    &t->dedup_window};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (*all[i] == NULL)
+        if (!*all[i])
             *all[i] = xstrdup("");
 }
 
@@ -187,11 +187,11 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
     l->moved = false;
     if (read_server(l, t) != 0)
         return -1;
-    if (hold && e->server_uuid != NULL && strcmp(t->server_uuid, e->server_uuid) != 0)
+    if (hold && e->server_uuid && strcmp(t->server_uuid, e->server_uuid) != 0)
         return refuse(l->why, "server's UUID", t->server_uuid, e->server_uuid);
     if (read_table(l, t) != 0)
         return -1;
-    if (hold && e->table_uuid != NULL && strcmp(t->table_uuid, e->table_uuid) != 0)
+    if (hold && e->table_uuid && strcmp(t->table_uuid, e->table_uuid) != 0)
         return refuse(l->why, "table's UUID", t->table_uuid, e->table_uuid);
     if (read_columns(l, t) != 0 || read_mutations(l, t) != 0)
         return -1;

@@ -55,6 +55,17 @@ struct instant {
  */
 const char *instant_read(const char *p, size_t n, struct instant *out);
 
+/* What the sink knows of one kind of type. */
+struct kind {
+    /* Append a value that is not null as RowBinary. NULL, or a static text saying why not. */
+    const char *(*put)(const struct column *c, const struct json *v, struct buf *out);
+    bool is_signed;      /* an integer, or a time by its ticks */
+    bool days;           /* a time that is stored as days */
+    int64_t first, last; /* then: the range of the days */
+};
+
+const struct kind *sink_kind(const struct type *t);
+
 /* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */
 int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
                       size_t *ends, struct err *err);

@@ -85,7 +85,7 @@ load ch-sink
 @test "no answer in time is in doubt, and may still be executed when the window has moved on" {
     table 'id Int64' 100
     { event 1; barrier 1 0; } | whole lane
-    ch_fault 'when=stall&ms=1500'
+    ch_fault when=withhold
     run -0 --separate-stderr sink --timeout-ms=700 <lane
     [ "$(ledger | jq -c '.[0][3:]')" = '[true,"may_duplicate"]' ]
     [ "$(count)" = 1 ]
@@ -197,19 +197,21 @@ load ch-sink
 @test "kill -9 of the sink before and after its INSERT: no barrier, no evidence, at most the rows sent" {
     table 'id Int64'
     start_sink --batch-rows=1
-    ch_fault 'when=delay&ms=1500'
+    ch_fault when=hold
     { event 1; barrier 1 0; } >&9
-    sleep 0.5
+    ch_fault await=1
     kill -9 "$runner"
     wait "$runner" || true
     exec 9>&-
     run -1 grep -q barrier sink.out
     [ -z "$(find cap -name '*.sink.json*')" ]
+    [ "$(count)" = 0 ]
+    ch_fault release=1
     rm lane.fifo
     start_sink --batch-rows=1
-    ch_fault 'when=stall&ms=3000'
+    ch_fault when=withhold
     { event 2; barrier 1 0; } >&9
-    soon eval 'ch "SELECT count() FROM shop.$t WHERE id = 2" | grep -q 1'
+    ch_fault await=1
     kill -9 "$runner"
     wait "$runner" || true
     runner=''

@@ -30,6 +30,12 @@ static struct column column(const char *name, const char *type, const char *from
     return c;
 }
 
+static void column_free(struct column *c)
+{
+    free(c->name);
+    type_free(&c->type);
+}
+
 static struct json *parse(const char *text, struct arena *a)
 {
     struct json_error e;
@@ -75,7 +81,7 @@ static void every_value(void **state)
             fail_msg("%s <- %s: got %s (%s), want \"%s\"", chwrite_values[i].type, chwrite_values[i].value,
                      buf_str(&hex), rc == 0 ? "fit" : why, chwrite_values[i].why);
         }
-        free(c.name);
+        column_free(&c);
         arena_reset(&a);
     }
     buf_free(&got);
@@ -111,7 +117,7 @@ static void string_lengths(void **state)
         assert_memory_equal(got.p + cases[i].prefix_len, text, cases[i].n);
         free(text);
     }
-    free(c.name);
+    column_free(&c);
     buf_free(&got);
 }
 
@@ -126,8 +132,8 @@ static void absent_is_null(void **state)
     assert_int_equal(got.len, 0);
     assert_int_equal(chwrite_value(&nullable, NULL, &got, &why), 0);
     assert_true(buf_is(&got, "\x01", 1));
-    free(plain.name);
-    free(nullable.name);
+    column_free(&plain);
+    column_free(&nullable);
     buf_free(&got);
 }
 
@@ -177,7 +183,7 @@ static void whole_rows(void **state)
         }
     }
     for (size_t i = 0; i < 3; i++) {
-        free(at[i].name);
+        column_free(&at[i]);
     }
     arena_free(&a);
     buf_free(&got);
@@ -330,8 +336,8 @@ static void partitions_are_never_undercounted(void **state)
         blocks_free(&b);
         buf_free(&body);
     }
-    free(at[0].name);
-    free(at[1].name);
+    column_free(&at[0]);
+    column_free(&at[1]);
 }
 
 int main(void)
