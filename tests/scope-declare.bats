@@ -79,7 +79,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
 
 @test "options alone: --first reads nothing, and every id that was not given is named" {
     mkfifo silent
-    run -0 --separate-stderr bash -c "timeout 5 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
+    run -0 --separate-stderr bash -c "timeout 60 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
         --column=id:UInt64 --column='k:LowCardinality(String)' --column='amount:Decimal(18, 4)' <>silent"
     [ "$(reason)" = "declared, not established: the cluster's id, topic id of orders, the server's UUID, the table's UUID" ]
     document | jq -e '.destination == {server_uuid: null, server_version: null, database: "shop", table: "orders", table_uuid: null} and
