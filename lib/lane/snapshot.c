@@ -69,11 +69,11 @@ static int check_log(const struct kafka_log *log, const struct snapshot *s, stru
     if (strcmp(s->log.topic, log->topic) != 0)
         return err_set(err, ERR_REFUSED, "its topic is %s, not %s", s->log.topic, log->topic);
     if (strcmp(s->log.cluster_id, log->cluster_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s: its cluster is %s, this one is %s", log->topic, s->log.cluster_id,
-                       log->cluster_id);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_CLUSTER_OTHER), "topic %s: its cluster is %s, this one is %s",
+                        log->topic, s->log.cluster_id, log->cluster_id);
     if (s->log.topic_id && log->topic_id && strcmp(s->log.topic_id, log->topic_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id,
-                       log->topic_id);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_TOPIC_RECREATED),
+                        "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id, log->topic_id);
     return 0;
 }
 
@@ -110,13 +110,14 @@ int lane_position_check(const struct kafka_log *log, const struct lane_part *par
                         struct err *err)
 {
     if (part->position < b->low)
-        return err_set(err, ERR_TROUBLE,
-                       "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
-                       log->topic, part->partition, part->position, b->low - 1);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_RANGE_EXPIRED),
+                        "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
+                        log->topic, part->partition, part->position, b->low - 1);
     if (part->position > b->high)
-        return err_set(err, ERR_REFUSED,
-                       "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64 ": another log",
-                       log->topic, part->partition, part->position, b->high);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_RANGE_BEYOND),
+                        "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64
+                        ": another log",
+                        log->topic, part->partition, part->position, b->high);
     return 0;
 }
 
