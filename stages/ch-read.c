@@ -128,7 +128,7 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
 {
     struct json *doc;
     if (r->expect.table != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second scope");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
     /* What is kept of it points into the text, so the text is kept. */
     struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
     if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
@@ -143,7 +143,7 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
     struct json *arr;
     bool key = false;
     if (r->keys != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second columns line");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
     if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
         columns_parse(arr, false, &r->cols, err) != 0)
         return -1;
@@ -201,8 +201,8 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns",
-                       (unsigned long long)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %llu: a row before the columns",
+                        (unsigned long long)line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
                        why != NULL ? why : "more than the row");
@@ -227,8 +227,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
     if (line->type == LINE_OBSERVATION)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already",
-                       (unsigned long long)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
     arena_reset(&r->line);
     struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
     if (v == NULL)

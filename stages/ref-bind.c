@@ -77,7 +77,8 @@ static int on_scope(struct bind *b, const struct stream_line *line, struct err *
 {
     struct json *document;
     if (b->document)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
     const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope",
                                               err);
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
@@ -94,7 +95,8 @@ static int on_other(struct bind *b, const struct stream_line *line, const char *
     const struct json *doc = json_parse(line->p, line->n, &b->line, NULL);
     if (!json_is(json_get(doc, name), text))
         return 0;
-    return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                    "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)

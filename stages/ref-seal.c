@@ -187,7 +187,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
     struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
     const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope",
                                               err);
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
@@ -249,8 +250,8 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     struct json_error e;
     if (!s->document) {
         s->refused = true;
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)",
-                       (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
     }
     if (!s->begun && begin(s, err) != 0) {
         s->refused = true;
@@ -334,7 +335,7 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
-        stream_put_stop(&s->out, &err, CODE_IO_FAILED);
+        stream_put_stop(&s->out, &err, CODE_USAGE);
         return;
     }
     put_account(s, &end);

@@ -95,6 +95,12 @@ static int refuse(const struct stream_line *line, const char *why, struct err *e
     return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": %s", line->line_no, why);
 }
 
+static int no_place(const struct stream_line *line, const char *why, struct err *err)
+{
+    refuse(line, why, err);
+    return err_cause(err, BECAUSE(CODE_LINE_UNEXPECTED));
+}
+
 /* A member was not as it must be: say on which line. */
 static int misfit(const struct stream_line *line, struct err *err)
 {
@@ -129,7 +135,7 @@ static int fit_scope(const struct diff *d, const struct stream_line *line, struc
 static int on_scope(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->has_scope)
-        return refuse(line, "a second scope", err);
+        return no_place(line, "a second scope", err);
     struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err),
                 *document;
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
@@ -148,7 +154,7 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
     if (d->rows)
         return buf_is(&d->columns_line, line->p, line->n)
                    ? 0
-                   : refuse(line, "other columns than those of the rows before", err);
+                   : no_place(line, "other columns than those of the rows before", err);
     struct json *doc = parse(d, line, err), *list;
     if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
         return misfit(line, err);
@@ -168,7 +174,7 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     if (d->rows)
         return 0;
     if (d->columns.n == 0)
-        return refuse(line, "rows before their columns line", err);
+        return no_place(line, "rows before their columns line", err);
     if (fit_scope(d, line, err) != 0)
         return -1;
     bool *key = arena_zalloc(&d->arena, d->columns.n * sizeof *key);
@@ -270,7 +276,7 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     if (split_row(d, line, &row, &side, err) != 0)
         return -1;
     if (d->ask.side[side].closed)
-        return refuse(line, "a row after its side was closed", err);
+        return no_place(line, "a row after its side was closed", err);
     size_t len;
     const char *why = "";
     if (!cells_scan_row(row.cells, row.cells_len, d->columns.n, &len, d->ends, d->columns.n, &why))
@@ -305,7 +311,7 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
         return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
     struct multiset_side_seen *s = &d->ask.side[which];
     if (s->closed)
-        return refuse(line, "a side that was closed before", err);
+        return no_place(line, "a side that was closed before", err);
     s->seen = s->closed = true;
     s->whole = whole;
     if (d->observed && !d->ask.table_whole && which <= MULTISET_REFERENCE && rows > 0)
@@ -370,7 +376,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct json *doc = parse(d, line, err);
     bool stable = true, whole = false;
     if (d->observed)
-        return refuse(line, "a second observation", err);
+        return no_place(line, "a second observation", err);
     if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
         json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
         return misfit(line, err);

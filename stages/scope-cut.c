@@ -242,14 +242,14 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
     }
     cut_put_head(c, out);
     if (put_rows(c, out, o->expected, &err) != 0) {
-        stream_put_stop(out, &err, CODE_IO_FAILED);
+        stream_put_stop(out, &err, CODE_USAGE);
         return;
     }
     bool whole = c->status == STATUS_PASSED;
     stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
-        stream_put_stop(out, &err, CODE_IO_FAILED);
+        stream_put_stop(out, &err, CODE_USAGE);
 }
 
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)

@@ -197,8 +197,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     if (line->type == LINE_SCOPE || line->type == LINE_BUNDLE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a %s already", (uintmax_t)line->line_no,
-                       line_type_name(line->type));
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: the stream has a %s already",
+                        (uintmax_t)line->line_no, line_type_name(line->type));
     if (line->type == LINE_COLUMNS)
         return r->d.has_table
                    ? 1
@@ -249,7 +249,7 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)
-        stream_put_stop(out, &err, CODE_IO_FAILED);
+        stream_put_stop(out, &err, CODE_USAGE);
     buf_free(&text);
 }
 

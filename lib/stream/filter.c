@@ -13,8 +13,11 @@ static void filter_line(struct stream_out *out, const struct stream_line *line, 
     err_reset(&err);
     /* After a stop, whoever wrote it, nothing more is decided here. */
     int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
-    if (rc < 0)
+    if (rc < 0) {
+        char number[24];
+        cause_add(&err.cause, "line", fact_number(number, line->line_no));
         stream_put_stop(out, &err, refused == CODE_NONE ? CODE_LINE_MALFORMED : refused);
+    }
     if (rc <= 0)
         stream_pass(out, line);
     if (line->type == LINE_STOP)
