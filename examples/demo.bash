@@ -57,7 +57,7 @@ judge() {
     verdict --json <"$work/last" >"$work/report.json" 2>>"$work/stderr" || status=$?
     if [ -n "$fixtures" ]; then
         mkdir -p "$fixtures/$scenario"
-        cp "$work/last" "$fixtures/$scenario/4-rows-diff.ndjson"
+        cp "$work/last" "$fixtures/$scenario/8-rows-diff.ndjson"
         echo "$status" >"$fixtures/$scenario/status"
     fi
     return "$status"

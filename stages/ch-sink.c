@@ -19,6 +19,7 @@
 
 #include "chwrite/chwrite.h"
 #include "stream/stream.h"
+#include "evidence/account.h"
 #include "evidence/places.h"
 
 #define BATCH_ROWS 1000
@@ -95,6 +96,8 @@ static const struct option longopts[] = {
 
 struct options {
     struct chwrite_options w;
+    const char *job, *operator_id, *attempt;
+    uint64_t subtask;
     struct chwrite_from *from; /* at most argc of them */
     const char **with;
     size_t n_with;
@@ -123,7 +126,7 @@ static int add_from(struct options *o, char *arg, struct err *err)
 static int set_number(int c, const char *arg, struct options *o, struct err *err)
 {
     switch (c) {
-    case OPT_SUBTASK: o->has_subtask = true; return parse_u64(arg, 0, UINT32_MAX, &o->w.subtask, "--subtask", err);
+    case OPT_SUBTASK: o->has_subtask = true; return parse_u64(arg, 0, UINT32_MAX, &o->subtask, "--subtask", err);
     case OPT_BATCH_ROWS: return parse_u64(arg, 1, CHWRITE_MAX_ROWS, &o->batch_rows, "--batch-rows", err);
     case OPT_BATCH_MS: return parse_u64(arg, 0, 3600000, &o->batch_ms, "--batch-ms", err);
     case OPT_TIMEOUT: return parse_u64(arg, 1, 86400000, &o->w.http.timeout_ms, "--timeout-ms", err);
@@ -137,19 +140,19 @@ static int check_options(const struct options *o, struct err *err)
 {
     const struct chwrite_options *w = &o->w;
 
-    if (w->http.url == NULL || w->database == NULL || w->table == NULL || w->job == NULL || w->operator_id == NULL ||
-        w->attempt == NULL || !o->has_subtask) {
+    if (w->http.url == NULL || w->database == NULL || w->table == NULL || o->job == NULL || o->operator_id == NULL ||
+        o->attempt == NULL || !o->has_subtask) {
         return err_set(err, ERR_REFUSED,
                        "--url, --database, --table, --job, --operator, --subtask and --attempt are needed");
     }
-    if (*w->database == '\0' || *w->table == '\0' || *w->attempt == '\0') {
+    if (*w->database == '\0' || *w->table == '\0' || *o->attempt == '\0') {
         return err_set(err, ERR_REFUSED, "--database, --table or --attempt is empty");
     }
     if (!utf8_valid(w->database, strlen(w->database)) || !utf8_valid(w->table, strlen(w->table)) ||
-        !utf8_valid(w->attempt, strlen(w->attempt))) {
+        !utf8_valid(o->attempt, strlen(o->attempt))) {
         return err_set(err, ERR_REFUSED, "--database, --table or --attempt is not UTF-8");
     }
-    if (!evidence_job_ok(w->job) || !evidence_operator_ok(w->operator_id)) {
+    if (!evidence_job_ok(o->job) || !evidence_operator_ok(o->operator_id)) {
         return err_set(err, ERR_REFUSED, "--job or --operator is no plain id");
     }
     if (o->password_env != NULL && o->password_file != NULL) {
@@ -173,9 +176,9 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
         case OPT_DATABASE: o->w.database = optarg; break;
         case OPT_TABLE: o->w.table = optarg; break;
         case OPT_COLUMN: o->with[o->n_with++] = optarg; break;
-        case OPT_JOB: o->w.job = optarg; break;
-        case OPT_OPERATOR: o->w.operator_id = optarg; break;
-        case OPT_ATTEMPT: o->w.attempt = optarg; break;
+        case OPT_JOB: o->job = optarg; break;
+        case OPT_OPERATOR: o->operator_id = optarg; break;
+        case OPT_ATTEMPT: o->attempt = optarg; break;
         case OPT_CAPTURE_DIR: o->capture_dir = optarg; break;
         case OPT_FROM:
             if (add_from(o, optarg, err) != 0) {
@@ -206,32 +209,49 @@ struct sink {
     const struct options *o;
     struct chwrite *w; /* NULL before the first line that needs it */
     struct stream_out out;
-    struct arena line, interval; /* reset for each line, and for each interval */
-    struct ledger_entry *ledger;
-    size_t n_ledger, cap_ledger;
-    uint64_t seen;  /* events of this interval, those of the batch included */
-    uint64_t after; /* the barrier before it */
-    bool has_watermark, said;
-    int64_t watermark, batch_since;
+    struct arena line; /* reset for each line */
+    struct account account;
+    bool said;
+    int64_t batch_since;
 };
+
+static void enter(struct account *a, const struct chwrite_sent *sent)
+{
+    bool in_doubt = sent->cut + sent->errors > 0;
+
+    account_enter(a, (struct ledger_entry){.token = sent->token,
+                                           .rows = sent->rows,
+                                           .blocks = sent->blocks,
+                                           .attempts = sent->attempts,
+                                           .in_doubt = in_doubt,
+                                           .resend = !in_doubt            ? RESEND_NONE
+                                                     : sent->deduplicated ? RESEND_DEDUPLICATED
+                                                                          : RESEND_MAY_DUPLICATE,
+                                           .recorded = true,
+                                           .tokens = sent->tokens,
+                                           .cut = sent->cut,
+                                           .errors = sent->errors,
+                                           .restarted = sent->restarted});
+}
 
 /* Send what is held, if anything, and enter it in the ledger. */
 static int flush(struct sink *s, struct err *err)
 {
     uint64_t rows = s->w == NULL ? 0 : chwrite_rows(s->w);
+    struct chwrite_sent sent;
+    struct buf token = BUF_INIT;
+    int rc;
 
     if (rows == 0) {
         return 0;
     }
-    if (s->n_ledger == s->cap_ledger) {
-        s->cap_ledger = s->cap_ledger * 2 + 16;
-        s->ledger = xrealloc(s->ledger, s->cap_ledger * sizeof *s->ledger);
+    account_token(&s->account, rows, chwrite_body(s->w), &token);
+    rc = chwrite_send(s->w, buf_str(&token), &sent, err);
+    if (rc == 0) {
+        enter(&s->account, &sent);
     }
-    if (chwrite_send(s->w, s->after, s->seen - rows, &s->interval, &s->ledger[s->n_ledger], err) != 0) {
-        return -1;
-    }
-    s->n_ledger++;
-    return 0;
+    buf_free(&token);
+    return rc;
 }
 
 static int need_table(struct sink *s, struct err *err)
@@ -254,13 +274,13 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
     doc = json_parse_named(line->p, line->n, &s->line, where, err);
     if (doc == NULL || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
         json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 ||
-        chwrite_add(s->w, values, at, where, err) != 0) {
+        chwrite_add(s->w, values, at != NULL ? at : where, err) != 0) {
         return -1;
     }
+    account_row(&s->account, at);
     if (chwrite_rows(s->w) == 1) {
         s->batch_since = time_mono_ms();
     }
-    s->seen++;
     if (chwrite_rows(s->w) >= s->o->batch_rows || chwrite_bytes(s->w) >= BATCH_BYTES ||
         time_mono_ms() - s->batch_since >= (int64_t)s->o->batch_ms) {
         return flush(s, err);
@@ -278,33 +298,22 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
     if (json_get(doc, "ts") == NULL) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
-    s->has_watermark = true;
-    return json_need_i64(doc, "ts", &s->watermark, "watermark", err);
+    s->account.has_watermark = true;
+    return json_need_i64(doc, "ts", &s->account.watermark, "watermark", err);
 }
 
 /* What the interval came to, beside its capture. */
 static void leave_evidence(struct sink *s, struct barrier *b)
 {
-    const struct options *o = s->o;
-    struct interval iv = {.job = o->w.job,
-                          .operator_id = o->w.operator_id,
-                          .attempt = o->w.attempt,
-                          .subtask = o->w.subtask,
-                          .epoch = b->checkpoint,
-                          .previous = b->previous,
-                          .has_watermark = s->has_watermark,
-                          .watermark = s->watermark,
-                          .destination = *chwrite_destination(s->w),
-                          .ledger = s->ledger,
-                          .n_ledger = s->n_ledger};
+    struct interval iv = account_interval(&s->account, b);
     struct left entry;
     struct err err = ERR_INIT;
 
-    if (o->capture_dir == NULL) {
+    if (s->o->capture_dir == NULL) {
         return;
     }
-    interval_set_capture(&iv, barrier_find(b, o->w.operator_id, o->w.subtask, LEFT_CAPTURE), s->seen);
-    if (interval_write(o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
+    iv.destination = *chwrite_destination(s->w);
+    if (interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
         barrier_add(b, &s->line, &entry);
     } else if (!s->said) {
         msg_error("checkpoint %" PRIu64 ": the interval has no evidence: %s", b->checkpoint, err.text);
@@ -312,37 +321,20 @@ static void leave_evidence(struct sink *s, struct barrier *b)
     }
 }
 
-static int check_barrier(const struct sink *s, const struct barrier *b, struct err *err)
-{
-    if (strcmp(b->job, s->o->w.job) != 0 || strcmp(b->attempt, s->o->w.attempt) != 0) {
-        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s",
-                       b->checkpoint, b->job, b->attempt, s->o->w.job, s->o->w.attempt);
-    }
-    if (b->previous != s->after || b->checkpoint <= s->after) {
-        return err_set(err, ERR_REFUSED,
-                       "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
-                       b->checkpoint, b->previous, s->after);
-    }
-    return 0;
-}
-
 static int on_barrier(struct sink *s, const struct stream_line *line, struct err *err)
 {
     struct barrier b;
     struct buf text = BUF_INIT;
 
-    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || check_barrier(s, &b, err) != 0 ||
-        flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
+    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 ||
+        account_follows(&s->account, &b, err) != 0 || flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
     leave_evidence(s, &b);
     barrier_put(&text, &b);
     stream_put(&s->out, LINE_BARRIER, text.p, text.len);
     buf_free(&text);
-    s->after = b.checkpoint;
-    s->seen = 0;
-    s->n_ledger = 0;
-    arena_reset(&s->interval);
+    account_next(&s->account, b.checkpoint);
     return 0;
 }
 
@@ -422,16 +414,15 @@ static void run(struct sink *s, struct stream_in *in)
 static void sink_free(struct sink *s)
 {
     chwrite_close(s->w);
-    free(s->ledger);
+    account_free(&s->account);
     arena_free(&s->line);
-    arena_free(&s->interval);
     stream_out_free(&s->out);
 }
 
 int main(int argc, char **argv)
 {
     struct options o = {.batch_rows = BATCH_ROWS, .batch_ms = BATCH_MS, .max_line = STREAM_MAX_LINE};
-    struct sink s = {.o = &o, .line = ARENA_INIT, .interval = ARENA_INIT};
+    struct sink s = {.o = &o, .line = ARENA_INIT, .account = ACCOUNT_INIT};
     struct stream_in in;
     struct err err = ERR_INIT;
     char *password = NULL;
@@ -448,6 +439,10 @@ int main(int argc, char **argv)
         status = rc > 0 ? status : stream_refuse(&err, CODE_USAGE);
     } else {
         o.w.http.password = password;
+        s.account.job = o.job;
+        s.account.operator_id = o.operator_id;
+        s.account.attempt = o.attempt;
+        s.account.subtask = o.subtask;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
         in.lane = true;
         run(&s, &in);

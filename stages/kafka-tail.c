@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -22,6 +23,7 @@
 #define WAIT_MS 100      /* longest block on an empty poll: what the connection suffers is heard between two */
 #define CHECK_MS 1000    /* longest wait for the topic's identity at a barrier that can be put later */
 #define EMPTY_BARRIERS 2 /* after the last one: they show that nothing more was owed */
+#define NEVER INT64_MAX
 
 static const char HELP[] =
     "usage: kafka-tail -b HOST:PORT -t TOPIC [option…]\n"
@@ -38,7 +40,7 @@ static const char HELP[] =
     "      --watermark-ms=N       least time between two watermark lines (200)\n"
     "      --idle-ms=N            a lane without records for so long holds nothing back (1000; 0: never)\n"
     "      --checkpoint-dir=DIR   write barriers and, before each, the lanes' snapshots under DIR; needs --job\n"
-    "      --interval-ms=N        time between two barriers (1000)\n"
+    "      --interval-ms=N        time between two barriers (1000; 0: only where SIGUSR1 asks for one)\n"
     "      --job=ID               the job\n"
     "      --operator=ID          this source in the job's graph (1)\n"
     "      --generation=N         of the job's parallelism (1)\n"
@@ -138,7 +140,7 @@ static int take_number(struct options *o, int c, struct err *err)
     case OPT_LAG: return parse_i64(optarg, 0, INT64_MAX, &o->lag_ms, "--watermark-lag-ms", err);
     case OPT_WATERMARK: return parse_i64(optarg, 0, day, &o->watermark_ms, "--watermark-ms", err);
     case OPT_IDLE: return parse_i64(optarg, 0, day, &o->idle_ms, "--idle-ms", err);
-    case OPT_INTERVAL: return parse_i64(optarg, 1, day, &o->interval_ms, "--interval-ms", err);
+    case OPT_INTERVAL: return parse_i64(optarg, 0, day, &o->interval_ms, "--interval-ms", err);
     case OPT_GENERATION: return parse_u64(optarg, 1, UINT64_MAX, &o->generation, "--generation", err);
     case OPT_FIRST_EPOCH:
         return parse_u64(optarg, 1, UINT64_MAX - EMPTY_BARRIERS - 1, &o->first_epoch, "--first-epoch", err);
@@ -407,6 +409,38 @@ static int checkpoint(struct tail *t, bool last, struct err *err)
     return put_barriers(t) == 0 ? 0 : err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
 }
 
+/* SIGUSR1 asks for a barrier. It is blocked, so that one that came at any time since the start is still pending here.
+ */
+static bool barrier_asked(void)
+{
+    sigset_t usr1;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    return sigtimedwait(&usr1, NULL, &(struct timespec){0}) == SIGUSR1;
+}
+
+static int64_t after_interval(const struct tail *t, int64_t now)
+{
+    return t->o.interval_ms ? now + t->o.interval_ms : NEVER;
+}
+
+/* The barrier that is due, if one is. One that had to be put off stays due, so that what was asked for comes. */
+static int take_checkpoint(struct tail *t, struct err *err)
+{
+    int64_t now = time_mono_ms();
+    uint64_t due = t->epoch;
+    if (barrier_asked())
+        t->next_barrier_ms = now;
+    if (now < t->next_barrier_ms)
+        return 0;
+    if (checkpoint(t, false, err) != 0)
+        return -1;
+    t->next_barrier_ms = after_interval(t, now);
+    if (t->epoch == due && t->next_barrier_ms > now + CHECK_MS)
+        t->next_barrier_ms = now + CHECK_MS;
+    return 0;
+}
+
 /* ---- records ---- */
 
 static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, struct err *err)
@@ -482,17 +516,13 @@ static int read_log(struct tail *t, struct err *err)
         }
     while (!all_done(t)) {
         size_t n = 0;
-        int64_t now = time_mono_ms();
-        if (t->o.checkpoint_dir && now >= t->next_barrier_ms) {
-            if (checkpoint(t, false, err) != 0)
-                return -1;
-            t->next_barrier_ms = now + t->o.interval_ms;
-        }
+        if (t->o.checkpoint_dir && take_checkpoint(t, err) != 0)
+            return -1;
         if (kafka_read(t->kafka, 0, t->events, KAFKA_BATCH, &n, err) != 0)
             return of_topic(t, err);
         if (!n && wait_events(t, &n, err) != 0)
             return -1;
-        now = time_mono_ms();
+        int64_t now = time_mono_ms();
         for (size_t i = 0; i < n; i++)
             if (take_event(t, &t->events[i], now, err) != 0)
                 return -1;
@@ -521,7 +551,7 @@ static int run(struct tail *t, struct err *err)
     if (t->o.checkpoint_dir)
         write_starts(t);
     int64_t now = time_mono_ms();
-    t->next_barrier_ms = now + t->o.interval_ms;
+    t->next_barrier_ms = after_interval(t, now);
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct lane *lane = &t->lanes[i];
         lane->last_record_ms = now;
@@ -560,6 +590,10 @@ int main(int argc, char **argv)
     static struct tail t;
     struct err err = ERR_INIT;
     int status = OWED_OK;
+    sigset_t usr1;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, NULL); /* before any thread, so that it waits for barrier_asked in all of them */
     msg_init(argv[0]);
     int options = read_options(argc, argv, &t.o, &status, &err);
     if (options == 0 && open_lanes(&t, &err) == 0) {

@@ -104,7 +104,8 @@ static int on_watermark(struct join *j, struct lane *l, const struct stream_line
     l->idle = false;
     if (rc == 0)
         rc = json_opt_bool(doc, "idle", &l->idle, "watermark", err);
-    if (rc == 0 && !l->idle) {
+    /* A lane that is no longer idle and has no time yet says only that. */
+    if (rc == 0 && !l->idle && (json_get(doc, "ts") || !json_get(doc, "idle"))) {
         rc = json_need_i64(doc, "ts", &l->time, "watermark", err);
         l->has_time = rc == 0;
     }

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2034,SC2154 # make-job uses job; bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load make-job
+load stop-at
 
 setup_file() {
     make_job "$BATS_FILE_TMPDIR/job"
@@ -172,29 +173,25 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 }
 
 @test "a checkpoint that completes in the meantime is a change" {
-    # A marker appears while a large capture is copied.
-    head -c 60000000 /dev/zero >>job/capture/op-2/subtask-0/epoch-7.cap
-    (
-        while [ -z "$(find . -maxdepth 1 -name '.out.tmp-*')" ]; do :; done
-        cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/COMPLETED-8
-    ) 2>/dev/null 3>&- &
-    local watcher=$!
-    run --separate-stderr pack_job job out --json
-    wait $watcher
+    start_stopped /epoch-7.cap 1 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
+        --include-state --include-captures --out=out --json
+    cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/COMPLETED-8
+    kill -CONT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat stdout)
     [ "$status" -eq 1 ]
     [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = changed ]
     nothing_left
 }
 
 @test "a signal leaves nothing" {
-    head -c 400000000 /dev/zero >>job/capture/op-2/subtask-0/epoch-7.cap
-    "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture --include-captures --out=out \
-        >stdout 2>stderr 3>&- &
-    local pid=$!
-    while [ -z "$(find . -maxdepth 1 -name '.out.tmp-*')" ]; do kill -0 $pid; done
-    kill -TERM $pid
+    start_stopped /epoch-7.cap 1 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
+        --include-captures --out=out
+    kill -TERM "$pid"
+    kill -CONT "$pid"
     local got=0
-    wait $pid || got=$?
+    wait "$pid" || got=$?
     [ $got -eq 143 ]
     run cat stderr
     [[ $output == *"interrupted by signal 15"* ]]

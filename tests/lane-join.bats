@@ -46,6 +46,20 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     [ "$(jq -c 'select(.idle)' <<<"$output" | wc -l)" -eq 1 ]
 }
 
+@test "a lane that is no longer idle and has no time yet holds back those that have" {
+    { echo '{"type":"watermark","idle":false}'; barrier 1 0; watermark 20; barrier 2 1; } | whole a
+    { idle; barrier 1 0; barrier 2 1; watermark 30; } | whole b
+    run -0 --separate-stderr lane-join a b
+    [ "$(jq -c 'select(.type == "watermark" or .type == "barrier") | .ts // .idle // .checkpoint' <<<"$output" | head -n 3 | paste -sd' ')" = "1 20 2" ]
+    { watermark 10; barrier 1 0; } | whole b
+    { echo '{"type":"watermark","idle":false}'; barrier 1 0; } | whole a
+    run -0 --separate-stderr lane-join a b
+    [[ "$(types)" == "barrier 1,"* ]]
+    echo '{"type":"watermark"}' | whole a
+    run -2 --separate-stderr lane-join a
+    [[ $stderr == *"watermark.ts: missing"* ]]
+}
+
 @test "a lane that ends before the others' barrier is unfinished" {
     { event 1; } | whole a
     { barrier 1 0; } | whole b

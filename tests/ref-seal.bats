@@ -3,6 +3,7 @@
 # ref-seal: an artifact that says what it is, and every reason for which it is not whole.
 bats_require_minimum_version 1.5.0
 load job-stages
+load stop-at
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -242,11 +243,10 @@ BAD
     run -2 --separate-stderr ref-seal --name=n --out=/dev/null <"$events"
     echo old >ref
     mkfifo in
-    ref-seal --name=n --out=ref <in >/dev/null 3>&- &
-    pid=$!
-    exec 8>in
+    exec 8<>in
     head -n 60 "$events" >&8
-    sleep 0.3
+    # All that has come is read.
+    start_stopped /in 2 ref-seal --name=n --out=ref <in
     kill -9 "$pid"
     wait "$pid" || true
     exec 8>&-

@@ -29,7 +29,7 @@ whole() {
 
 # What a stream shows besides its checks: bundle, scope, columns, observation and summary of a saved run.
 about() {
-    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson"
+    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson"
 }
 
 decide() { # expected status, arguments...
@@ -191,7 +191,7 @@ EOF
 
 # Change the saved stream that passed: a jq filter over its lines, which may give none or several for one.
 edit() {
-    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
+    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
     { cat "$BATS_TEST_TMPDIR/lines"; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' "$BATS_TEST_TMPDIR/lines"; } \
         >"$BATS_TEST_TMPDIR/stream"
 }

@@ -11,10 +11,10 @@
 #ifndef OWED_BASE_H
 #define OWED_BASE_H
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -186,8 +186,10 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *err);
 int file_read_fd(int fd, const char *name, size_t max, struct buf *out, struct err *err);
 /* Write n bytes, whatever write(2) takes at a time. */
 int fd_write_all(int fd, const void *p, size_t n, const char *name, struct err *err);
+/* Append 16 hex digits that nobody can foresee, so that nothing waits under a temporary name for whoever makes it. */
+void temp_suffix(struct buf *out);
 /* Publish bytes under path: written beside it under a temporary name, synced, renamed, directory synced.
- * The temporary name is ".<name>.tmp-<pid>". Nothing is left under either name on failure. */
+ * The temporary name is ".<name>.tmp-" and what nobody can foresee. Nothing is left under either name on failure. */
 int file_publish(const char *path, const void *p, size_t n, struct err *err);
 /* As file_publish, and refuse when path exists. */
 int file_publish_new(const char *path, const void *p, size_t n, struct err *err);
@@ -249,14 +251,16 @@ void sleep_ms(int64_t ms);
  * own, which is killed with child_end, when a signal ends this program (HUP, INT, QUIT, TERM, PIPE), and the child
  * itself whatever ends this program. One at a time. */
 struct child {
-    pid_t pid;  /* 0: none */
-    int in;     /* what it reads; not blocking; -1 once closed */
-    int out;    /* what it writes; not blocking */
-    int unread; /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be
-                   counted */
-    int status; /* of wait(2), after child_end */
+    pid_t pid;    /* 0: none */
+    pid_t warden; /* of its group, which it ends once this program is gone */
+    int in;       /* what it reads; not blocking; -1 once closed */
+    int out;      /* what it writes; not blocking */
+    int unread;   /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be
+                     counted */
+    int life;     /* our end of what the warden waits on */
+    int status;   /* of wait(2), after child_end */
 };
-#define CHILD_INIT ((struct child){0, -1, -1, -1, 0})
+#define CHILD_INIT ((struct child){0, 0, -1, -1, -1, -1, 0})
 
 /* Start argv[0], found by PATH, without a shell. ERR_REFUSED where it cannot be run, with its name and nothing of its
  * arguments. */

@@ -24,7 +24,7 @@ struct kafka_conf;
 
 struct kafka_conf *kafka_conf_new(void);
 void kafka_conf_free(struct kafka_conf *c); /* NULL is fine */
-/* True when a property of this name holds a credential. */
+/* True when a property of this name holds a credential, by the names of redact_name. */
 bool kafka_conf_secret(const char *name);
 /* One property. Refuses an unknown one, a bad value, and those that decide what is read (group.id, isolation.level,
  * auto.offset.reset, …): these are this module's. An error never shows the value of a secret. */

@@ -29,15 +29,17 @@ struct type {
     unsigned bits;
     unsigned precision, scale;
     bool nullable, low_cardinality;
-    char name[256]; /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
-    char zone[64];  /* of DateTime and DateTime64; display only, never compared */
+    char *name;      /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
+    struct type *of; /* of TYPE_OTHER: its arguments where all are types, such as of Array(T) or Tuple(name T) */
+    size_t n_of;
 };
 
 /* Parse a ClickHouse type name (any spelling that the server prints or that a CREATE accepts for these types,
  * such as Decimal64(4), DateTime('UTC'), LowCardinality(Nullable(String)), Nullable(Decimal(18, 4))). A name that
  * is well formed and has no cells (Array(String), FixedString(3), UUID, Enum8(...)) is TYPE_OTHER. ERR_REFUSED for
- * text that is no type name at all. */
+ * text that is no type name at all; nothing is then to be freed. */
 int type_parse(const char *p, size_t n, struct type *out, struct err *err);
+void type_free(struct type *t);
 /* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
  * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
 bool type_equal(const struct type *a, const struct type *b);

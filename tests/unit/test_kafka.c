@@ -35,13 +35,20 @@ static void test_secrets_by_name(void **state)
                                           "ssl.key.pem",
                                           "sasl.oauthbearer.client.secret",
                                           "sasl.oauthbearer.config",
+                                          "sasl.oauthbearer.client.credentials.client.secret",
                                           "sasl.oauthbearer.assertion.private.key.passphrase",
+                                          "sasl.oauthbearer.assertion.private.key.pem",
+                                          "sasl.jaas.config",
                                           "ssl_key"};
     static const char *const plain[] = {"bootstrap.servers",
                                         "sasl.username",
                                         "security.protocol",
                                         "ssl.key.location",
+                                        "ssl.keystore.location",
+                                        "sasl.mechanisms",
                                         "sasl.oauthbearer.token.endpoint.url",
+                                        "sasl.oauthbearer.assertion.private.key.file",
+                                        "sasl.oauthbearer.client.credentials.client.id",
                                         "ssl.ca.location"};
     (void)state;
     struct kafka_conf *c = kafka_conf_new();
