@@ -50,7 +50,8 @@ static int on_scope(struct bind *b, const struct stream_line *line, struct err *
 {
     struct json *document;
     if (b->document)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
     const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope",
                                               err);
     if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
@@ -67,7 +68,8 @@ static int on_other(struct bind *b, const struct stream_line *line, const char *
     const struct json *doc = json_parse(line->p, line->n, &b->line, NULL);
     if (!json_is(json_get(doc, name), text))
         return 0;
-    return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                    "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -163,8 +165,9 @@ static void conclude(struct bind *b)
     }
     buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
     stream_put_side(&b->out, SIDE_REFERENCE, 0, r->complete ? r->rows : 0, r->complete, reason.p);
-    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p,
-                     evidence, r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
+    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
+                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,
+                     buf_str(&counts));
     put_account(b);
     buf_free(&reason);
     buf_free(&counts);
@@ -175,11 +178,11 @@ static void work(struct bind *b)
     struct err err = ERR_INIT;
     if (!b->document) {
         err_set(&err, ERR_REFUSED, "stdin: no scope line: run this stage after one that writes the scope");
-        stream_put_stop(&b->out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&b->out, &err, CODE_SCOPE_LINE_MISSING);
         return;
     }
     if (b->o.expected && file_begin(&b->expected, b->o.expected, &err) != 0) {
-        stream_put_stop(&b->out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(&b->out, &err, CODE_USAGE);
         return;
     }
     int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
@@ -192,7 +195,7 @@ static void work(struct bind *b)
     if (rc == 0)
         conclude(b);
     else
-        stream_put_stop(&b->out, &err, err.kind == ERR_REFUSED ? NEXT_RIGHT_REFERENCE : NEXT_FIX_USAGE);
+        stream_put_stop(&b->out, &err, CODE_REFERENCE_MALFORMED);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
  * 3 the rows are not whole (the account says why) or the stream is unfinished.
  */
 #include "program/program.h"
+#include "stream/check.h"
 #include "stream/stream.h"
 
 #include <string.h>
@@ -225,8 +226,9 @@ static int start(struct run *r, struct err *err)
 {
     if (program_start(&r->program, r->o.command, err) == 0)
         return 0;
-    program_not_whole(&r->program, "%s", err->text);
-    stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+    err_cause(err, BECAUSE(CODE_PROGRAM_NOT_RUN, {"program", r->program.name}));
+    program_not_whole(&r->program, &err->cause, "%s", err->text);
+    stream_put_stop(&r->out, err, CODE_PROGRAM_NOT_RUN);
     return -1;
 }
 
@@ -275,7 +277,10 @@ static void put_account(struct run *r)
 {
     struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
     bool whole = program_whole(&r->program);
-    buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s,\"reasons\":[", whole ? "true" : "false");
+    buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s", whole ? "true" : "false");
+    if (!whole)
+        cause_put(line, &r->program.cause);
+    buf_adds(line, ",\"reasons\":[");
     if (!whole)
         put_text(line, r->program.reason.p, r->program.reason.len);
     buf_adds(line, "],\"program\":");
@@ -310,13 +315,14 @@ static void finish(struct run *r, bool whole)
         p->fed = true;
         program_serve(p, PROGRAM_END);
     } else {
-        program_not_whole(p, "the stream did not come whole");
+        program_not_whole(p, r->in.stop_reason ? &r->in.stop_cause : &r->out.stop_cause,
+                          "the stream did not come whole");
     }
     program_end(p);
     uint64_t missing = r->o.strict ? program_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
-        program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
-                          missing > 1 ? ", nor other records" : "");
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
+                          buf_str(&place), missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */

@@ -39,7 +39,7 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
         size_t at;
         if (columns_find(all, m->name, m->name_len, &at))
             continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB,
+        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
                 "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where, (uintmax_t)line,
                 (int)m->name_len, m->name);
         p->said_name = true;
@@ -109,8 +109,9 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
     const char *at = at_of(event, &at_len);
     cells_of(p, values, where, line);
     if (keyed_add(p->keyed, p->key.p, p->key.len, p->cells.p, p->cells.len) && !p->said_key) {
-        cut_say(p->c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "the key does not name one row: %.*s names another at %.*s",
-                (int)p->key.len - 1, p->key.p, at ? (int)at_len : 1, at ? at : "?");
+        cut_say(p->c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_REPEATS),
+                "the key does not name one row: %.*s names another at %.*s", (int)p->key.len - 1, p->key.p,
+                at ? (int)at_len : 1, at ? at : "?");
         p->said_key = true;
     }
     stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
@@ -156,8 +157,8 @@ static int check_digest(struct capture_reader *r, const struct bundle_artifact *
     capture_read_digest(r, &bytes, sha);
     if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
         return 0;
-    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path,
-                   (uintmax_t)bytes, sha);
+    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                    "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
 }
 
 static void read_capture(struct pass *p, const struct cut_interval *i)
@@ -167,7 +168,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     struct capture_reader r;
     int fd = bundle_open_file(p->c->b, i->capture, &f, &err);
     if (fd < 0) {
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_CAPTURES);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MISSING);
         return;
     }
     int rc = capture_read_open(&r, fd, i->capture, &err);
@@ -178,7 +179,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     if (rc == 0)
         rc = check_digest(&r, f, &err);
     if (rc != 0)
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_AGAIN);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
     capture_read_close(&r);
     close(fd);
 }

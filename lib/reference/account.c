@@ -4,6 +4,7 @@
  * whether they fit each other and the scope.
  */
 #include "reference/reference.h"
+#include "stream/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +32,17 @@ static void put_item(struct buf *list, const char *p, size_t n)
     buf_free(&plain);
 }
 
-void reference_story_say(struct reference_story *s, const char *fmt, ...)
+void reference_story_say(struct reference_story *s, const struct cause *cause, const char *fmt, ...)
 {
     struct buf text = BUF_INIT;
     va_list ap;
     va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    if (!s->first)
+    if (!s->first) {
         s->first = xstrndup(text.p ? text.p : "", text.len);
+        s->cause = *cause;
+    }
     if (s->n_reasons < REFERENCE_REASONS)
         put_item(&s->reasons, text.p ? text.p : "", text.len);
     s->n_reasons++;
@@ -61,7 +64,7 @@ static bool is_member(const struct json_member *m, const char *name)
 /* All that the account says beside its verdict. */
 static void record_rest(struct reference_story *s, const struct json *doc, const char *stage)
 {
-    static const char *const taken[] = {"type", "stage", "complete", "reasons", "verified"};
+    static const char *const taken[] = {"type", "stage", "complete", "code", "facts", "reasons", "verified"};
     bool any = false;
     if (s->recorded.len > 0)
         buf_addc(&s->recorded, ',');
@@ -86,7 +89,7 @@ static void record_rest(struct reference_story *s, const struct json *doc, const
 
 /* Its texts, each with its stage before it. */
 static int each_text(struct reference_story *s, const struct json *doc, const char *name, const char *stage,
-                     struct err *err)
+                     const struct cause *cause, struct err *err)
 {
     const struct json *list = json_get(doc, name);
     if (!list)
@@ -100,7 +103,7 @@ static int each_text(struct reference_story *s, const struct json *doc, const ch
             return err_set(err, ERR_REFUSED, "account of %s.%s[%zu]: not a string", stage, name, i);
         buf_printf(&text, "%s: %.*s", stage, (int)v->len, v->str);
         if (strcmp(name, "reasons") == 0)
-            reference_story_say(s, "%s", buf_str(&text));
+            reference_story_say(s, cause, "%s", buf_str(&text));
         else
             put_item(&s->verified, text.p, text.len);
         buf_free(&text);
@@ -132,10 +135,15 @@ int reference_story_account(struct reference_story *s, const char *p, size_t n, 
     if (known_stage(s, stage))
         return err_set(err, ERR_REFUSED, "a second account of %s", stage);
     uint64_t before = s->n_reasons;
-    if (each_text(s, doc, "reasons", stage, err) != 0 || each_text(s, doc, "verified", stage, err) != 0)
+    struct cause cause;
+    if (cause_parse(doc, "account", &cause, err) != 0)
+        return -1;
+    if (cause.code == CODE_NONE)
+        cause = *BECAUSE(CODE_REFERENCE_NOT_WHOLE);
+    if (each_text(s, doc, "reasons", stage, &cause, err) != 0 || each_text(s, doc, "verified", stage, &cause, err) != 0)
         return -1;
     if (!complete && s->n_reasons == before)
-        reference_story_say(s, "%s: incomplete, without a reason", stage);
+        reference_story_say(s, &cause, "%s: incomplete, without a reason", stage);
     record_rest(s, doc, stage);
     if (strcmp(stage, "kafka-read") == 0)
         s->reader = doc;
@@ -174,19 +182,22 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
     if (!range) {
         if (r->has_from && r->from == r->to)
             return true;
-        reference_story_say(s, "kafka-read gives no account of %s/%ju", topic, (uintmax_t)r->partition);
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read gives no account of %s/%ju", topic,
+                            (uintmax_t)r->partition);
         return false;
     }
     if (!number(range, "from", &from) || !number(range, "to", &to) || to != (uint64_t)r->to ||
         (r->has_from && from != (uint64_t)r->from)) {
-        reference_story_say(s, "kafka-read read %ju to %ju of %s/%ju, which is not the scope's range", (uintmax_t)from,
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "kafka-read read %ju to %ju of %s/%ju, which is not the scope's range", (uintmax_t)from,
                             (uintmax_t)to, topic, (uintmax_t)r->partition);
         return false;
     }
     bool short_of = json_get(range, "position") && (!number(range, "position", &position) || position != to);
     if (!complete || complete->type != JSON_TRUE || short_of) {
         if (s->n_reasons == 0)
-            reference_story_say(s, "kafka-read did not read %s/%ju to its end", topic, (uintmax_t)r->partition);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read did not read %s/%ju to its end", topic,
+                                (uintmax_t)r->partition);
         return false;
     }
     return true;
@@ -207,7 +218,8 @@ static bool judge_log(struct reference_story *s, const struct scope_source *sour
         if (!json_is(json_get(log, "topic"), source->topic) ||
             (!is_other(log, "cluster_id", source->cluster_id) && !is_other(log, "topic_id", source->topic_id)))
             continue;
-        reference_story_say(s, "kafka-read read another %s than the scope's, by its ids", source->topic);
+        reference_story_say(s, BECAUSE(CODE_TOPIC_RECREATED), "kafka-read read another %s than the scope's, by its ids",
+                            source->topic);
         return false;
     }
     return true;
@@ -220,8 +232,8 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
     for (size_t i = 0; i < scope->n_sources; i++) {
         const char *wanted = scope->sources[i].isolation;
         if (isolation && isolation->type == JSON_STRING && !json_is(isolation, wanted)) {
-            reference_story_say(s, "kafka-read read %s under %.*s, the scope says %s", scope->sources[i].topic,
-                                (int)isolation->len, isolation->str, wanted);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read read %s under %.*s, the scope says %s",
+                                scope->sources[i].topic, (int)isolation->len, isolation->str, wanted);
             all = false;
         }
         all = judge_log(s, &scope->sources[i]) && all;
@@ -239,13 +251,15 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
         if (!number(s->reader, "delivered", &delivered) || !number(s->program, "records", &records) ||
             delivered != records)
             reference_story_say(
-                s, "the records that kafka-read delivered are not those that ref-run was given, by their counts");
+                s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                "the records that kafka-read delivered are not those that ref-run was given, by their counts");
         else
             check_done(s, "ref-seal: records delivered and records given to the program, by their counts");
     }
     if (s->program) {
         if (!number(s->program, "rows", &made) || made != rows)
-            reference_story_say(s, "%ju rows came, which is not what ref-run counts", (uintmax_t)rows);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%ju rows came, which is not what ref-run counts",
+                                (uintmax_t)rows);
         else
             check_done(s, "ref-seal: rows of the program and rows sealed, by their counts");
     }
@@ -257,9 +271,11 @@ void reference_story_judge(struct reference_story *s, const struct scope *scope,
     if (s->reader)
         judge_reader(s, scope);
     else if (!word)
-        reference_story_say(s, "no account of kafka-read: nothing says that the source was read whole");
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "no account of kafka-read: nothing says that the source was read whole");
     if (!s->program && !word)
-        reference_story_say(s, "no account of ref-run: nothing says that every record went through the program");
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "no account of ref-run: nothing says that every record went through the program");
     judge_counts(s, sealed + failed);
     if (word && (!s->reader || !s->program)) {
         if (s->recorded.len > 0)
@@ -289,6 +305,7 @@ void reference_story_end(struct reference_story *s, struct reference_end *end)
         put_item(&s->reasons, more, strlen(more));
     }
     end->complete = s->n_reasons == 0;
+    end->cause = s->cause;
     end->reasons = bracketed(s, &s->reasons, "[]");
     end->verified = bracketed(s, &s->verified, "[]");
     end->recorded = bracketed(s, &s->recorded, "{}");

@@ -28,7 +28,8 @@ static int one_of_several(const struct json *shard, struct err *err)
     uint64_t of = 0;
     if (!shard || (json_u64(json_get(shard, "of"), &of) && of == 1))
         return 0;
-    return err_set(err, ERR_TROUBLE, "the stream is one shard of several, and the others are not in it");
+    return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_SHARDS_APART),
+                    "the stream is one shard of several, and the others are not in it");
 }
 
 /* A check is the word of a stage that the stream went through. */
@@ -357,7 +358,7 @@ static int reference(const struct report *r, const struct report_sides *s, struc
     return left_out(r, bound->doc, err) == 0 ? kept(r, bound->doc, rows, err) : -1;
 }
 
-int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
+static int whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
 {
     struct report_sides sides;
     if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 ||
@@ -367,4 +368,11 @@ int report_whole(const struct report *r, const struct json *stages, const struct
         report_compared(r, &sides, err) != 0)
         return -1;
     return one_of_several(shard, err);
+}
+
+int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
+{
+    if (whole(r, stages, shard, err) == 0)
+        return 0;
+    return err_cause(err, BECAUSE(err->kind == ERR_REFUSED ? CODE_EVIDENCE_CONTRADICTS : CODE_EVIDENCE_LACKING));
 }

@@ -36,9 +36,6 @@ static const char *const kinds[] = {KIND_TABLE(X)};
 #define X(id, text) [RELATION_##id] = text,
 static const char *const relations[] = {RELATION_TABLE(X)};
 #undef X
-#define X(id, text) [NEXT_##id] = text,
-static const char *const nexts[] = {NEXT_TABLE(X)};
-#undef X
 
 static size_t line_index(const char *p, size_t n)
 {
@@ -118,9 +115,4 @@ const char *relation_name(enum relation r)
 enum relation relation_of(const char *p, size_t n)
 {
     return (enum relation)relation_index(p, n);
-}
-
-const char *next_action_text(enum next_action n)
-{
-    return nexts[n];
 }

@@ -531,7 +531,7 @@ static void test_range_whose_start_expires(void **state)
     expect(&r, KAFKA_RANGE_COMPLETE, 7, 0, NULL);
     kafka_range_end(&r, &passed);
     expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6, past the range's start 5");
-    kafka_range_fail(&r, "another reason");
+    kafka_range_fail(&r, BECAUSE(CODE_RANGE_BEYOND), "another reason");
     expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6");
     kafka_range_free(&r);
 }
@@ -560,9 +560,9 @@ static void test_account_of_a_read(void **state)
     a[0].recounted = true;
     a[0].aborted = 4;
     kafka_range_init(&a[1], 1, 5, 9);
-    kafka_range_fail(&a[1], "a broker said \xff");
+    kafka_range_fail(&a[1], BECAUSE(CODE_BROKER_FAILED), "a broker said \xff");
     kafka_range_init(&b[0], 0, 2, 2);
-    kafka_source_fail(&sources[1], "another cluster");
+    kafka_source_fail(&sources[1], BECAUSE(CODE_CLUSTER_OTHER), "another cluster");
     kafka_account_put(&line, sources, 2);
     line.p[0] = '{';
     buf_addc(&line, '}');
@@ -573,6 +573,9 @@ static void test_account_of_a_read(void **state)
     assert_int_equal(reasons->len, 2); /* a reason of a whole source is said once */
     assert_true(json_is(reasons->u.items[0], "orders/1: a broker said \\xff"));
     assert_true(json_is(reasons->u.items[1], "returns: another cluster"));
+    assert_true(json_is(json_get(doc, "code"), "broker-failed")); /* the first one's, with its place */
+    assert_true(json_is(json_get(json_get(doc, "facts"), "partition"), "orders/1"));
+    assert_true(json_is(json_get(json_get(doc, "facts"), "topic"), "orders"));
     static const char range[] =
         "{\"topic\":\"orders\",\"partition\":0,\"from\":0,\"to\":10,\"position\":10,\"offsets\":10,\"delivered\":1,"
         "\"null_values\":0,\"not_delivered\":9,\"aborted\":4,\"marker_or_absent\":5,\"complete\":true,\"reason\":\"\"}";
