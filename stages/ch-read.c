@@ -181,11 +181,6 @@ static void on_check(struct run *r, const struct json *line)
     }
 }
 
-static bool is_side(const struct stream_row *row, const char *side)
-{
-    return row->side_len == strlen(side) && memcmp(row->side, side, row->side_len) == 0;
-}
-
 static int on_row(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
@@ -193,7 +188,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     size_t len = 0;
     if (stream_row(line, &row, err) != 0)
         return -1;
-    if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
+    if (!side_is_owed(row.side))
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
@@ -239,7 +234,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, SIDE_DESTINATION, r->reads.n, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }
@@ -401,7 +396,8 @@ static void put_check(struct run *r, const struct chread_why *why)
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
+        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], whole,
+                                                       whole ? NULL : why->reason});
     put_check(r, why);
     put_uncovered(r, why);
 }

@@ -102,21 +102,13 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     struct bind *b = ctx;
     switch (line->type) {
     case LINE_SCOPE: return on_scope(b, line, err);
-    case LINE_SIDE: return on_other(b, line, "side", SIDE_REFERENCE, err);
+    case LINE_SIDE: return on_other(b, line, "side", side_name(SIDE_REFERENCE), err);
     case LINE_ACCOUNT: return on_other(b, line, "stage", "ref-bind", err);
     default: return 0;
     }
 }
 
 /* ---- what is added ---- */
-
-static void put_require(struct bind *b)
-{
-    static const enum check_name names[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION,
-                                            CHECK_REFERENCE_CAPTURE};
-    /* What a sink received is known of a bundle alone. */
-    stream_put_require(&b->out, names, json_is(json_get(b->document, "origin"), "declared") ? 2 : 3);
-}
 
 /* The rows, each held to its columns; those of an incomplete reference are checked and not given. */
 static int put_rows(struct bind *b, struct err *err)
@@ -126,7 +118,7 @@ static int put_rows(struct bind *b, struct err *err)
     while ((rc = reference_next(&b->r, &row, err)) == 1) {
         if (!b->r.complete)
             continue;
-        stream_put_row(&b->out, SIDE_REFERENCE, 0, row->cells, row->cells_len, row->at, row->at_len, NULL);
+        stream_put_row(&b->out, SIDE_REFERENCE, row->cells, row->cells_len, row->at, row->at_len, NULL);
         if (b->o.expected &&
             (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
             return -1;
@@ -189,7 +181,7 @@ static void conclude(struct bind *b)
         msg_error("'%s': %s", b->o.reference, reason.p);
     }
     buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
-    stream_put_side(&b->out, SIDE_REFERENCE, 0, r->complete ? r->rows : 0, r->complete, reason.p);
+    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p,
                      evidence, r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
     put_account(b);
@@ -213,7 +205,7 @@ static void work(struct bind *b)
     if (rc == 0)
         rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
     if (rc == 0) {
-        put_require(b);
+        stream_put_require(&b->out, &(struct run_known){.reference = true, .declared = b->scope.declared});
         rc = put_rows(b, &err);
     }
     if (rc == 0)

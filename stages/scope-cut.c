@@ -164,10 +164,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct stream_out *out, bool complete_table)
 {
-    static const enum check_name names[] = {
-        CHECK_BUNDLE_MANIFEST,       CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_SCOPE,
-        CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,   CHECK_DESTINATION_COVERAGE};
-    stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
+    stream_put_require(out, &(struct run_known){.scope = true, .complete_table = complete_table});
 }
 
 static void put_checks(struct cut *c, struct stream_out *out)
@@ -244,7 +241,7 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
         return;
     }
     bool whole = c->status == STATUS_PASSED;
-    stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
+    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, NEXT_FIX_USAGE);

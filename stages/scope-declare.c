@@ -231,13 +231,10 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
 
 static void put_scope(struct stream_out *out, struct scope *s, const char *note, const char *path)
 {
-    /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
-    static const enum check_name names[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_REFERENCE_SCOPE,
-                                            CHECK_REFERENCE_DESTINATION};
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     scope_put(&text, s);
-    stream_put_require(out, names, sizeof names / sizeof *names);
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
     struct buf *line = stream_build(out, LINE_SCOPE);
     buf_adds(line, ",\"document\":");
     buf_add(line, text.p, text.len);

@@ -37,17 +37,17 @@ static const struct option longopts[] = {
 };
 
 struct options {
-    enum report_profile profile;
+    enum profile profile;
     bool json;
     const char *report;
     uint64_t list, max_line;
 };
 
 /* Of several the one that requires most: each holds those before it. */
-static int add_profile(const char *s, enum report_profile *most, struct err *err)
+static int add_profile(const char *s, enum profile *most, struct err *err)
 {
-    enum report_profile p;
-    if (report_profile_parse(s, &p, err) != 0)
+    enum profile p;
+    if (profile_parse(s, &p, err) != 0)
         return -1;
     *most = p > *most ? p : *most;
     return 0;
@@ -81,9 +81,9 @@ static void gather(struct stream_in *in, struct report *r)
     while ((rc = stream_next(in, &line, &r->input)) > 0)
         if (report_line(r, &line, &r->input) != 0)
             break;
+    report_imply(r, in->stages);
     if (rc == 0) {
         r->input = (struct err)ERR_INIT;
-        report_imply(r, in->stages);
         report_whole(r, in->stages, in->shard, &r->input);
     }
     if (r->input.kind != ERR_NONE)
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     struct stream_in in;
     struct report r;
     report_init(&r);
-    report_profile(&r, o.profile);
+    r.profile = o.profile;
     stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
     gather(&in, &r);
     report_decide(&r, in.stages);

@@ -113,7 +113,7 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
                 (int)p->key.len - 1, p->key.p, at ? (int)at_len : 1, at ? at : "?");
         p->said_key = true;
     }
-    stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
+    stream_put_row(p->out, SIDE_CAPTURED, p->cells.p, p->cells.len, at, at_len, again);
     put_expected(p, at, at_len);
     p->c->rows++;
     return 0;

@@ -54,24 +54,24 @@ static void note_first(struct compare *c, struct multiset_text *first)
 static bool reads_differ(const struct compare *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (entry_copies(c->t, c->group[i], MULTISET_READ1) != entry_copies(c->t, c->group[i], MULTISET_READ2))
+        if (entry_copies(c->t, c->group[i], SIDE_READ1) != entry_copies(c->t, c->group[i], SIDE_READ2))
             return true;
     return false;
 }
 
 static unsigned found_side(const struct work *w, unsigned read)
 {
-    return w->found_captured ? MULTISET_CAPTURED : read == 1 ? MULTISET_READ1 : MULTISET_READ2;
+    return w->found_captured ? SIDE_CAPTURED : read == 1 ? SIDE_READ1 : SIDE_READ2;
 }
 
 /* True where the relation looks at the key at hand. */
 static bool in_scope(const struct compare *c, const struct work *w)
 {
     switch (w->relation) {
-    case RELATION_DELIVERY: return side_rows(c, MULTISET_CAPTURED) > 0;
+    case RELATION_DELIVERY: return side_rows(c, SIDE_CAPTURED) > 0;
     case RELATION_TRANSFORMATION:
-    case RELATION_REFERENCE_DESTINATION: return side_rows(c, MULTISET_CAPTURED) + side_rows(c, MULTISET_REFERENCE) > 0;
-    default: return side_rows(c, w->owed) + side_rows(c, MULTISET_READ1) + side_rows(c, MULTISET_READ2) > 0;
+    case RELATION_REFERENCE_DESTINATION: return side_rows(c, SIDE_CAPTURED) + side_rows(c, SIDE_REFERENCE) > 0;
+    default: return side_rows(c, w->owed) + side_rows(c, SIDE_READ1) + side_rows(c, SIDE_READ2) > 0;
     }
 }
 
@@ -79,8 +79,8 @@ static bool in_scope(const struct compare *c, const struct work *w)
 static bool ambiguous(const struct compare *c, const struct work *w)
 {
     size_t rows = 0;
-    for (size_t i = 0; w->owed == MULTISET_CAPTURED && i < c->n; i++)
-        rows += entry_copies(c->t, c->group[i], MULTISET_CAPTURED) > 0;
+    for (size_t i = 0; w->owed == SIDE_CAPTURED && i < c->n; i++)
+        rows += entry_copies(c->t, c->group[i], SIDE_CAPTURED) > 0;
     return rows > 1;
 }
 
@@ -221,7 +221,7 @@ static void compare_key(struct compare *c, struct work *w)
     }
     if (!in_scope(c, w))
         return;
-    if (w->owed == MULTISET_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
+    if (w->owed == SIDE_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
         w->out->excluded_keys++;
         return;
     }

@@ -13,7 +13,7 @@ struct multiset_side_seen {
 };
 
 struct multiset_question {
-    struct multiset_side_seen side[MULTISET_SIDES];
+    struct multiset_side_seen side[SIDES];
     bool required[CHECK_NAMES];
     char *unsettled;  /* why the destination as it was read decides nothing, or NULL */
     bool table_whole; /* the observation says that the table was read whole */

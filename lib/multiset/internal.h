@@ -53,7 +53,7 @@ struct entry {
 enum fate { FATE_FINE, FATE_MISSING, FATE_CHANGED, FATE_DUPLICATED, FATES };
 
 struct wide {
-    uint64_t copies[MULTISET_SIDES];
+    uint64_t copies[SIDES];
     uint64_t left[FATES]; /* copies of each fate still to be given out, in the relation at hand */
 };
 
@@ -86,7 +86,7 @@ struct item {
     uint32_t key_len; /* of the key's cells where they are a prefix, else 0 */
     uint64_t hash;
     uint64_t number;        /* of an owed row with a place, else NO_NUMBER */
-    const uint64_t *copies; /* one a side, where side is MULTISET_SIDES */
+    const uint64_t *copies; /* one a side, where side is SIDES */
     unsigned side;          /* one copy of this side */
     unsigned again;
 };
@@ -247,7 +247,7 @@ void key_set_free(struct key_set *s);
 struct work {
     struct multiset_relation *out;
     enum relation relation;
-    unsigned owed;       /* MULTISET_CAPTURED or MULTISET_REFERENCE */
+    enum side owed;
     bool found_captured; /* found: captured rows; else the destination */
     bool reads;          /* this one looks for keys that the reads saw differently */
     struct list list;

@@ -22,7 +22,7 @@ struct multiset {
     struct key_set excluded;
     struct arena arena;
     struct buf key;
-    uint64_t rows[MULTISET_SIDES];
+    uint64_t rows[SIDES];
     struct lane lane[LANES];
     bool on_disk;
 };
@@ -68,14 +68,14 @@ static int submit(struct multiset *m, struct lane *l, struct err *err)
     return 0;
 }
 
-int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err)
+int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err)
 {
     struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
     uint64_t hash = key_hash(&m->form, key.p, key.n), number = NO_NUMBER;
     struct lane *l = &m->lane[hash >> LANE_BIT & (LANES - 1)];
     if (lane_full(l, row->len) && submit(m, l, err) != 0)
         return -1;
-    if (row->at && side <= MULTISET_REFERENCE) {
+    if (row->at && side <= SIDE_REFERENCE) {
         if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
             return -1;
         number = m->places[side].rows - 1;
@@ -143,9 +143,9 @@ static void plan(struct multiset *m, struct comparison *k, const bool asked[RELA
             continue;
         struct work *w = &k->works[k->n++];
         *w = (struct work){.out = &out->of[r], .relation = (enum relation)r};
-        w->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !reference) ? MULTISET_CAPTURED
-                                                                                   : MULTISET_REFERENCE;
-        w->found_captured = r == RELATION_TRANSFORMATION;
+        struct relation_sides sides = relation_sides((enum relation)r, reference, false);
+        w->owed = sides.owed;
+        w->found_captured = sides.found == SIDE_CAPTURED;
         w->placed = m->places[w->owed].rows;
         w->reads = !w->found_captured && !reads;
         reads = reads || w->reads;

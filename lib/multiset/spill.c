@@ -50,7 +50,7 @@ int parts_put(struct parts *p, const struct item *item, struct err *err)
     varint_put(&s->held, item->len);
     if (item->number != NO_NUMBER)
         varint_put(&s->held, item->number);
-    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++)
+    for (size_t i = 0; item->side == SIDES && i < SIDES; i++)
         varint_put(&s->held, item->copies[i]);
     buf_add(&s->held, item->row, item->len);
     return spool_full(s) ? spool_flush(s, err) : 0;
@@ -66,7 +66,7 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
         .len = e->len,
         .hash = key_hash(t->form, key.p, key.n),
         .number = NO_NUMBER,
-        .side = MULTISET_SIDES,
+        .side = SIDES,
         .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) |
                  (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
     };
@@ -76,7 +76,7 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
 int parts_spill(struct parts *p, struct table *t, struct err *err)
 {
     struct item item;
-    uint64_t copies[MULTISET_SIDES];
+    uint64_t copies[SIDES];
     for (unsigned side = 0; side < 2; side++) {
         const struct order *o = &t->order[side];
         uint64_t number = 0;
@@ -99,7 +99,7 @@ int parts_spill(struct parts *p, struct table *t, struct err *err)
         item_of(t, e, &item);
         item.copies = copies;
         uint64_t any = 0;
-        for (unsigned s = 0; s < MULTISET_SIDES; s++)
+        for (unsigned s = 0; s < SIDES; s++)
             any |= copies[s] = entry_copies(t, e, s);
         if (any && parts_put(p, &item, err) != 0)
             return -1;
@@ -129,7 +129,7 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
             return 0;
         used += k;
     }
-    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++) {
+    for (size_t i = 0; item->side == SIDES && i < SIDES; i++) {
         if ((k = varint_get(p + used, have - used, &copies[i])) == 0)
             return 0;
         used += k;
@@ -144,7 +144,7 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
 struct load {
     struct spool_reader in;
     struct item items[ITEMS];
-    uint64_t copies[ITEMS][MULTISET_SIDES];
+    uint64_t copies[ITEMS][SIDES];
     size_t n;
 };
 

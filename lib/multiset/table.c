@@ -142,9 +142,9 @@ struct wide *entry_wide(struct table *t, struct entry *e)
     }
     struct wide *w = &t->wide[t->wide_n];
     memset(w, 0, sizeof *w);
-    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+    for (unsigned s = 0; s < SIDES; s++)
         w->copies[s] = entry_copies(t, e, s);
-    uint64_t flags = ~(((uint64_t)1 << (MULTISET_SIDES * COUNT_BITS)) - 1);
+    uint64_t flags = ~(((uint64_t)1 << (SIDES * COUNT_BITS)) - 1);
     e->state = (e->state & flags) | ENTRY_WIDE | t->wide_n++;
     return w;
 }
@@ -162,11 +162,11 @@ static void count(struct table *t, struct entry *e, const struct item *item)
     if (item->again)
         e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) |
                     (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
-    if (item->side < MULTISET_SIDES) {
+    if (item->side < SIDES) {
         count_side(t, e, item->side, 1);
         return;
     }
-    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+    for (unsigned s = 0; s < SIDES; s++)
         count_side(t, e, s, item->copies[s]);
 }
 

@@ -2,6 +2,8 @@
 /* Gathering the lines that a report is made of, and deciding its checks. */
 #include "report/report.h"
 
+#include "report/words.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,50 +31,6 @@ void report_free(struct report *r)
     arena_free(&r->arena);
 }
 
-void report_require(struct report *r, enum check_name c)
-{
-    r->check[c].required = true;
-    r->any_required = true;
-}
-
-static const char *const profiles[] = {[PROFILE_INTEGRITY] = "integrity",
-                                       [PROFILE_CONSISTENCY] = "consistency",
-                                       [PROFILE_REPLAY] = "replay",
-                                       [PROFILE_FULL] = "full"};
-
-int report_profile_parse(const char *s, enum report_profile *out, struct err *err)
-{
-    for (size_t i = PROFILE_INTEGRITY; i <= PROFILE_FULL; i++)
-        if (strcmp(profiles[i], s) == 0) {
-            *out = (enum report_profile)i;
-            return 0;
-        }
-    return err_set(err, ERR_REFUSED, "--profile: '%s' is none of integrity, consistency, replay, full", s);
-}
-
-void report_profile(struct report *r, enum report_profile p)
-{
-    static const struct {
-        enum report_profile from;
-        enum check_name check;
-    } needs[] = {
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_MANIFEST},
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_ARTIFACTS},
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_COMPLETENESS},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_MARKER},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_RESTORE_RULE},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_PARTICIPANTS},
-        {PROFILE_CONSISTENCY, CHECK_STATE_DECODE},
-        {PROFILE_REPLAY, CHECK_REPLAY_DETERMINISM},
-        {PROFILE_REPLAY, CHECK_REPLAY_RECORDED_OUTPUT},
-        {PROFILE_FULL, CHECK_PROTOCOL_TRACE_STRUCTURE},
-        {PROFILE_FULL, CHECK_PROTOCOL_CONFORMANCE},
-    };
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        if (p >= needs[i].from)
-            report_require(r, needs[i].check);
-}
-
 static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
                 struct err *err)
 {
@@ -89,24 +47,6 @@ static int keep(struct report *r, struct report_lines *to, const struct stream_l
     *to->tail = l;
     to->tail = &l->next;
     to->n++;
-    return 0;
-}
-
-static int on_require(struct report *r, const struct stream_line *line, struct err *err)
-{
-    struct report_lines unused;
-    struct json *doc, *names;
-    list_init(&unused);
-    if (keep(r, &unused, line, &doc, err) != 0 || json_need(doc, "checks", JSON_ARRAY, &names, "require", err) != 0)
-        return -1;
-    for (size_t i = 0; i < names->len; i++) {
-        const struct json *v = names->u.items[i];
-        enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
-        if (c == CHECK_NAMES)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": require names a check that is not known here",
-                           line->line_no);
-        report_require(r, c);
-    }
     return 0;
 }
 
@@ -163,7 +103,7 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     struct stream_bundle said;
     if (keep_once(r, &r->bundles, line, &doc, err) != 0)
         return -1;
-    return stream_bundle(line, &r->arena, &said, err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
+    return stream_bundle(line, &r->arena, &said, err);
 }
 
 static int on_account(struct report *r, const struct stream_line *line, struct err *err)
@@ -190,7 +130,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 {
     struct json *doc;
     switch (line->type) {
-    case LINE_REQUIRE: return on_require(r, line, err);
+    case LINE_REQUIRE: return stream_require(line, r->required, err);
     case LINE_CHECK: return on_check(r, line, err);
     case LINE_COLUMNS: return on_columns(r, line, err);
     case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
@@ -211,14 +151,6 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 
 /* ---- deciding ---- */
 
-static bool went_through(const struct json *stages, const char *name)
-{
-    for (size_t i = 0; stages && i < stages->len; i++)
-        if (json_is(json_get(stages->u.items[i], "name"), name))
-            return true;
-    return false;
-}
-
 static bool says(const struct report_lines *lines, const char *name, const char *text)
 {
     for (const struct report_line *l = lines->first; l; l = l->next)
@@ -227,38 +159,30 @@ static bool says(const struct report_lines *lines, const char *name, const char 
     return false;
 }
 
-static void require_all(struct report *r, const enum check_name *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        report_require(r, names[i]);
-}
-
 void report_imply(struct report *r, const struct json *stages)
 {
-    static const enum check_name scope[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION};
-    static const enum check_name bundle[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
-                                             CHECK_RECONCILE_ROWS};
-    static const enum check_name reference[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION};
-    bool declared = r->has_scope && r->scope.declared;
-    if (r->has_scope)
-        require_all(r, scope, 2);
-    if (r->has_scope && !declared)
-        require_all(r, bundle, 4);
-    if (r->has_scope && r->scope.complete_table)
-        report_require(r, CHECK_DESTINATION_COVERAGE);
-    /* Without a reference a declared scope owes nothing that could be held against the table. */
-    if (!declared && !went_through(stages, "ref-bind") && !says(&r->accounts, "stage", "ref-bind") &&
-        !says(&r->sides, "side", SIDE_REFERENCE))
-        return;
-    require_all(r, reference, 2);
-    if (!declared)
-        report_require(r, CHECK_REFERENCE_CAPTURE);
+    struct run_known known = {.scope = r->has_scope,
+                              .declared = r->has_scope && r->scope.declared,
+                              .complete_table = r->has_scope && r->scope.complete_table,
+                              .stages = stages,
+                              .profile = r->profile};
+    known.reference = report_reference(r) || says(&r->sides, "side", side_name(SIDE_REFERENCE));
+    require_checks(&known, r->required);
+}
+
+bool report_any_required(const struct report *r)
+{
+    for (size_t i = 0; i < CHECK_NAMES; i++)
+        if (r->required[i])
+            return true;
+    return false;
 }
 
 void report_decide(struct report *r, const struct json *stages)
 {
     r->stages = stages;
-    bool refused = r->input.kind == ERR_REFUSED, failed = false, open = r->input.kind != ERR_NONE || !r->any_required;
+    bool refused = r->input.kind == ERR_REFUSED, failed = false,
+         open = r->input.kind != ERR_NONE || !report_any_required(r);
     for (const struct report_line *l = r->stops.first; l; l = l->next) {
         refused |= json_is(json_get(l->doc, "kind"), "refused");
         open = true;
@@ -267,7 +191,7 @@ void report_decide(struct report *r, const struct json *stages)
         struct report_check *c = &r->check[i];
         if (!c->made)
             c->status = STATUS_UNAVAILABLE;
-        if (!c->required)
+        if (!r->required[i])
             continue;
         failed |= c->status == STATUS_FAILED;
         open |= c->status != STATUS_PASSED;

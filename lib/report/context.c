@@ -102,8 +102,9 @@ const struct json *report_range(const struct report *r, const char *topic, uint6
 struct report_coverage report_coverage(const struct report *r)
 {
     const struct report_check *check = &r->check[CHECK_DESTINATION_COVERAGE];
-    struct report_coverage c = {.asked = check->required,
-                                .established = check->required && check->made && check->status == STATUS_PASSED};
+    struct report_coverage c = {.asked = r->required[CHECK_DESTINATION_COVERAGE],
+                                .established = r->required[CHECK_DESTINATION_COVERAGE] && check->made &&
+                                               check->status == STATUS_PASSED};
     if (!r->observations.first)
         return c;
     const struct json *doc = r->observations.first->doc, *reads = json_get(doc, "reads");
@@ -332,7 +333,7 @@ static void put_verified(const struct report *r, struct buf *out)
 {
     bool any = false;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
-        if (!r->check[i].required || r->check[i].status != STATUS_PASSED)
+        if (!r->required[i] || r->check[i].status != STATUS_PASSED)
             continue;
         buf_printf(out, "%s  %s: %s\n", any ? "" : "\nverified here\n", check_name_text((enum check_name)i),
                    report_means(r, (enum check_name)i));

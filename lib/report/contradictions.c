@@ -116,11 +116,11 @@ static int intervals(const struct report *r, const struct report_sides *s, struc
     if (n != want)
         return err_set(err, n < want ? ERR_TROUBLE : ERR_REFUSED,
                        "%" PRIu64 " interval lines of the sink, and the scope has %" PRIu64, n, want);
-    if (report_side_whole(s, REPORT_CAPTURED, "what was captured", err) != 0)
+    if (report_side_whole(s, SIDE_CAPTURED, "what was captured", err) != 0)
         return -1;
-    if (rows != s->of[REPORT_CAPTURED].rows)
+    if (rows != s->of[SIDE_CAPTURED].rows)
         return err_set(err, ERR_REFUSED, "the sink's intervals count %" PRIu64 " rows, and the captured side %" PRIu64,
-                       rows, s->of[REPORT_CAPTURED].rows);
+                       rows, s->of[SIDE_CAPTURED].rows);
     return 0;
 }
 
@@ -347,9 +347,9 @@ static int reference(const struct report *r, const struct report_sides *s, struc
     if (c->made && c->status != STATUS_PASSED)
         return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed",
                        status_name(c->status));
-    const struct report_side *side = &s->of[REPORT_REFERENCE];
+    const struct report_side *side = &s->of[SIDE_REFERENCE];
     uint64_t rows;
-    if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0)
+    if (accounts(r, &bound, err) != 0 || report_side_whole(s, SIDE_REFERENCE, "reference.scope", err) != 0)
         return -1;
     if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
         return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference",

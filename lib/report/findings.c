@@ -217,23 +217,14 @@ static void put_counts(struct buf *out, const struct json *doc)
         buf_adds(out, "no difference");
 }
 
-static const struct {
-    const char *owed, *found;
-} sides[RELATION_TYPES] = {
-    [RELATION_DELIVERY] = {"rows owed", "found"},
-    [RELATION_TRANSFORMATION] = {"rows of the reference", "received by the sink"},
-    [RELATION_REFERENCE_DESTINATION] = {"rows of the reference", "found"},
-    [RELATION_COVERAGE] = {"rows expected", "in the whole table"},
-};
-
 static void put_summary(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
                         uint64_t list)
 {
     struct run shown[RUNS_SHOWN];
     const struct json *undecided = json_get(doc, "undecided");
     buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", relation_name(relation),
-               report_number(doc, "owed_rows", NULL), sides[relation].owed, report_number(doc, "found_rows", NULL),
-               sides[relation].found);
+               report_number(doc, "owed_rows", NULL), relation_table[relation].owed_rows,
+               report_number(doc, "found_rows", NULL), relation_table[relation].found_rows);
     put_counts(out, doc);
     if (report_number(doc, "excluded_keys", NULL))
         buf_printf(out, "; %" PRIu64 " keys left out", report_number(doc, "excluded_keys", NULL));
@@ -264,8 +255,8 @@ void report_put_findings(const struct report *r, uint64_t list, struct buf *out)
 {
     bool any = false, failed = false;
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        enum relation relation = report_order[i];
-        const struct report_check *check = &r->check[report_check_of(relation)];
+        enum relation relation = relation_order[i];
+        const struct report_check *check = &r->check[relation_table[relation].check];
         for (const struct report_line *l = r->summaries.first; l; l = l->next) {
             if (!is_of(l->doc, relation))
                 continue;

@@ -33,12 +33,12 @@ static void put_checks(struct json_w *w, const struct report *r)
     jw_arr(w, "checks");
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         const struct report_check *c = &r->check[i];
-        if (!c->required && !c->made)
+        if (!r->required[i] && !c->made)
             continue;
         jw_obj(w, NULL);
         jw_str(w, "name", check_name_text((enum check_name)i));
         jw_str(w, "status", status_name(c->status));
-        jw_bool(w, "required", c->required);
+        jw_bool(w, "required", r->required[i]);
         jw_bool(w, "made", c->made);
         jw_str(w, "means", report_means(r, (enum check_name)i));
         jw_end_obj(w);
@@ -64,11 +64,11 @@ static void put_relations(struct json_w *w, const struct report *r)
 {
     jw_arr(w, "relations");
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        enum check_name c = report_check_of(report_order[i]);
-        if (!r->check[c].required && !r->check[c].made)
+        enum check_name c = relation_table[relation_order[i]].check;
+        if (!r->required[c] && !r->check[c].made)
             continue;
         jw_obj(w, NULL);
-        jw_str(w, "relation", relation_name(report_order[i]));
+        jw_str(w, "relation", relation_name(relation_order[i]));
         jw_str(w, "check", check_name_text(c));
         jw_str(w, "status", status_name(r->check[c].status));
         jw_end_obj(w);

@@ -17,10 +17,6 @@
 #define REPORT_FORMAT "clink-reconcile-report"
 #define REPORT_VERSION 1
 
-/* What a run asks for where no stage said so (verdict --profile): each adds to the one before. */
-enum report_profile { PROFILE_NONE, PROFILE_INTEGRITY, PROFILE_CONSISTENCY, PROFILE_REPLAY, PROFILE_FULL };
-int report_profile_parse(const char *s, enum report_profile *out, struct err *err);
-
 /* One kept line, parsed. */
 struct report_line {
     enum line_type type;
@@ -36,8 +32,8 @@ struct report_lines {
 
 /* A check as decided: the worst of its lines. */
 struct report_check {
-    bool required, made;
-    enum status status; /* UNAVAILABLE where required and not made */
+    bool made;
+    enum status status; /* UNAVAILABLE where it was not made */
 };
 
 struct report {
@@ -45,8 +41,9 @@ struct report {
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
         accounts;
     struct report_check check[CHECK_NAMES];
-    bool any_required;
-    struct columns cols; /* of the last columns line; empty where none came */
+    bool required[CHECK_NAMES];
+    enum profile profile; /* set by the caller: what is required beside what the stream is about */
+    struct columns cols;  /* of the last columns line; empty where none came */
     bool has_scope;
     struct scope scope; /* of the scope line, where has_scope */
     const struct json *stages;
@@ -59,8 +56,7 @@ struct report {
 };
 
 void report_init(struct report *r);
-void report_require(struct report *r, enum check_name c);
-void report_profile(struct report *r, enum report_profile p);
+bool report_any_required(const struct report *r);
 /* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
 int report_line(struct report *r, const struct stream_line *line, struct err *err);
 /* What the stream is about requires its checks, whether or not a require line is there: a scope those of its origin and

@@ -11,61 +11,44 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const side_text[REPORT_SIDES] = {"the captured rows", "the reference's rows",
-                                                    "the destination's first read", "the destination's second read"};
-
 bool report_passed(const struct report *r, enum check_name c)
 {
-    return r->check[c].required && r->check[c].made && r->check[c].status == STATUS_PASSED;
+    return r->required[c] && r->check[c].made && r->check[c].status == STATUS_PASSED;
 }
 
 bool report_has_reference(const struct report *r)
 {
     for (const struct report_line *l = r->sides.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "side"), SIDE_REFERENCE))
+        if (json_is(json_get(l->doc, "side"), side_name(SIDE_REFERENCE)))
             return true;
-    return report_reference(r) || r->check[CHECK_REFERENCE_SCOPE].required ||
-           r->check[CHECK_REFERENCE_CAPTURE].required || r->check[CHECK_REFERENCE_DESTINATION].required;
-}
-
-static enum report_side_of side_of(const struct json *doc)
-{
-    uint64_t read = report_number(doc, "read", NULL);
-    const struct json *side = json_get(doc, "side");
-    if (json_is(side, SIDE_DESTINATION))
-        return read == 1 ? REPORT_READ1 : read == 2 ? REPORT_READ2 : REPORT_SIDES;
-    return json_is(side, SIDE_CAPTURED)    ? REPORT_CAPTURED
-           : json_is(side, SIDE_REFERENCE) ? REPORT_REFERENCE
-                                           : REPORT_SIDES;
+    return report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] || r->required[CHECK_REFERENCE_CAPTURE] ||
+           r->required[CHECK_REFERENCE_DESTINATION];
 }
 
 int report_sides(const struct report *r, struct report_sides *out, struct err *err)
 {
     memset(out, 0, sizeof *out);
     for (const struct report_line *l = r->sides.first; l; l = l->next) {
-        enum report_side_of which = side_of(l->doc);
-        if (which == REPORT_SIDES)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a side that is not known here", l->line_no);
+        const struct json *name = json_get(l->doc, "side"), *whole = json_get(l->doc, "whole");
+        enum side which = side_of(name->str, name->len, report_number(l->doc, "read", NULL));
         struct report_side *s = &out->of[which];
-        const struct json *whole = json_get(l->doc, "whole"), *rows = json_get(l->doc, "rows");
         if (s->line)
             return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", l->line_no,
-                           side_text[which]);
-        if (!rows || !json_u64(rows, &s->rows))
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": side.rows: not a count", l->line_no);
+                           side_words(which));
+        s->rows = report_number(l->doc, "rows", NULL);
         s->line = l;
-        s->whole = whole && whole->type == JSON_TRUE;
+        s->whole = whole->type == JSON_TRUE;
     }
     return 0;
 }
 
-int report_side_whole(const struct report_sides *s, enum report_side_of side, const char *check, struct err *err)
+int report_side_whole(const struct report_sides *s, enum side side, const char *check, struct err *err)
 {
     if (!s->of[side].line)
-        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_text[side],
+        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_words(side),
                        check);
     if (!s->of[side].whole)
-        return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_text[side], check);
+        return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_words(side), check);
     return 0;
 }
 
@@ -77,23 +60,19 @@ struct compared {
     enum relation relation;
     enum check_name check;
     const char *name; /* of the check */
-    enum report_side_of owed, found;
-    bool need[REPORT_SIDES];
+    enum side owed, found;
+    bool need[SIDES];
     uint64_t keys, owed_rows, found_rows, excluded; /* of the summary */
     uint64_t line_no;                               /* of the last line that it rests on */
 };
 
 static void plan(struct compared *c)
 {
-    bool reference = report_has_reference(c->r), destination = c->relation != RELATION_TRANSFORMATION;
-    c->owed = c->relation == RELATION_DELIVERY || (c->relation == RELATION_COVERAGE && !reference) ? REPORT_CAPTURED
-                                                                                                   : REPORT_REFERENCE;
-    c->found = destination ? REPORT_READ1 : REPORT_CAPTURED;
-    c->need[c->owed] = c->need[c->found] = true;
-    c->need[REPORT_READ2] = destination;
-    /* The captured rows name keys too, wherever a sink has any. */
-    if (c->relation == RELATION_REFERENCE_DESTINATION && !c->r->scope.declared)
-        c->need[REPORT_CAPTURED] = true;
+    /* Wherever a sink has rows, they name keys too. */
+    struct relation_sides s = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
+    c->owed = s.owed;
+    c->found = s.found;
+    memcpy(c->need, s.need, sizeof c->need);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -101,18 +80,18 @@ static int sides(struct compared *c, struct err *err)
     const struct report_line *observation = c->r->observations.first;
     const struct json *whole = observation ? json_get(observation->doc, "table_whole") : NULL;
     bool table_whole = whole && whole->type == JSON_TRUE;
-    for (size_t i = 0; i < REPORT_SIDES; i++) {
+    for (size_t i = 0; i < SIDES; i++) {
         const struct report_side *s = &c->s->of[i];
         if (!c->need[i])
             continue;
-        if (report_side_whole(c->s, (enum report_side_of)i, c->name, err) != 0)
+        if (report_side_whole(c->s, (enum side)i, c->name, err) != 0)
             return -1;
         c->line_no = s->line->line_no > c->line_no ? s->line->line_no : c->line_no;
-        if (c->need[REPORT_READ1] && i <= REPORT_REFERENCE && s->rows > 0 && !table_whole &&
+        if (c->need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
             s->line->line_no > observation->line_no)
-            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_text[i], c->name);
+            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_words(i), c->name);
     }
-    if (c->need[REPORT_READ1] && observation->line_no > c->line_no)
+    if (c->need[SIDE_READ1] && observation->line_no > c->line_no)
         c->line_no = observation->line_no;
     return 0;
 }
@@ -120,17 +99,17 @@ static int sides(struct compared *c, struct err *err)
 /* The observation counts the reads that the sides do. */
 static int reads(const struct compared *c, struct err *err)
 {
-    if (!c->need[REPORT_READ1])
+    if (!c->need[SIDE_READ1])
         return 0;
     const struct json *list = json_get(c->r->observations.first->doc, "reads");
     if (!list || list->type != JSON_ARRAY || list->len != 2)
         return err_set(err, ERR_REFUSED, "the observation is not of two reads, and %s passed", c->name);
     for (size_t i = 0; i < 2; i++)
         if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
-            report_number(list->u.items[i], "rows", NULL) != c->s->of[REPORT_READ1 + i].rows)
+            report_number(list->u.items[i], "rows", NULL) != c->s->of[SIDE_READ1 + i].rows)
             return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
-                           side_text[REPORT_READ1 + i], c->name);
-    if (c->s->of[REPORT_READ1].rows != c->s->of[REPORT_READ2].rows)
+                           side_words(SIDE_READ1 + i), c->name);
+    if (c->s->of[SIDE_READ1].rows != c->s->of[SIDE_READ2].rows)
         return err_set(err, ERR_REFUSED, "two reads of the table differ, and %s passed", c->name);
     return 0;
 }
@@ -255,7 +234,8 @@ static int keys(const struct compared *c, struct err *err)
 int report_compared(const struct report *r, const struct report_sides *s, struct err *err)
 {
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        struct compared c = {.r = r, .s = s, .relation = (enum relation)i, .check = report_check_of((enum relation)i)};
+        struct compared c = {
+            .r = r, .s = s, .relation = (enum relation)i, .check = relation_table[(enum relation)i].check};
         c.name = check_name_text(c.check);
         if (!report_passed(r, c.check))
             continue;

@@ -11,10 +11,8 @@
 
 static const char *label(enum check_name c)
 {
-    for (size_t i = 0; i < RELATION_TYPES; i++)
-        if (report_check_of((enum relation)i) == c)
-            return relation_name((enum relation)i);
-    return check_name_text(c);
+    enum relation r = relation_of_check(c);
+    return r < RELATION_TYPES ? relation_name(r) : check_name_text(c);
 }
 
 static void put_check_reason(struct buf *out, const struct report *r, enum check_name c)
@@ -51,7 +49,7 @@ static void put_open(struct buf *out, const struct report *r)
 {
     if (put_stop_reason(out, r, false))
         return;
-    if (r->any_required)
+    if (report_any_required(r))
         put_check_reason(out, r, report_first(r, false));
     else
         buf_adds(out, "nothing was required");
@@ -114,7 +112,8 @@ static void put_passed(struct buf *out, const struct report *r, bool required)
     bool any = false;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         const struct report_check *c = &r->check[i];
-        if (c->required != required || !c->made || c->status != STATUS_PASSED || report_reason(r, (enum check_name)i))
+        if (r->required[i] != required || !c->made || c->status != STATUS_PASSED ||
+            report_reason(r, (enum check_name)i))
             continue;
         buf_printf(out, "%s%s", any ? ", " : "  passed        ", check_name_text((enum check_name)i));
         any = true;
@@ -127,17 +126,18 @@ static void put_checks(struct buf *out, const struct report *r)
     buf_adds(out, "\nchecks\n");
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         const struct report_check *c = &r->check[i];
-        if ((!c->required && !c->made) ||
+        if ((!r->required[i] && !c->made) ||
             (c->made && c->status == STATUS_PASSED && !report_reason(r, (enum check_name)i)))
             continue;
         const char *name = check_name_text((enum check_name)i), *as = label((enum check_name)i);
         buf_printf(out, "  %-12s  %s%s%s%s%s\n", status_name(c->status), name, as == name ? "" : "  (",
-                   as == name ? "" : as, as == name ? "" : ")", c->required ? "" : "  (not required; does not decide)");
+                   as == name ? "" : as, as == name ? "" : ")",
+                   r->required[i] ? "" : "  (not required; does not decide)");
         put_reasons(out, r, (enum check_name)i);
     }
     put_passed(out, r, true);
     put_passed(out, r, false);
-    if (!r->any_required)
+    if (!report_any_required(r))
         buf_adds(out, "  nothing was required: no stage said what this run needs, and no --profile was given\n");
 }
 
@@ -190,7 +190,7 @@ static void put_next(struct buf *out, const struct report *r)
                 add_next(&seen, l->doc);
     /* After a stop there is nobody to make the rest. */
     for (size_t i = 0; i < CHECK_NAMES && r->stops.n == 0 && r->input.kind == ERR_NONE; i++)
-        if (r->check[i].required && !r->check[i].made)
+        if (r->required[i] && !r->check[i].made)
             buf_printf(&seen, "  - %s: %s\n", check_name_text((enum check_name)i), next_action_text(NEXT_MAKE_CHECK));
     if (seen.len) {
         buf_adds(out, "\nnext\n");

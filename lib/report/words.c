@@ -38,7 +38,7 @@ const char *report_assurance(const struct report *r)
 {
     bool destination = false, recorded = false;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
-        if (!r->check[i].required)
+        if (!r->required[i])
             continue;
         if (i >= CHECK_RECONCILE_SCOPE)
             destination = true;
@@ -48,7 +48,7 @@ const char *report_assurance(const struct report *r)
     if (r->has_scope && r->scope.declared)
         return "this is an audit of a declared range: the observed table against what a reference computed outside the job, only as "
                "independent as that reference is. It says nothing of any job, checkpoint or delivery";
-    if (destination && r->check[CHECK_REFERENCE_DESTINATION].required)
+    if (destination && r->required[CHECK_REFERENCE_DESTINATION])
         return "of the three assurances this is the third, the observed destination against what one checkpoint owed it, and the audit "
                "adds: what the job handed its sink and what the table holds, against a reference computed outside the job, only as "
                "independent as that is. It says nothing of what the job's settings promise, nor that the recorded execution replays or "
@@ -73,41 +73,19 @@ const char *report_means(const struct report *r, enum check_name c)
     return check_name_means(c);
 }
 
-const enum relation report_order[RELATION_TYPES] = {RELATION_TRANSFORMATION, RELATION_DELIVERY,
-                                                    RELATION_REFERENCE_DESTINATION, RELATION_COVERAGE};
-
-enum check_name report_check_of(enum relation r)
-{
-    static const enum check_name of[RELATION_TYPES] = {
-        [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
-        [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
-        [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
-        [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
-    };
-    return of[r];
-}
-
-static bool is_relation(enum check_name c)
-{
-    for (size_t i = 0; i < RELATION_TYPES; i++)
-        if (report_check_of((enum relation)i) == c)
-            return true;
-    return false;
-}
-
 static bool is_open(const struct report *r, enum check_name c, bool failed)
 {
-    return r->check[c].required && (failed ? r->check[c].status == STATUS_FAILED : r->check[c].status != STATUS_PASSED);
+    return r->required[c] && (failed ? r->check[c].status == STATUS_FAILED : r->check[c].status != STATUS_PASSED);
 }
 
 enum check_name report_first(const struct report *r, bool failed)
 {
     for (size_t i = 0; i < CHECK_NAMES; i++)
-        if (!is_relation((enum check_name)i) && is_open(r, (enum check_name)i, failed))
+        if (relation_of_check((enum check_name)i) == RELATION_TYPES && is_open(r, (enum check_name)i, failed))
             return (enum check_name)i;
     for (size_t i = 0; i < RELATION_TYPES; i++)
-        if (is_open(r, report_check_of(report_order[i]), failed))
-            return report_check_of(report_order[i]);
+        if (is_open(r, relation_table[relation_order[i]].check, failed))
+            return relation_table[relation_order[i]].check;
     return CHECK_NAMES;
 }
 
@@ -140,7 +118,7 @@ static void put_delivery(const struct report *r, struct buf *out)
     bool others = sum(r, RELATION_DELIVERY, "missing", "rows") || sum(r, RELATION_DELIVERY, "changed", "rows") ||
                   sum(r, RELATION_DELIVERY, "unexpected", "rows");
     if (!surplus || others) {
-        buf_adds(out, "the table does not hold what the sink received");
+        buf_adds(out, relation_table[RELATION_DELIVERY].failed);
         return;
     }
     buf_adds(out, "the table holds every row that the sink received, some more than once; ");
@@ -161,7 +139,7 @@ void report_meaning(const struct report *r, enum check_name c, struct buf *out)
     bool computed = is(r, CHECK_REFERENCE_CAPTURE, STATUS_PASSED);
     switch (c) {
     case CHECK_REFERENCE_CAPTURE:
-        buf_adds(out, "the job computed other rows than the reference, before any write");
+        buf_adds(out, relation_table[RELATION_TRANSFORMATION].failed);
         buf_adds(out, delivered ? "; what it computed was delivered"
                       : lost    ? "; and the table does not hold what it computed"
                                 : "");
@@ -170,10 +148,9 @@ void report_meaning(const struct report *r, enum check_name c, struct buf *out)
         put_delivery(r, out);
         buf_adds(out, computed ? "; what it received is what the reference computes" : "");
         break;
-    case CHECK_REFERENCE_DESTINATION: buf_adds(out, "the table does not hold what the reference computes"); break;
-    case CHECK_DESTINATION_COVERAGE:
-        buf_adds(out, "the table holds rows that nothing here accounts for, or lacks some");
+    default:
+        if (relation_of_check(c) < RELATION_TYPES)
+            buf_adds(out, relation_table[relation_of_check(c)].failed);
         break;
-    default: break;
     }
 }

@@ -15,9 +15,6 @@ void report_assumptions(const struct report *r, void (*fn)(void *ctx, const char
 /* What passing a check means in this report: what a declared scope establishes is less than what a bundle's does. */
 const char *report_means(const struct report *r, enum check_name c);
 
-/* The order in which a fault is looked for: what comes first explains what comes after. */
-extern const enum relation report_order[RELATION_TYPES];
-enum check_name report_check_of(enum relation r);
 /* The first required check, in that order, that failed (or else is not passed); CHECK_NAMES where there is none. */
 enum check_name report_first(const struct report *r, bool failed);
 /* The reason that a check's worst line gives, or NULL. */

@@ -139,28 +139,32 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
 }
 
 /* side, check and require decide: an unknown member of theirs might change what they say. */
-static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
+static int check_check(const struct stream_in *in, const struct stream_line *line, struct err *err)
 {
-    static const char *const side[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
-    static const char *const check[] = {"type",     "stage", "name",   "status", "reason",
+    static const char *const known[] = {"type",     "stage", "name",   "status", "reason",
                                         "evidence", "next",  "counts", NULL};
-    static const char *const require[] = {"type", "checks", NULL};
-    const char *const *names = line->type == LINE_SIDE ? side : line->type == LINE_CHECK ? check : require;
     struct arena arena = ARENA_INIT;
-    struct json_error e;
-    struct json *doc = json_parse(line->p, line->n, &arena, &e);
-    int rc = doc ? json_only(doc, names, line_type_name(line->type), err) : refuse(in, e.why, err);
-    if (rc != 0 && doc)
-        err_prefix(err, "%s: line %" PRIu64, in->lines.name, in->lines.line_no);
-    if (rc == 0 && line->type == LINE_CHECK) {
-        struct json *name = json_get(doc, "name"), *status = json_get(doc, "status");
-        if (!name || name->type != JSON_STRING || check_name_of(name->str, name->len) == CHECK_NAMES)
-            rc = refuse(in, "a check whose name is not known here", err);
-        else if (!status || status->type != JSON_STRING || status_of(status->str, status->len) == STATUS_TYPES)
-            rc = refuse(in, "a check whose status is not known here", err);
-    }
+    struct json *doc = stream_doc(line, &arena, err), *name = json_get(doc, "name"), *status = json_get(doc, "status");
+    int rc = doc ? 0 : err_prefix(err, "%s", in->lines.name);
+    if (doc && json_only(doc, known, "check", err) != 0)
+        rc = err_prefix(err, "%s: line %" PRIu64, in->lines.name, in->lines.line_no);
+    else if (doc && (!name || name->type != JSON_STRING || check_name_of(name->str, name->len) == CHECK_NAMES))
+        rc = refuse(in, "a check whose name is not known here", err);
+    else if (doc && (!status || status->type != JSON_STRING || status_of(status->str, status->len) == STATUS_TYPES))
+        rc = refuse(in, "a check whose status is not known here", err);
     arena_free(&arena);
     return rc;
+}
+
+static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
+{
+    if (line->type == LINE_CHECK)
+        return check_check(in, line, err);
+    struct arena arena = ARENA_INIT;
+    struct stream_side unused;
+    int rc = line->type == LINE_SIDE ? stream_side(line, &arena, &unused, err) : stream_require(line, NULL, err);
+    arena_free(&arena);
+    return rc == 0 ? 0 : err_prefix(err, "%s", in->lines.name);
 }
 
 static int check_row(const struct stream_in *in, const struct stream_line *line, struct err *err)
@@ -214,10 +218,7 @@ static int check_line(struct stream_in *in, const struct stream_line *line, stru
     case LINE_STREAM: return refuse(in, "a stream inside a stream", err);
     case LINE_SIDE:
     case LINE_CHECK:
-    case LINE_REQUIRE:
-        if (check_json(in, line->p, line->n, err) != 0)
-            return -1;
-        return check_members(in, line, err);
+    case LINE_REQUIRE: return check_members(in, line, err);
     case LINE_STOP:
         if (check_json(in, line->p, line->n, err) != 0)
             return -1;
@@ -239,6 +240,18 @@ static int finish(struct stream_in *in, const struct stream_line *line, struct e
         return refuse(in, "something follows the stream's end", err);
     in->ended = true;
     return 0;
+}
+
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err)
+{
+    char where[40];
+    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
+    return json_parse_named(arena_strndup(arena, line->p, line->n), line->n, arena, where, err);
+}
+
+int stream_misfit(const struct stream_line *line, struct err *err)
+{
+    return err_prefix(err, "line %" PRIu64, line->line_no);
 }
 
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of names: line types, checks, statuses, finding kinds, relations
- * and next actions. A program can write only what stands here: the functions
+ * The one table of names: line types, checks, statuses, finding kinds and next
+ * actions; relation.h has the relations and side.h the sides. A program can write only what stands here: the functions
  * that write take these enums.
  */
 #ifndef OWED_STREAM_NAMES_H
@@ -96,33 +96,12 @@ enum finding_kind {
 const char *finding_kind_name(enum finding_kind k);
 enum finding_kind finding_kind_of(const char *p, size_t n);
 
-/* Relations: what was held against what. delivery: captured against destination; transformation: reference against
- * captured; reference-destination; coverage: expected against the whole table. */
-/* clang-format off */
-#define RELATION_TABLE(X) \
-    X(DELIVERY, "delivery") X(TRANSFORMATION, "transformation") X(REFERENCE_DESTINATION, "reference-destination") X(COVERAGE, "coverage")
-
-enum relation {
-#define X(id, text) RELATION_##id,
-    RELATION_TABLE(X)
-#undef X
-    RELATION_TYPES
-};
-/* clang-format on */
-const char *relation_name(enum relation r);
-enum relation relation_of(const char *p, size_t n);
-
 /* Why a row may stand twice, from the row's own `again`. */
 #define AGAIN_RESENT "resent"
 #define AGAIN_REPLAYED "replayed"
 
 /* What ref-run --strict says that it checked, and a report without it says is not established. */
 #define VERIFIED_EVERY_RECORD "every record was answered"
-
-/* Sides. */
-#define SIDE_CAPTURED "captured"
-#define SIDE_REFERENCE "reference"
-#define SIDE_DESTINATION "destination"
 
 /* ---- next actions: what a person does about it ---- */
 

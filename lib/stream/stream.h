@@ -11,7 +11,11 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/bundle.h"
 #include "stream/names.h"
+#include "stream/relation.h"
+#include "stream/require.h"
+#include "stream/side.h"
 
 #define STREAM_FORMAT "owed-stream"
 #define STREAM_VERSION 1
@@ -85,12 +89,16 @@ int stream_open(struct stream_in *in, struct err *err);
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
 void stream_in_free(struct stream_in *in);
 
+/* A line's object, in arena with its text; NULL with *err, which names the line. What each type's own parser begins
+ * with: the file of a line type holds its struct, its parser and its writer. */
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err);
+/* Put the line's number before *err; returns -1. */
+int stream_misfit(const struct stream_line *line, struct err *err);
+
 /* ---- rows, the hot path ---- */
 
 struct stream_row {
-    const char *side;
-    size_t side_len;
-    unsigned read;     /* 0 where the row has none */
+    enum side side;
     const char *cells; /* from '[' to ']' */
     size_t cells_len;
     const char *at; /* or NULL */
@@ -148,19 +156,14 @@ void stream_pass(struct stream_out *out, const struct stream_line *line);
 struct buf *stream_build(struct stream_out *out, enum line_type type);
 void stream_put_built(struct stream_out *out, enum line_type type);
 
-/* A row. read 0 and NULL at or again are left out. at and again are plain text without anything to escape (at may
- * be given as stream_row returned it). */
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
-                    const char *at, size_t at_len, const char *again);
-/* A side, closed. reason NULL or "" where whole. */
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
-                     const char *reason);
+/* A row. NULL at or again are left out. at and again are plain text without anything to escape (at may be given as
+ * stream_row returned it). */
+void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again);
 /* A check of this program. evidence: NULL-terminated array of texts or NULL. next: one of the table's next actions.
  * counts: JSON object text or NULL. Raises the program's own exit status. */
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
                       const char *const *evidence, enum next_action next, const char *counts);
-/* The checks that this run needs. */
-void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n);
 /* A stop: kind from err (ERR_REFUSED refused, else unfinished). Also prints `prog: reason` on standard error and raises
  * the exit status to 2 or 3. From then on rows are not passed. */
 void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next);
@@ -193,17 +196,5 @@ int stream_refuse_filter(const struct err *err, enum next_action next, size_t ma
 /* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them,
  * nothing is read; else as stream_refuse_filter. The next action is to correct the arguments. */
 int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
-
-/* ---- the bundle line ---- */
-
-struct stream_bundle {
-    const char *path;
-    const char *manifest_sha256;
-    const char *job;
-    uint64_t checkpoint;
-};
-/* Parse a bundle line; strings are in arena. */
-int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err);
-void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b);
 
 #endif

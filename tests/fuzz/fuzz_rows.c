@@ -35,10 +35,10 @@ static struct multiset *fill(const char *p, size_t size, const struct multiset_c
             struct multiset_row row = {
                 .cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len, .again = p[0] >> 4 & 3};
             /* What is no place is refused, and the row then comes without one. */
-            if (multiset_add(m, (enum multiset_side)(p[0] & 3), &row, &err) != 0) {
+            if (multiset_add(m, (enum side)(p[0] & 3), &row, &err) != 0) {
                 insist(err.kind == ERR_REFUSED);
                 row.at = NULL;
-                insist(multiset_add(m, (enum multiset_side)(p[0] & 3), &row, &err) == 0);
+                insist(multiset_add(m, (enum side)(p[0] & 3), &row, &err) == 0);
             }
         } else if (n > 1 && p[0] == 'x') {
             multiset_exclude(m, p + 1, n - 1);
