@@ -145,6 +145,7 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
         return misfit(line, err);
     d->has_scope = true;
     d->ask.declared = d->scope.declared;
+    d->ask.repeats = d->scope.repeats;
     if (!d->scope.complete_table)
         uncover(d, "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;

@@ -20,6 +20,7 @@ static const char help[] =
     "Without BUNDLE the stream on standard input names it.\n"
     "  --checkpoint=N      the checkpoint (the one that the bundle was collected for)\n"
     "  --key=COLUMN,...    the columns that name one row; may be repeated\n"
+    "  --repeats           several rows under one key are meant where they are equal, and their copies count\n"
     "  --from-run-start    every interval from the run's start, not from the checkpoint before\n"
     "  --coverage=selected-keys|complete-table   the table is dedicated to this one run, whose last rows are the\n"
     "                      checkpoint's: then nothing else may be in it (selected-keys)\n"
@@ -34,6 +35,7 @@ enum {
     OPT_CHECKPOINT = 256,
     OPT_KEY,
     OPT_START,
+    OPT_REPEATS,
     OPT_JOB,
     OPT_SINK,
     OPT_DATABASE,
@@ -48,6 +50,7 @@ static const struct option longopts[] = {
     {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
     {"key", required_argument, NULL, OPT_KEY},
     {"from-run-start", no_argument, NULL, OPT_START},
+    {"repeats", no_argument, NULL, OPT_REPEATS},
     {"job", required_argument, NULL, OPT_JOB},
     {"sink", required_argument, NULL, OPT_SINK},
     {"database", required_argument, NULL, OPT_DATABASE},
@@ -101,6 +104,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *status, 
             break;
         case OPT_KEY: rc = add_keys(optarg, &o->r, err); break;
         case OPT_START: o->r.from_run_start = true; break;
+        case OPT_REPEATS: o->r.repeats = true; break;
         case OPT_JOB: o->r.job = optarg; break;
         case OPT_SINK: o->r.sink = optarg; break;
         case OPT_DATABASE: o->r.database = optarg; break;

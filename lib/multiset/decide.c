@@ -126,9 +126,12 @@ static enum status differences(const struct multiset_question *q, enum relation 
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->ambiguous_keys) {
-        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ",
+        buf_printf(why,
+                   "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
                    failed ? "; " : "", of->ambiguous_keys);
         put_key(why, of->ambiguous);
+        if (of->ambiguous_at[0] && of->ambiguous_at[1])
+            buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
     }
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY);
@@ -204,15 +207,16 @@ static bool without_cells(const struct columns *columns, struct buf *why)
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
                      struct stream_out *out)
 {
-    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
+    struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    bool chosen[RELATION_TYPES], any = false;
     choose(q, chosen);
     struct buf why = BUF_INIT, other = BUF_INIT;
     bool unsupported = without_cells(columns, &other);
     for (size_t r = 0; r < RELATION_TYPES; r++) {
         buf_reset(&why);
         bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &why);
-        asked[r] = chosen[r] && !wanting && !unsupported;
-        any |= asked[r];
+        asked.relation[r] = chosen[r] && !wanting && !unsupported;
+        any |= asked.relation[r];
         if (wanting)
             stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM,
                              NULL);
@@ -222,10 +226,10 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
     }
     struct multiset_result res = {0};
     struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, asked, has_reference(q), &res, &err) != 0)
+    if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
         stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
     for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
-        if (asked[r])
+        if (asked.relation[r])
             put_relation(q, columns, out, (enum relation)r, &res);
     buf_free(&why);
     buf_free(&other);

@@ -19,6 +19,7 @@ struct multiset_question {
     bool table_whole; /* the observation says that the table was read whole */
     char *uncovered;  /* why the whole table decides nothing though it may have been read, or NULL */
     bool declared;    /* the scope is one that no bundle shows: nothing was captured */
+    bool repeats;     /* it says that equal captured rows are meant */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */

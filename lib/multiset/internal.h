@@ -252,8 +252,9 @@ struct work {
     bool reads;          /* this one looks for keys that the reads saw differently */
     struct list list;
     struct fates fates;
-    uint64_t placed; /* rows with a place on the owed side */
-    bool touched;    /* a fate that is not fine in the table at hand */
+    uint64_t placed;   /* rows with a place on the owed side */
+    bool touched;      /* a fate that is not fine in the table at hand */
+    uint64_t twice[2]; /* numbers of the first two captured rows of the first key that is held twice, or NO_NUMBER */
 };
 
 struct left {
@@ -270,6 +271,7 @@ struct compare {
     struct left *owed, *found; /* copies of them that no equal row paired */
     struct buf key;
     bool fates_set; /* the relation before left fates in the table at hand */
+    bool repeats;   /* equal captured rows are meant */
 };
 void compare_table(struct compare *c, struct work *w);
 /* Give the fates out to the rows in their order, and listed findings the number of their first row. */

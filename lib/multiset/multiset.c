@@ -133,17 +133,17 @@ static int one_table(void *ctx, struct err *err)
     return 0;
 }
 
-static void plan(struct multiset *m, struct comparison *k, const bool asked[RELATION_TYPES], bool reference,
+static void plan(struct multiset *m, struct comparison *k, const struct multiset_asked *asked,
                  struct multiset_result *out)
 {
     bool reads = false;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        out->of[r].asked = asked[r];
-        if (!asked[r])
+        out->of[r].asked = asked->relation[r];
+        if (!asked->relation[r])
             continue;
         struct work *w = &k->works[k->n++];
-        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r};
-        struct relation_sides sides = relation_sides((enum relation)r, reference, false);
+        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r, .twice = {NO_NUMBER, NO_NUMBER}};
+        struct relation_sides sides = relation_sides((enum relation)r, asked->reference, false);
         w->owed = sides.owed;
         w->found_captured = sides.found == SIDE_CAPTURED;
         w->placed = m->places[w->owed].rows;
@@ -207,7 +207,7 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
     return 0;
 }
 
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
                      struct err *err)
 {
     memset(out, 0, sizeof *out);
@@ -219,8 +219,9 @@ int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool 
     if (rc != 0)
         return -1;
     memcpy(out->rows, m->rows, sizeof out->rows);
-    struct comparison k = {.c = {.excluded = &m->excluded, .arena = &m->arena, .result = out}, .n = 0};
-    plan(m, &k, asked, reference, out);
+    struct comparison k = {
+        .c = {.excluded = &m->excluded, .arena = &m->arena, .result = out, .repeats = asked->repeats}, .n = 0};
+    plan(m, &k, asked, out);
     rc = each_table(m, &k, err);
     out->on_disk = m->on_disk;
     if (rc == 0)

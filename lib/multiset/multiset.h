@@ -88,8 +88,9 @@ struct multiset_relation {
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
     uint64_t resent, replayed, unexplained;                /* surplus copies */
     uint64_t repeated_keys;                                /* keys with equal owed copies */
-    uint64_t ambiguous_keys;                               /* keys with different captured rows, not compared */
+    uint64_t ambiguous_keys;                               /* keys that the captured rows hold twice, not compared */
     struct multiset_text ambiguous;                        /* the first of them in byte order */
+    char *ambiguous_at[2];                                 /* of its first two rows, NULL where they have none */
     uint64_t excluded_keys;
     struct multiset_finding *findings; /* by kind, then key and rows in byte order */
     size_t listed;
@@ -110,9 +111,13 @@ struct multiset_result {
     bool on_disk;                /* scratch files were used */
 };
 
-/* Compare what was added, for the relations asked for; once, at the end. found_rows are of read 1. The expected rows of
- * RELATION_COVERAGE are the reference's where reference is set, else the captured ones. */
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+struct multiset_asked {
+    bool relation[RELATION_TYPES];
+    bool reference; /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
+    bool repeats;   /* equal captured rows under one key are meant */
+};
+/* Compare what was added; once, at the end. found_rows are of read 1. */
+int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
                      struct err *err);
 
 /* True where all that is wrong in a relation with the table is that the newest rows of some partitions are missing. */

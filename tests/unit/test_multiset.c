@@ -49,8 +49,7 @@ struct set {
     bool key[COLUMNS];
     char excluded[8][200];
     size_t excluded_n;
-    bool asked[RELATION_TYPES];
-    bool reference;
+    struct multiset_asked asked;
 };
 
 static const char *const cells[] = {"\"1\"",
@@ -87,13 +86,14 @@ static void make_set(struct set *s, uint64_t from)
     unsigned mask = 1 + roll(7), keys = 1 + roll(10), values = 1 + roll(4);
     for (size_t c = 0; c < COLUMNS; c++)
         s->key[c] = mask >> c & 1;
-    s->reference = roll(2);
+    s->asked.reference = roll(2);
+    s->asked.repeats = roll(2);
     size_t n = 1 + roll(roll(4) ? 60 : MAX_ROWS / 4 - 1);
     uint64_t offset[3] = {0};
     for (size_t i = 0; i < n; i++) {
         struct row *r = &s->row[s->n++];
         make_row(s, r, keys, values);
-        r->side = roll(s->reference ? 2 : 1);
+        r->side = roll(s->asked.reference ? 2 : 1);
         r->again = r->side == SIDE_CAPTURED && !roll(3) ? 1 + roll(2) : 0;
         if (roll(8) == 0)
             continue;
@@ -126,7 +126,7 @@ static void make_set(struct set *s, uint64_t from)
         }
     }
     for (size_t r = 0; r < RELATION_TYPES; r++)
-        s->asked[r] = (r == RELATION_DELIVERY || r == RELATION_COVERAGE || s->reference) && roll(4);
+        s->asked.relation[r] = (r == RELATION_DELIVERY || r == RELATION_COVERAGE || s->asked.reference) && roll(4);
     if (roll(3) == 0)
         for (s->excluded_n = 0; s->excluded_n < 1 + roll(3); s->excluded_n++)
             strcpy(s->excluded[s->excluded_n], s->row[roll((unsigned)s->n)].key);
@@ -318,7 +318,7 @@ static bool key_ambiguous(const struct model *m, const char *key)
     size_t n = rows_of(m->s, key, row), different = 0;
     for (size_t i = 0; i < n; i++)
         different += copies(m->s, SIDE_CAPTURED, row[i]) > 0;
-    return m->owed == SIDE_CAPTURED && different > 1;
+    return m->owed == SIDE_CAPTURED && (m->s->asked.repeats ? different : key_copies(m->s, SIDE_CAPTURED, key)) > 1;
 }
 
 static void model_relation(struct model *m, struct set *s, enum relation r)
@@ -326,7 +326,8 @@ static void model_relation(struct model *m, struct set *s, enum relation r)
     memset(m, 0, sizeof *m);
     m->s = s;
     m->r = r;
-    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->reference) ? SIDE_CAPTURED : SIDE_REFERENCE;
+    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->asked.reference) ? SIDE_CAPTURED
+                                                                                        : SIDE_REFERENCE;
     for (size_t i = 0; i < s->n; i++)
         s->row[i].fate = FATE_FINE;
     for (size_t i = 0; i < s->n; i++) {
@@ -447,7 +448,7 @@ static void hold(struct set *s, const struct multiset_result *res)
 {
     static struct model m;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        if (!s->asked[r])
+        if (!s->asked.relation[r])
             continue;
         const struct multiset_relation *of = &res->of[r];
         model_relation(&m, s, (enum relation)r);
@@ -520,12 +521,12 @@ static struct buf compare_one(struct set *s, struct multiset_config config, bool
     config.columns = COLUMNS;
     config.key = s->key;
     struct multiset *m = fill(s, &config);
-    if (multiset_compare(m, s->asked, s->reference, &res, &err) != 0)
+    if (multiset_compare(m, &s->asked, &res, &err) != 0)
         fail_msg("%s", err.text);
     if (model)
         hold(s, &res);
     *on_disk = *on_disk || res.on_disk;
-    struct buf text = lines_of(&res, s->asked);
+    struct buf text = lines_of(&res, s->asked.relation);
     multiset_free(m);
     return text;
 }
@@ -590,7 +591,7 @@ static void add_text(struct multiset *m, enum side side, const char *cells_text,
 }
 
 static const bool first_is_key[2] = {true, false};
-static const bool delivery[RELATION_TYPES] = {[RELATION_DELIVERY] = true};
+static const struct multiset_asked delivery = {.relation[RELATION_DELIVERY] = true, .repeats = true};
 
 /* Long rows in little memory: files are cut again, and nothing is lost. */
 static void files_cut_again(void **state)
@@ -610,7 +611,7 @@ static void files_cut_again(void **state)
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    if (multiset_compare(m, delivery, false, &res, &err) != 0)
+    if (multiset_compare(m, &delivery, &res, &err) != 0)
         fail_msg("%s", err.text);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_true(res.on_disk);
@@ -645,7 +646,7 @@ static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_d
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    if (multiset_compare(m, delivery, false, &res, &err) != 0)
+    if (multiset_compare(m, &delivery, &res, &err) != 0)
         fail_msg("%s", err.text);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_MISSING], 50);
@@ -653,7 +654,7 @@ static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_d
     assert_int_equal(of->runs[0].first, 100);
     assert_int_equal(of->runs[0].rows, 50);
     *on_disk = res.on_disk;
-    struct buf lines = lines_of(&res, delivery);
+    struct buf lines = lines_of(&res, delivery.relation);
     multiset_free(m);
     return lines;
 }
@@ -694,7 +695,7 @@ static void heavy_keys(void **state)
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), 0);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), 0);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_DUPLICATED], 99999);
     assert_int_equal(of->kind_rows[KIND_UNEXPECTED], 100000);
@@ -715,7 +716,7 @@ static void one_key_too_large(void **state)
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), -1);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), -1);
     assert_int_equal(err.kind, ERR_BOUND);
     multiset_free(m);
     free(text);
@@ -741,7 +742,7 @@ static void no_scratch(void **state)
         }
         assert_int_equal(rc, -1);
         assert_non_null(strstr(err.text, "/nowhere/at/all"));
-        assert_int_equal(multiset_compare(m, delivery, false, &res, &err), -1);
+        assert_int_equal(multiset_compare(m, &delivery, &res, &err), -1);
         multiset_free(m);
     }
 }
@@ -795,7 +796,7 @@ static void unordered(void **state)
     add_text(m, SIDE_CAPTURED, "[\"3\",\"x\"]", "t/1/4");
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), 0);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), 0);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_MISSING], 3);
     assert_int_equal(of->runs_total, 1);
