@@ -16,8 +16,9 @@
 
 #include "chread/chread.h"
 #include "http/login.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 static const char help[] =
     "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
@@ -125,32 +126,21 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc;
     if (r->expect.table != NULL)
         return err_set(err, ERR_REFUSED, "stdin: a second scope");
-    /* What is kept of it points into the text, so the text is kept. */
-    struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
-    if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
-        scope_parse_json(doc, &r->arena, &r->scope, err) != 0)
-        return -1;
+    if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
+        return err_prefix(err, "stdin");
     r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
     return 0;
 }
 
-static int on_columns(struct run *r, const struct json *line, struct err *err)
+static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *arr;
     bool key = false;
     if (r->keys != NULL)
         return err_set(err, ERR_REFUSED, "stdin: a second columns line");
-    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
-        columns_parse(arr, false, &r->cols, err) != 0)
-        return -1;
-    const char *cells = NULL;
-    if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
-        return -1;
-    if (strcmp(cells, CELLS_VERSION) != 0)
-        return err_set(err, ERR_REFUSED, "columns.cells is not %s", CELLS_VERSION);
+    if (stream_columns(line, &r->cols, err) != 0)
+        return err_prefix(err, "stdin");
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
@@ -212,21 +202,21 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
-    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK &&
-        line->type != LINE_OBSERVATION)
-        return 0;
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
+    if (line->type == LINE_COLUMNS)
+        return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already",
                        (unsigned long long)line->line_no);
+    if (line->type != LINE_CHECK)
+        return 0;
     arena_reset(&r->line);
-    struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
+    const struct json *v = stream_doc(line, &r->line, err);
     if (v == NULL)
-        return -1;
-    if (line->type == LINE_CHECK)
-        on_check(r, v);
-    return line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+        return err_prefix(err, "stdin");
+    on_check(r, v);
+    return 0;
 }
 
 /* ---- reading ---- */

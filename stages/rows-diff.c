@@ -11,9 +11,9 @@
 #include "cells/cells.h"
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
-#include "types/types.h"
+#include "types/line.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -138,11 +138,8 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
 {
     if (d->has_scope)
         return refuse(line, "a second scope", err);
-    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err),
-                *document;
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &d->keep, &d->scope, err) != 0)
-        return misfit(line, err);
+    if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
+        return err_prefix(err, "stdin");
     d->has_scope = true;
     d->ask.declared = d->scope.declared;
     d->ask.repeats = d->scope.repeats;
@@ -157,17 +154,10 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
         return buf_is(&d->columns_line, line->p, line->n)
                    ? 0
                    : refuse(line, "other columns than those of the rows before", err);
-    struct json *doc = parse(d, line, err), *list;
-    if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
-        return misfit(line, err);
-    if (!json_is(json_get(doc, "cells"), CELLS_VERSION))
-        return refuse(line, "columns of cells that are not " CELLS_VERSION, err);
     columns_free(&d->columns);
     buf_reset(&d->columns_line);
     buf_add(&d->columns_line, line->p, line->n);
-    if (columns_parse(list, false, &d->columns, err) != 0)
-        return misfit(line, err);
-    return 0;
+    return stream_columns(line, &d->columns, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
 /* The set of rows, once the columns are known for good. */

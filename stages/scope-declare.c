@@ -15,7 +15,9 @@
 
 #include "cells/cells.h"
 #include "scope/declare.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 static const char help[] =
     "usage: scope-declare --key=COLUMN[,COLUMN...] --range=[TOPIC/]P:FROM-TO ... [options] [<stream]\n"
@@ -235,14 +237,8 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
     struct err err = ERR_INIT;
     scope_put(&text, s);
     stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
-    struct buf *line = stream_build(out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    buf_add(line, text.p, text.len);
-    stream_put_built(out, LINE_SCOPE);
-    line = stream_build(out, LINE_COLUMNS);
-    buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-    columns_write(&s->columns, line);
-    stream_put_built(out, LINE_COLUMNS);
+    stream_put_scope(out, text.p, text.len);
+    stream_put_columns(out, &s->columns);
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)

@@ -4,7 +4,11 @@
 
 #include "report/words.h"
 
+#include "scope/line.h"
+#include "types/line.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void list_init(struct report_lines *l)
@@ -28,6 +32,7 @@ void report_free(struct report *r)
     columns_free(&r->cols);
     scope_free(&r->scope);
     buf_free(&r->unknown_types);
+    free(r->account);
     arena_free(&r->arena);
 }
 
@@ -67,12 +72,11 @@ static int on_check(struct report *r, const struct stream_line *line, struct err
 
 static int on_columns(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *arr;
-    if (keep(r, &r->columns, line, &doc, err) != 0 || json_need(doc, "columns", JSON_ARRAY, &arr, "columns", err) != 0)
+    struct json *doc;
+    if (keep(r, &r->columns, line, &doc, err) != 0)
         return -1;
     columns_free(&r->cols);
-    r->cols = (struct columns)COLUMNS_INIT;
-    return columns_parse(arr, false, &r->cols, err);
+    return stream_columns(line, &r->cols, err);
 }
 
 /* A line that a stream has once: two would leave open what the answer is about. */
@@ -87,12 +91,9 @@ static int keep_once(struct report *r, struct report_lines *to, const struct str
 
 static int on_scope(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *document;
-    if (keep_once(r, &r->scopes, line, &doc, err) != 0)
+    struct json *doc;
+    if (keep_once(r, &r->scopes, line, &doc, err) != 0 || stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return -1;
-    if (json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &r->arena, &r->scope, err) != 0)
-        return err_prefix(err, "line %" PRIu64, line->line_no);
     r->has_scope = true;
     return 0;
 }
@@ -106,14 +107,56 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     return stream_bundle(line, &r->arena, &said, err);
 }
 
+/* What the reference's file keeps of the accounts before it. Another writer's may stand there bare, without a role. */
+static int on_kept(struct report *r, const struct account *binder, struct err *err)
+{
+    const struct json *all = json_get(binder->doc, "recorded");
+    if (account_kept(all, ACCOUNT_READER, &r->arena, "account.recorded", &r->said, err) != 0)
+        return -1;
+    r->said.stage = binder->stage;
+    for (size_t i = 0; i < ACCOUNT_ROLES; i++) {
+        const char *name = account_role_name((enum account_role)i);
+        const struct json *doc = json_get(all, name);
+        if (!doc || doc->type != JSON_OBJECT)
+            doc = i == ACCOUNT_READER ? all : NULL;
+        if (account_kept(doc, (enum account_role)i, &r->arena, "account.recorded", &r->kept[i], err) != 0)
+            return -1;
+        if (doc && !r->kept[i].stage)
+            r->kept[i].stage = doc == all ? binder->stage : name;
+    }
+    return 0;
+}
+
 static int on_account(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *unused;
-    if (keep(r, &r->accounts, line, &doc, err) != 0)
+    struct json *doc;
+    struct account *a = arena_alloc(&r->arena, sizeof *a);
+    if (keep(r, &r->accounts, line, &doc, err) != 0 || stream_account(line, &r->arena, a, err) != 0)
         return -1;
-    return json_need(doc, "stage", JSON_STRING, &unused, "account", err) == 0
-               ? 0
-               : err_prefix(err, "line %" PRIu64, line->line_no);
+    if (a->role == ACCOUNT_BINDER && report_reference(r))
+        err_set(err, ERR_REFUSED, "a second account of %s", a->stage);
+    if (err->kind != ERR_NONE || (a->role == ACCOUNT_BINDER && on_kept(r, a, err) != 0))
+        return stream_misfit(line, err);
+    if (r->n_accounts == r->cap_accounts) {
+        r->cap_accounts = r->cap_accounts ? 2 * r->cap_accounts : 8;
+        r->account = xrealloc(r->account, r->cap_accounts * sizeof *r->account);
+    }
+    r->account[r->n_accounts++] = a;
+    return 0;
+}
+
+static int on_side(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct stream_side side;
+    if (keep(r, &r->sides, line, &doc, err) != 0 || stream_side(line, &r->arena, &side, err) != 0)
+        return -1;
+    if (r->side_line[side.side])
+        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", line->line_no,
+                       side_words(side.side));
+    r->side[side.side] = side;
+    r->side_line[side.side] = line->line_no;
+    return 0;
 }
 
 static void on_unknown(struct report *r, const struct stream_line *line)
@@ -136,7 +179,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
     case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
-    case LINE_SIDE: return keep(r, &r->sides, line, &doc, err);
+    case LINE_SIDE: return on_side(r, line, err);
     case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
     case LINE_SCOPE: return on_scope(r, line, err);
     case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
@@ -151,14 +194,6 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 
 /* ---- deciding ---- */
 
-static bool says(const struct report_lines *lines, const char *name, const char *text)
-{
-    for (const struct report_line *l = lines->first; l; l = l->next)
-        if (json_is(json_get(l->doc, name), text))
-            return true;
-    return false;
-}
-
 void report_imply(struct report *r, const struct json *stages)
 {
     struct run_known known = {.scope = r->has_scope,
@@ -166,7 +201,7 @@ void report_imply(struct report *r, const struct json *stages)
                               .complete_table = r->has_scope && r->scope.complete_table,
                               .stages = stages,
                               .profile = r->profile};
-    known.reference = report_reference(r) || says(&r->sides, "side", side_name(SIDE_REFERENCE));
+    known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];
     require_checks(&known, r->required);
 }
 

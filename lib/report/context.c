@@ -55,48 +55,23 @@ static void put_s(struct buf *out, const char *s)
 
 /* ---- gathered from several lines ---- */
 
-const struct json *report_reference(const struct report *r)
+const struct account *report_reference(const struct report *r)
 {
-    for (const struct report_line *l = r->accounts.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "stage"), "ref-bind"))
-            return l->doc;
+    for (size_t i = 0; i < r->n_accounts; i++)
+        if (r->account[i]->role == ACCOUNT_BINDER)
+            return r->account[i];
     return NULL;
 }
 
-/* What the reference's file records under a name: at the top, or as the account of its reader, which ref-seal keeps
- * whole. */
-static const struct json *recorded(const struct json *account, const char *name)
+const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
+                                         bool *only_recorded)
 {
-    const struct json *all = json_get(account, "recorded"), *reader = json_get(all, "kafka-read");
-    const struct json *found = json_get(all, name);
-    found = found ? found : json_get(reader, name);
-    return found ? found : json_get(json_get(reader, "recorded"), name);
-}
-
-static const struct json *find_range(const struct json *list, const char *topic, uint64_t partition)
-{
-    for (size_t i = 0; is_list(list) && i < list->len; i++) {
-        const struct json *v = list->u.items[i];
-        uint64_t p;
-        if (json_is(json_get(v, "topic"), topic) && json_get(v, "partition") &&
-            json_u64(json_get(v, "partition"), &p) && p == partition)
-            return v;
-    }
-    return NULL;
-}
-
-const struct json *report_range(const struct report *r, const char *topic, uint64_t partition, bool *only_recorded)
-{
-    const struct json *found = NULL;
+    const struct account_range *found = NULL;
     *only_recorded = false;
-    for (const struct report_line *l = r->accounts.first; l && !found; l = l->next)
-        found = find_range(json_get(l->doc, "ranges"), topic, partition);
-    const struct json *reference = report_reference(r);
-    if (!found && reference) {
-        *only_recorded = true;
-        found = find_range(recorded(reference, "ranges"), topic, partition);
-    }
-    return found;
+    for (size_t i = 0; i < r->n_accounts && !found; i++)
+        found = account_range(r->account[i], topic, partition);
+    *only_recorded = !found;
+    return found ? found : account_range(&r->kept[ACCOUNT_READER], topic, partition);
 }
 
 struct report_coverage report_coverage(const struct report *r)
@@ -142,20 +117,18 @@ void report_not_given(const struct report *r, struct buf *out)
 static void put_figures(struct buf *out, const struct report *r, const char *topic, uint64_t partition)
 {
     bool only_recorded;
-    const struct json *v = report_range(r, topic, partition, &only_recorded),
-                      *complete = v ? json_get(v, "complete") : NULL;
+    const struct account_range *v = report_range(r, topic, partition, &only_recorded);
     if (!v)
         return;
-    buf_printf(out, ": %" PRIu64 " records", report_number(v, "delivered", NULL));
-    if (report_number(v, "null_values", NULL))
-        buf_printf(out, " (%" PRIu64 " null)", report_number(v, "null_values", NULL));
-    buf_printf(out, ", %" PRIu64 " offsets not delivered", report_number(v, "not_delivered", NULL));
-    if (json_get(v, "aborted") && json_get(v, "aborted")->type != JSON_NULL)
-        buf_printf(out, " (%" PRIu64 " aborted, %" PRIu64 " markers or absent)", report_number(v, "aborted", NULL),
-                   report_number(v, "marker_or_absent", NULL));
-    if (complete && complete->type == JSON_FALSE) {
+    buf_printf(out, ": %" PRIu64 " records", v->delivered.n);
+    if (v->null_values.n)
+        buf_printf(out, " (%" PRIu64 " null)", v->null_values.n);
+    buf_printf(out, ", %" PRIu64 " offsets not delivered", v->not_delivered.n);
+    if (v->aborted.has)
+        buf_printf(out, " (%" PRIu64 " aborted, %" PRIu64 " markers or absent)", v->aborted.n, v->marker_or_absent.n);
+    if (v->has_complete && !v->complete) {
         buf_adds(out, ", INCOMPLETE: ");
-        report_put_member(out, v, "reason");
+        put_s(out, v->reason);
     }
     buf_adds(out, only_recorded ? ", as the reference records" : "");
 }
@@ -220,50 +193,46 @@ static void put_implementation(struct buf *out, const struct json *by)
     report_put(out, version);
 }
 
-/* What the program behind the reference made of its records, by ref-run's account; NULL where there is none. */
-static const struct json *program_account(const struct json *account)
+/* The program's own account says, as the artifact keeps it, that it looked at every record. */
+static bool every_record_answered(const struct report *r)
 {
-    return json_get(json_get(account, "recorded"), "ref-run");
+    const struct json *checked = json_get(report_reference(r)->doc, "verified_by_writer");
+    struct buf text = BUF_INIT;
+    bool found = false;
+    buf_printf(&text, "%s: " VERIFIED_EVERY_RECORD, r->kept[ACCOUNT_PROGRAM].stage);
+    for (size_t i = 0; checked && i < checked->len && !found; i++)
+        found = json_is(checked->u.items[i], buf_str(&text));
+    buf_free(&text);
+    return found;
 }
 
-static bool every_record_answered(const struct json *account)
+static void put_program(struct buf *out, const struct account *run)
 {
-    const struct json *checked = json_get(account, "verified_by_writer");
-    for (size_t i = 0; is_list(checked) && i < checked->len; i++)
-        if (json_is(checked->u.items[i], "ref-run: " VERIFIED_EVERY_RECORD))
-            return true;
-    return false;
-}
-
-static void put_program(struct buf *out, const struct json *run)
-{
-    const struct json *without = json_get(run, "without_row");
-    uint64_t errors = report_number(run, "value_errors", NULL);
-    buf_printf(out, "              %" PRIu64 " records went to ", report_number(run, "records", NULL));
-    report_put_member(out, run, "program");
-    if (without && without->type == JSON_NUMBER)
-        buf_printf(out, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)",
-                   report_number(run, "without_row", NULL), report_number(run, "skips", NULL));
+    buf_printf(out, "              %" PRIu64 " records went to ", run->records.n);
+    put_s(out, run->program ? run->program : "-");
+    if (run->without_row.has)
+        buf_printf(out, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)", run->without_row.n,
+                   run->skips.n);
     else
         buf_adds(out, "; which of them have no row is not known");
-    if (errors)
-        buf_printf(out, "; %" PRIu64 " had a payload that is no JSON", errors);
+    if (run->value_errors.n)
+        buf_printf(out, "; %" PRIu64 " had a payload that is no JSON", run->value_errors.n);
     buf_addc(out, '\n');
 }
 
-static void put_reference(struct buf *out, const struct json *account)
+static void put_reference(struct buf *out, const struct report *r)
 {
-    const struct json *complete = json_get(account, "complete");
+    const struct account *a = report_reference(r);
     buf_adds(out, "reference     ");
-    put_implementation(out, json_get(account, "implementation"));
-    if (complete && complete->type == JSON_TRUE) {
-        buf_printf(out, ", %" PRIu64 " rows\n", report_number(account, "rows", NULL));
-        if (program_account(account))
-            put_program(out, program_account(account));
+    put_implementation(out, json_get(a->doc, "implementation"));
+    if (a->complete) {
+        buf_printf(out, ", %" PRIu64 " rows\n", a->rows.n);
+        if (r->kept[ACCOUNT_PROGRAM].stage)
+            put_program(out, &r->kept[ACCOUNT_PROGRAM]);
         return;
     }
     buf_adds(out, ", INCOMPLETE and not compared: ");
-    report_put_texts(out, json_get(account, "reasons"));
+    report_put_texts(out, json_get(a->doc, "reasons"));
     buf_addc(out, '\n');
 }
 
@@ -321,7 +290,7 @@ void report_put_about(const struct report *r, struct buf *out)
         buf_addc(out, '\n');
     }
     if (report_reference(r))
-        put_reference(out, report_reference(r));
+        put_reference(out, r);
     if (r->observations.first)
         put_observation(out, r->observations.first->doc);
     put_coverage(out, r);
@@ -349,18 +318,18 @@ static bool has_members(const struct json *v)
 /* What stands in the reference's file and nobody held against anything. */
 static void put_recorded(const struct report *r, struct buf *out)
 {
-    const struct json *a = report_reference(r);
+    const struct account *a = report_reference(r), *reader = &r->kept[ACCOUNT_READER];
     if (!a)
         return;
-    const struct json *by = json_get(a, "implementation"), *checked = json_get(a, "verified_by_writer"),
-                      *client = recorded(a, "client");
-    const struct json *configuration = json_get(by, "configuration"), *starts = recorded(a, "run_start_offsets");
-    const struct json *word = json_get(json_get(json_get(a, "recorded"), "ref-seal"), "complete_by_the_operator");
+    const struct json *by = json_get(a->doc, "implementation"), *checked = json_get(a->doc, "verified_by_writer");
+    const struct json *configuration = json_get(by, "configuration"),
+                      *starts = json_get(reader->doc, "run_start_offsets");
+    starts = starts ? starts : json_get(json_get(reader->doc, "recorded"), "run_start_offsets");
     buf_adds(out, "\nonly recorded in the reference\n  computed by ");
     put_implementation(out, by);
-    if (client) {
+    if (reader->client) {
         buf_adds(out, ", reading with ");
-        report_put(out, client);
+        put_s(out, reader->client);
     }
     buf_adds(out, has_members(configuration) ? "; its configuration is in the JSON report\n" : "\n");
     if (is_list(checked) && checked->len) {
@@ -368,7 +337,7 @@ static void put_recorded(const struct report *r, struct buf *out)
         report_put_texts(out, checked);
         buf_addc(out, '\n');
     }
-    if (word && word->type == JSON_TRUE)
+    if (r->kept[ACCOUNT_SEALER].word)
         buf_adds(out, "  that it is complete is the operator's word: no account of its reader stands behind it\n");
     if (has_members(starts)) {
         buf_adds(out, "  first offsets given by the operator: ");
@@ -439,8 +408,11 @@ static void put_not_established(const struct report *r, struct buf *out)
             out,
             "  what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint\n");
     put_same_topic(r, out);
-    if (program_account(report_reference(r)) && !every_record_answered(report_reference(r)))
-        buf_adds(out, "  that the reference's program looked at every record: ref-run --strict was not asked for\n");
+    if (report_reference(r) && r->kept[ACCOUNT_PROGRAM].stage && !every_record_answered(r)) {
+        buf_adds(out, "  that the reference's program looked at every record: ");
+        put_s(out, r->kept[ACCOUNT_PROGRAM].stage);
+        buf_adds(out, " --strict was not asked for\n");
+    }
     put_other_columns(r, out);
     if (r->has_scope && !c.established)
         buf_adds(out, "  rows of any other key than those selected\n");

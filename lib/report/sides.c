@@ -18,36 +18,16 @@ bool report_passed(const struct report *r, enum check_name c)
 
 bool report_has_reference(const struct report *r)
 {
-    for (const struct report_line *l = r->sides.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "side"), side_name(SIDE_REFERENCE)))
-            return true;
-    return report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] || r->required[CHECK_REFERENCE_CAPTURE] ||
-           r->required[CHECK_REFERENCE_DESTINATION];
+    return r->side_line[SIDE_REFERENCE] || report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] ||
+           r->required[CHECK_REFERENCE_CAPTURE] || r->required[CHECK_REFERENCE_DESTINATION];
 }
 
-int report_sides(const struct report *r, struct report_sides *out, struct err *err)
+int report_side_whole(const struct report *r, enum side side, const char *check, struct err *err)
 {
-    memset(out, 0, sizeof *out);
-    for (const struct report_line *l = r->sides.first; l; l = l->next) {
-        const struct json *name = json_get(l->doc, "side"), *whole = json_get(l->doc, "whole");
-        enum side which = side_of(name->str, name->len, report_number(l->doc, "read", NULL));
-        struct report_side *s = &out->of[which];
-        if (s->line)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", l->line_no,
-                           side_words(which));
-        s->rows = report_number(l->doc, "rows", NULL);
-        s->line = l;
-        s->whole = whole->type == JSON_TRUE;
-    }
-    return 0;
-}
-
-int report_side_whole(const struct report_sides *s, enum side side, const char *check, struct err *err)
-{
-    if (!s->of[side].line)
+    if (!r->side_line[side])
         return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_words(side),
                        check);
-    if (!s->of[side].whole)
+    if (!r->side[side].whole)
         return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_words(side), check);
     return 0;
 }
@@ -56,12 +36,10 @@ int report_side_whole(const struct report_sides *s, enum side side, const char *
 
 struct compared {
     const struct report *r;
-    const struct report_sides *s;
     enum relation relation;
     enum check_name check;
     const char *name; /* of the check */
-    enum side owed, found;
-    bool need[SIDES];
+    struct relation_sides of;
     uint64_t keys, owed_rows, found_rows, excluded; /* of the summary */
     uint64_t line_no;                               /* of the last line that it rests on */
 };
@@ -69,10 +47,7 @@ struct compared {
 static void plan(struct compared *c)
 {
     /* Wherever a sink has rows, they name keys too. */
-    struct relation_sides s = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
-    c->owed = s.owed;
-    c->found = s.found;
-    memcpy(c->need, s.need, sizeof c->need);
+    c->of = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -81,17 +56,17 @@ static int sides(struct compared *c, struct err *err)
     const struct json *whole = observation ? json_get(observation->doc, "table_whole") : NULL;
     bool table_whole = whole && whole->type == JSON_TRUE;
     for (size_t i = 0; i < SIDES; i++) {
-        const struct report_side *s = &c->s->of[i];
-        if (!c->need[i])
+        const struct stream_side *s = &c->r->side[i];
+        if (!c->of.need[i])
             continue;
-        if (report_side_whole(c->s, (enum side)i, c->name, err) != 0)
+        if (report_side_whole(c->r, (enum side)i, c->name, err) != 0)
             return -1;
-        c->line_no = s->line->line_no > c->line_no ? s->line->line_no : c->line_no;
-        if (c->need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
-            s->line->line_no > observation->line_no)
+        c->line_no = c->r->side_line[i] > c->line_no ? c->r->side_line[i] : c->line_no;
+        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
+            c->r->side_line[i] > observation->line_no)
             return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_words(i), c->name);
     }
-    if (c->need[SIDE_READ1] && observation->line_no > c->line_no)
+    if (c->of.need[SIDE_READ1] && observation->line_no > c->line_no)
         c->line_no = observation->line_no;
     return 0;
 }
@@ -99,17 +74,17 @@ static int sides(struct compared *c, struct err *err)
 /* The observation counts the reads that the sides do. */
 static int reads(const struct compared *c, struct err *err)
 {
-    if (!c->need[SIDE_READ1])
+    if (!c->of.need[SIDE_READ1])
         return 0;
     const struct json *list = json_get(c->r->observations.first->doc, "reads");
     if (!list || list->type != JSON_ARRAY || list->len != 2)
         return err_set(err, ERR_REFUSED, "the observation is not of two reads, and %s passed", c->name);
     for (size_t i = 0; i < 2; i++)
         if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
-            report_number(list->u.items[i], "rows", NULL) != c->s->of[SIDE_READ1 + i].rows)
+            report_number(list->u.items[i], "rows", NULL) != c->r->side[SIDE_READ1 + i].rows)
             return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
-                           side_words(SIDE_READ1 + i), c->name);
-    if (c->s->of[SIDE_READ1].rows != c->s->of[SIDE_READ2].rows)
+                           side_words((enum side)(SIDE_READ1 + i)), c->name);
+    if (c->r->side[SIDE_READ1].rows != c->r->side[SIDE_READ2].rows)
         return err_set(err, ERR_REFUSED, "two reads of the table differ, and %s passed", c->name);
     return 0;
 }
@@ -170,13 +145,13 @@ static bool empty_fits(const struct compared *c)
         return true;
     const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL,
                       *whole = doc ? json_get(doc, "table_whole") : NULL;
-    return c->s->of[c->found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
-                                            (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
+    return c->r->side[c->of.found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
+                                                 (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
 }
 
 static int counts(const struct compared *c, struct err *err)
 {
-    const struct report_side *owed = &c->s->of[c->owed], *found = &c->s->of[c->found];
+    const struct stream_side *owed = &c->r->side[c->of.owed], *found = &c->r->side[c->of.found];
     bool all_found = c->relation == RELATION_TRANSFORMATION || c->relation == RELATION_COVERAGE;
     if (c->excluded > c->r->excluded)
         return err_set(err, ERR_TROUBLE,
@@ -231,11 +206,10 @@ static int keys(const struct compared *c, struct err *err)
                    c->name);
 }
 
-int report_compared(const struct report *r, const struct report_sides *s, struct err *err)
+int report_compared(const struct report *r, struct err *err)
 {
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        struct compared c = {
-            .r = r, .s = s, .relation = (enum relation)i, .check = relation_table[(enum relation)i].check};
+        struct compared c = {.r = r, .relation = (enum relation)i, .check = relation_table[(enum relation)i].check};
         c.name = check_name_text(c.check);
         if (!report_passed(r, c.check))
             continue;

@@ -32,11 +32,12 @@ struct report_coverage {
     uint64_t rows;    /* of the whole table, where it was read whole */
 };
 struct report_coverage report_coverage(const struct report *r);
-/* The account that ref-bind wrote, or NULL. */
-const struct json *report_reference(const struct report *r);
+/* The account of the reference that was bound, or NULL. */
+const struct account *report_reference(const struct report *r);
 /* How a range of the scope was read, as an account says it: NULL where none does. *only_recorded: only the
  * reference's file says so. */
-const struct json *report_range(const struct report *r, const char *topic, uint64_t partition, bool *only_recorded);
+const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
+                                         bool *only_recorded);
 /* Every id that a declared scope does not give, as "topic id of orders", comma separated. */
 void report_not_given(const struct report *r, struct buf *out);
 

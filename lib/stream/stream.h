@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/account.h"
 #include "stream/bundle.h"
 #include "stream/names.h"
 #include "stream/relation.h"
