@@ -191,7 +191,7 @@ int main(int argc, char **argv)
         return status;
     struct tee t = {.arena = ARENA_INIT};
     if (rc < 0 || describe(&t, &o, &err) != 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return stream_refuse(&err, CODE_USAGE);
     capture_open(&t.capture, o.dir, o.op.job, o.op.operator_id, o.subtask, o.attempt, o.records);
     /* In a job the next stage reads each of these lines in full before it lets their barrier on, so that no interval
      * with a bad one completes; to read them twice is most of what a recorder costs. */

@@ -127,7 +127,7 @@ struct run {
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
     if (r->expect.table != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second scope");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
     if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return err_prefix(err, "stdin");
     r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
@@ -138,18 +138,18 @@ static int on_columns(struct run *r, const struct stream_line *line, struct err 
 {
     bool key = false;
     if (r->keys != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second columns line");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
     if (stream_columns(line, &r->cols, err) != 0)
         return err_prefix(err, "stdin");
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
         if (!type_supported(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
                        "column '%s' is %s, a type without cells", c->name, c->type.name);
         else if (c->key && !type_is_key(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s, which cannot be a key",
-                       c->name, c->type.name);
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
+                       "key column '%s' is %s, which cannot be a key", c->name, c->type.name);
     }
     if (!key)
         return err_set(err, ERR_REFUSED, "columns: no column is a key");
@@ -158,17 +158,21 @@ static int on_columns(struct run *r, const struct stream_line *line, struct err 
     return 0;
 }
 
-static void on_check(struct run *r, const struct json *line)
+static int on_check(struct run *r, const struct stream_line *line, struct err *err)
 {
-    const struct json *name = json_get(line, "name"), *status = json_get(line, "status");
-    bool passed = json_is(status, "passed");
-    if (json_is(name, check_name_text(CHECK_RECONCILE_SCOPE))) {
-        r->scope_passed = passed && (!r->scope_made || r->scope_passed);
+    struct check_line c;
+    arena_reset(&r->line);
+    if (stream_check(line, &r->line, &c, err) != 0)
+        return err_prefix(err, "stdin");
+    if (c.name == CHECK_RECONCILE_SCOPE) {
+        r->scope_passed = c.status == STATUS_PASSED && (!r->scope_made || r->scope_passed);
         r->scope_made = true;
-    } else if (name != NULL && name->len > 7 && memcmp(name->str, "bundle.", 7) == 0 && json_is(status, "failed")) {
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_DO_NOT_TRUST_BUNDLE, "not read: %.*s failed", (int)name->len,
-                   name->str);
+    } else if (c.name <= CHECK_BUNDLE_COMPLETENESS && c.status == STATUS_FAILED) {
+        const char *name = check_name_text(c.name);
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", name}),
+                   "not read: %s failed", name);
     }
+    return 0;
 }
 
 static int on_row(struct run *r, const struct stream_line *line, struct err *err)
@@ -182,8 +186,8 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns",
-                       (unsigned long long)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %llu: a row before the columns",
+                        (unsigned long long)line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
                        why != NULL ? why : "more than the row");
@@ -207,16 +211,9 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type == LINE_COLUMNS)
         return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already",
-                       (unsigned long long)line->line_no);
-    if (line->type != LINE_CHECK)
-        return 0;
-    arena_reset(&r->line);
-    const struct json *v = stream_doc(line, &r->line, err);
-    if (v == NULL)
-        return err_prefix(err, "stdin");
-    on_check(r, v);
-    return 0;
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
+    return line->type == LINE_CHECK ? on_check(r, line, err) : 0;
 }
 
 /* ---- reading ---- */
@@ -251,19 +248,20 @@ static int begin_whole(struct run *r, struct chread_why *why)
     if (status < 0)
         *why = r->uncovered;
     else if (most == 0)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_WHOLE,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
                    "the table was not read whole: nobody said how many rows it may hold");
     else if (status == 0 && rows > most)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_TOO_LARGE, {"rows", FACT_NUMBER(rows)}),
                    "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
                    (unsigned long long)rows, (unsigned long long)most);
     else if (status == 0 && seen > r->parts[0].rows)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE,
+                   BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts for every part"}),
                    "system.parts shows this user %llu of the table's %llu rows", (unsigned long long)r->parts[0].rows,
                    (unsigned long long)seen);
     else if (status == 0 && seen < r->parts[0].rows)
         chread_say(
-            &r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
+            &r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_HIDDEN),
             "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
             (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
             (unsigned long long)seen);
@@ -281,7 +279,7 @@ static int end_whole(struct run *r, struct chread_why *why)
     r->reads.parts[1] = r->parts[1].n;
     r->reads.parts_same = status == 0 && chread_parts_same(&r->parts[0], &r->parts[1], &text);
     if (status == 0 && !r->reads.parts_same)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "%s", buf_str(&text));
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_PARTS_CHANGED), "%s", buf_str(&text));
     if (status < 0)
         *why = r->uncovered;
     buf_free(&text);
@@ -345,7 +343,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
         msg_error("destination.coverage: %s", u->reason);
-    stream_put_check(&r->out, CHECK_DESTINATION_COVERAGE, u->status, u->reason, NULL, u->next, buf_str(&counts));
+    stream_put_check(&r->out, CHECK_DESTINATION_COVERAGE, u->status, &u->cause, u->reason, NULL, buf_str(&counts));
     buf_free(&counts);
 }
 
@@ -372,7 +370,7 @@ static void put_check(struct run *r, const struct chread_why *why)
     else
         say_declared(r, &declared);
     stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
-                     why != NULL ? why->reason : buf_str(&declared), evidence, why != NULL ? why->next : NEXT_NONE,
+                     why != NULL ? &why->cause : NULL, why != NULL ? why->reason : buf_str(&declared), evidence,
                      buf_str(&counts));
     buf_free(&declared);
     buf_free(&table);
@@ -392,11 +390,11 @@ static void conclude(struct run *r, const struct chread_why *why, bool whole)
     put_uncovered(r, why);
 }
 
-static void stop(struct run *r, const char *reason, enum next_action next)
+static void stop(struct run *r, const struct cause *cause, const char *reason)
 {
     struct err err = ERR_INIT;
-    err_set(&err, ERR_REFUSED, "%s", reason);
-    stream_put_stop(&r->out, &err, next);
+    err_fail(&err, ERR_REFUSED, cause, "%s", reason);
+    stream_put_stop(&r->out, &err, CODE_USAGE);
 }
 
 static void read_destination(struct run *r)
@@ -406,13 +404,13 @@ static void read_destination(struct run *r)
     int status = read_all(r, &why);
     bool whole = status == 0;
     if (status != 0 && why.refused) {
-        stop(r, why.reason, why.next);
+        stop(r, &why.cause, why.reason);
         return;
     }
     if (status == 0) {
         chread_find_unstable(&r->first, &r->last, &u);
         if (u.list.len > 0)
-            status = chread_say(&why, STATUS_UNAVAILABLE, u.next, "%s", buf_str(&u.reason));
+            status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
     if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
@@ -425,29 +423,29 @@ static void read_destination(struct run *r)
 static void after_input(struct run *r)
 {
     if (r->expect.table == NULL || r->keys == NULL) {
-        stop(r,
+        stop(r, BECAUSE(CODE_SCOPE_LINE_MISSING),
              r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
-                             : "stdin: no scope line: run this stage after one that writes the scope",
-             NEXT_RERUN_UPSTREAM);
+                             : "stdin: no scope line: run this stage after one that writes the scope");
         return;
     }
     if (!scope_fits(&r->scope, &r->cols)) {
-        stop(r, "stdin: the columns line is not of the scope's columns", NEXT_RERUN_UPSTREAM);
+        stop(r, BECAUSE(CODE_LINE_MALFORMED), "stdin: the columns line is not of the scope's columns");
         return;
     }
     if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
         stop(
-            r,
-            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does",
-            NEXT_FIX_USAGE);
+            r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
+            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }
     if (!r->owed && r->blocked.reason[0] == '\0')
         chread_say(
-            &r->blocked, STATUS_UNAVAILABLE, NEXT_RERUN_UPSTREAM,
+            &r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_NOTHING_OWED),
             "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
     if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
+        chread_say(&r->blocked, STATUS_UNAVAILABLE,
+                   BECAUSE(r->scope_made ? CODE_CHECK_NOT_PASSED : CODE_CHECK_NOT_MADE,
+                           {"check", check_name_text(CHECK_RECONCILE_SCOPE)}),
                    r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
     if (r->blocked.reason[0] != '\0')
         conclude(r, &r->blocked, false);
@@ -468,7 +466,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
+        return stream_refuse_filter(&err, CODE_USAGE, o.max_line);
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

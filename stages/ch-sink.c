@@ -238,6 +238,8 @@ static int need_table(struct sink *s, struct err *err)
 {
     if (s->w == NULL) {
         s->w = chwrite_open(&s->o->w, err);
+        if (s->w == NULL && err->kind == ERR_REFUSED)
+            err_cause(err, BECAUSE(CODE_INSERT_NOT_POSSIBLE));
     }
     return s->w == NULL ? -1 : 0;
 }
@@ -382,25 +384,20 @@ static int await_line(struct sink *s, struct stream_in *in, struct err *err)
     return 0;
 }
 
-static enum next_action own_next(const struct err *err)
-{
-    return err->kind == ERR_REFUSED ? NEXT_FIX_RECORD : NEXT_CHECK_CONNECTION;
-}
-
 /* The lane, to its end. Rows that no barrier follows are written all the same when it ended whole; of a lane that did
  * not, only what was acknowledged by then. */
 static void run(struct sink *s, struct stream_in *in)
 {
     struct stream_line line;
     struct err err = ERR_INIT;
-    enum next_action next = NEXT_RERUN_UPSTREAM;
+    enum code refused = CODE_LINE_MALFORMED;
     int rc = stream_open(in, &err);
 
     stream_begin(&s->out, STDOUT_FILENO, rc == 0 ? in : NULL);
     while (rc >= 0 && !s->out.broken) {
         if (await_line(s, in, &err) != 0) {
             rc = -1;
-            next = own_next(&err);
+            refused = CODE_VALUE_NOT_STORABLE;
             break;
         }
         rc = stream_next(in, &line, &err);
@@ -411,14 +408,14 @@ static void run(struct sink *s, struct stream_in *in)
         }
         if ((rc > 0 && on_line(s, &line, &err) != 0) || (rc == 0 && flush(s, &err) != 0)) {
             rc = -1;
-            next = own_next(&err);
+            refused = CODE_VALUE_NOT_STORABLE;
         }
         if (rc == 0) {
             break;
         }
     }
     if (rc < 0) {
-        stream_put_stop(&s->out, &err, next);
+        stream_put_stop(&s->out, &err, refused);
     }
 }
 
@@ -448,7 +445,7 @@ int main(int argc, char **argv)
         rc = -1;
     }
     if (rc != 0) {
-        status = rc > 0 ? status : stream_refuse(&err, NEXT_FIX_USAGE);
+        status = rc > 0 ? status : stream_refuse(&err, CODE_USAGE);
     } else {
         o.w.http.password = password;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return stream_refuse(&err, CODE_USAGE);
     struct stream_in in = {.lane = true};
     stream_filter(&in, &m.out, STREAM_MAX_LINE, on_line, &m);
     status = stream_end(&m.out);

@@ -220,10 +220,13 @@ static int take_scope(struct reader *r, struct err *err)
 {
     if (file_read(r->o.scope, SCOPE_MAX, &r->text, err) != 0)
         return -1;
-    if (scope_parse(buf_str(&r->text), r->text.len, &r->arena, &r->scope, err) != 0)
+    if (scope_parse(buf_str(&r->text), r->text.len, &r->arena, &r->scope, err) != 0) {
+        err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", r->o.scope}));
         return err_prefix(err, "%s", r->o.scope);
+    }
     if (r->scope.n_sources == 0)
-        return err_set(err, ERR_REFUSED, "%s: scope.sources: none", r->o.scope);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_INPUT_MALFORMED, {"file", r->o.scope}),
+                        "%s: scope.sources: none", r->o.scope);
     r->sources = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->sources);
     r->topics = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->topics);
     size_t most = 0; /* ranges that are read side by side */
@@ -307,15 +310,18 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
     struct reader *r = ctx;
     (void)range;
     if (r->records >= r->o.max_records)
-        return err_set(err, ERR_BOUND, "--max-records=%" PRIu64 " was reached", r->o.max_records);
+        return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-records"}),
+                        "--max-records=%" PRIu64 " was reached", r->o.max_records);
     struct buf *line = stream_build(&r->out, LINE_RECORD);
     kafka_record_put(line, r->topics[s - r->sources].p, e);
     if (line->len + 2 > r->o.max_bytes - r->bytes) /* with its brace and its newline */
-        return err_set(err, ERR_BOUND, "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
+        return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes"}),
+                        "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
     r->bytes += line->len + 2;
     r->records++;
     stream_put_built(&r->out, LINE_RECORD);
-    return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output could not be written") : 0;
+    return r->out.broken ? err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "standard output could not be written")
+                         : 0;
 }
 
 /* 0, or -1 with what no reading mends (ERR_REFUSED). */
@@ -339,8 +345,10 @@ static int read_sources(struct reader *r, struct err *err)
             rc = kafka_source_read(&r->sources[i], &how, err);
         if (rc != 0 && err->kind == ERR_REFUSED)
             break;
-        if (rc != 0)
-            kafka_source_fail(&r->sources[i], "%s", err->text);
+        if (rc != 0) {
+            struct cause cause = code_of_err(err, CODE_IO_FAILED);
+            kafka_source_fail(&r->sources[i], &cause, "%s", err->text);
+        }
     }
     clear_progress(r);
     return rc != 0 && err->kind == ERR_REFUSED ? -1 : 0;
@@ -403,7 +411,7 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     int options = read_options(argc, argv, &r.o, &status, &err);
     if (options < 0 || (options == 0 && take_scope(&r, &err) != 0)) {
-        status = stream_refuse(&err, NEXT_FIX_USAGE);
+        status = stream_refuse(&err, CODE_USAGE);
     } else if (options == 0) {
         r.progress = isatty(STDERR_FILENO);
         stream_begin(&r.out, STDOUT_FILENO, NULL);
@@ -411,7 +419,7 @@ int main(int argc, char **argv)
         if (read_sources(&r, &err) == 0)
             put_account(&r);
         else
-            stream_put_stop(&r.out, &err, NEXT_FIX_USAGE);
+            stream_put_stop(&r.out, &err, CODE_USAGE);
         status = stream_end(&r.out);
     }
     for (size_t i = 0; r.sources && i < r.scope.n_sources; i++) {

@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return stream_refuse(&err, CODE_USAGE);
     struct join j = {.n = (size_t)(argc - optind), .arena = ARENA_INIT};
     j.lanes = xcalloc(j.n, sizeof *j.lanes);
     rc = open_lanes(&j, argv + optind, max_line, &err);
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = join_lanes(&j, &err);
     if (rc != 0)
-        stream_put_stop(&j.out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&j.out, &err, CODE_LANES_APART);
     status = stream_end(&j.out);
     for (size_t i = 0; i < j.n; i++)
         stream_in_free(&j.lanes[i].in);

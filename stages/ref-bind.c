@@ -77,7 +77,8 @@ struct bind {
 static int on_scope(struct bind *b, const struct stream_line *line, struct err *err)
 {
     if (b->document)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
     return stream_scope(line, &b->keep, &b->document, &b->scope, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
@@ -85,7 +86,8 @@ static int no_reference(const struct stream_line *line, bool has, struct err *er
 {
     if (!has)
         return 0;
-    return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                    "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -184,8 +186,9 @@ static void conclude(struct bind *b)
     }
     buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
     stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
-    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE, reason.p,
-                     evidence, r->complete ? NEXT_NONE : NEXT_REFERENCE_AGAIN, buf_str(&counts));
+    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
+                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,
+                     buf_str(&counts));
     put_account(b);
     buf_free(&reason);
     buf_free(&counts);
@@ -196,11 +199,11 @@ static void work(struct bind *b)
     struct err err = ERR_INIT;
     if (!b->document) {
         err_set(&err, ERR_REFUSED, "stdin: no scope line: run this stage after one that writes the scope");
-        stream_put_stop(&b->out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&b->out, &err, CODE_SCOPE_LINE_MISSING);
         return;
     }
     if (b->o.expected && file_begin(&b->expected, b->o.expected, &err) != 0) {
-        stream_put_stop(&b->out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(&b->out, &err, CODE_USAGE);
         return;
     }
     int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
@@ -213,7 +216,7 @@ static void work(struct bind *b)
     if (rc == 0)
         conclude(b);
     else
-        stream_put_stop(&b->out, &err, err.kind == ERR_REFUSED ? NEXT_RIGHT_REFERENCE : NEXT_FIX_USAGE);
+        stream_put_stop(&b->out, &err, CODE_REFERENCE_MALFORMED);
 }
 
 int main(int argc, char **argv)
@@ -225,7 +228,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)b.o.max_line);
+        return stream_refuse_filter(&err, CODE_USAGE, (size_t)b.o.max_line);
     /* The rows that pass are checked by whoever uses them. */
     struct stream_in in = {.rows_unchecked = true};
     if (stream_filter(&in, &b.out, (size_t)b.o.max_line, on_line, &b))

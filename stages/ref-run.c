@@ -9,6 +9,7 @@
  * 3 the rows are not whole (the account says why) or the stream is unfinished.
  */
 #include "program/program.h"
+#include "stream/check.h"
 #include "stream/stream.h"
 
 #include <getopt.h>
@@ -246,8 +247,9 @@ static int start(struct run *r, struct err *err)
 {
     if (program_start(&r->program, r->o.command, err) == 0)
         return 0;
-    program_not_whole(&r->program, "%s", err->text);
-    stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+    err_cause(err, BECAUSE(CODE_PROGRAM_NOT_RUN, {"program", r->program.name}));
+    program_not_whole(&r->program, &err->cause, "%s", err->text);
+    stream_put_stop(&r->out, err, CODE_PROGRAM_NOT_RUN);
     return -1;
 }
 
@@ -291,6 +293,7 @@ static void put_account(struct run *r)
     buf_addc(&reasons, ']');
     struct account a = {.role = ACCOUNT_PROGRAM,
                         .complete = whole,
+                        .cause = whole ? CAUSE_INIT : p->cause,
                         .reasons = {reasons.p, reasons.len},
                         .program = shown(&name, &r->name),
                         .records = {true, r->records},
@@ -328,13 +331,14 @@ static void finish(struct run *r, bool whole)
         p->fed = true;
         program_serve(p, PROGRAM_END);
     } else {
-        program_not_whole(p, "the stream did not come whole");
+        program_not_whole(p, r->in.stop_reason ? &r->in.stop_cause : &r->out.stop_cause,
+                          "the stream did not come whole");
     }
     program_end(p);
     uint64_t missing = r->o.strict ? program_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
-        program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
-                          missing > 1 ? ", nor other records" : "");
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
+                          buf_str(&place), missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */
@@ -368,7 +372,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)r.o.max_line);
+        return stream_refuse_filter(&err, CODE_USAGE, (size_t)r.o.max_line);
     const char *slash = strrchr(r.o.command[0], '/');
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
     r.program = (struct program){.name = buf_str(&r.name),

@@ -121,10 +121,11 @@ static int read_scope(struct seal *s, struct err *err)
         const char *copy = arena_strndup(&s->keep, text.p ? text.p : "", text.len);
         const struct json *doc = json_parse_named(copy, text.len, &s->keep, "scope", err);
         struct scope found;
-        if (!doc || scope_parse_json(doc, &s->keep, &found, err) != 0)
-            rc = err_prefix(err, "'%s'", s->o.scope);
-        else
+        rc = doc && scope_parse_json(doc, &s->keep, &found, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+        if (rc == 0)
             take_scope(s, doc, &found);
+        else
+            err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", s->o.scope}));
     }
     buf_free(&text);
     return rc;
@@ -188,7 +189,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
     const struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
     struct scope found;
     if (stream_scope(line, &s->keep, &document, &found, err) != 0)
         return err_prefix(err, "stdin");
@@ -236,10 +238,13 @@ static void row_failed(struct seal *s, const struct stream_line *line, const cha
 {
     if (++s->failed > BAD_LISTED)
         return;
+    char place[300];
+    snprintf(place, sizeof place, "%.*s", (int)at_len, at ? at : "");
     if (at)
-        reference_story_say(&s->story, "%.*s: %s", (int)at_len, at, why);
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE, {"at", place}), "%s: %s", place, why);
     else
-        reference_story_say(&s->story, "the event on line %ju: %s", (uintmax_t)line->line_no, why);
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "the event on line %ju: %s",
+                            (uintmax_t)line->line_no, why);
 }
 
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
@@ -249,8 +254,8 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     struct json_error e;
     if (!s->document) {
         s->refused = true;
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)",
-                       (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
     }
     if (!s->begun && begin(s, err) != 0) {
         s->refused = true;
@@ -313,9 +318,10 @@ static void put_account(struct seal *s, const struct reference_end *end)
 static void say_unfinished(struct seal *s, const struct stream_in *in)
 {
     if (in->stop_reason)
-        reference_story_say(&s->story, "the stream was stopped by %s", in->stop_reason);
+        reference_story_say(&s->story, &in->stop_cause, "the stream was stopped by %s", in->stop_reason);
     else
-        reference_story_say(&s->story, "the stream did not come whole: %s",
+        reference_story_say(&s->story, s->out.stop_reason ? &s->out.stop_cause : BECAUSE(CODE_IO_FAILED),
+                            "the stream did not come whole: %s",
                             s->out.stop_reason ? s->out.stop_reason : "standard output failed");
 }
 
@@ -326,11 +332,12 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (!whole)
         say_unfinished(s, in);
     if (s->failed > BAD_LISTED)
-        reference_story_say(&s->story, "%ju more rows that cannot be sealed", (uintmax_t)(s->failed - BAD_LISTED));
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "%ju more rows that cannot be sealed",
+                            (uintmax_t)(s->failed - BAD_LISTED));
     reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
-        stream_put_stop(&s->out, &err, NEXT_FREE_SPACE);
+        stream_put_stop(&s->out, &err, CODE_USAGE);
         return;
     }
     put_account(s, &end);
@@ -356,7 +363,7 @@ static void run(struct seal *s)
         finish(s, &in, whole);
     } else if (!s->out.stopped) {
         err_set(&err, whole ? ERR_REFUSED : ERR_TROUBLE, "no scope line and no --scope: no artifact is written");
-        stream_put_stop(&s->out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&s->out, &err, CODE_SCOPE_LINE_MISSING);
     }
     stream_in_free(&in);
 }
@@ -387,7 +394,7 @@ int main(int argc, char **argv)
     if (rc == 0 && s.o.config)
         rc = read_config(&s, &err);
     if (rc < 0) {
-        status = stream_refuse_filter(&err, NEXT_FIX_USAGE, (size_t)s.o.max_line);
+        status = stream_refuse_filter(&err, CODE_USAGE, (size_t)s.o.max_line);
     } else {
         run(&s);
         status = stream_end(&s.out);

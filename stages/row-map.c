@@ -139,10 +139,10 @@ int main(int argc, char **argv)
     if (rc > 0)
         return status;
     if (rc < 0 || load_program(&o, &m.map, &err) < 0)
-        return stream_refuse(&err, NEXT_FIX_USAGE);
+        return stream_refuse(&err, CODE_USAGE);
     running = m.map;
     signal(SIGABRT, on_abort);
-    struct stream_in in = {.lane = true, .next = NEXT_FIX_PROGRAM};
+    struct stream_in in = {.lane = true, .code = CODE_RECORD_NOT_MAPPED};
     stream_filter(&in, &m.out, o.max_line, on_line, &m);
     status = stream_end(&m.out);
     stream_in_free(&in);

@@ -94,6 +94,12 @@ static int refuse(const struct stream_line *line, const char *why, struct err *e
     return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": %s", line->line_no, why);
 }
 
+static int no_place(const struct stream_line *line, const char *why, struct err *err)
+{
+    refuse(line, why, err);
+    return err_cause(err, BECAUSE(CODE_LINE_UNEXPECTED));
+}
+
 /* A member was not as it must be: say on which line. */
 static int misfit(const struct stream_line *line, struct err *err)
 {
@@ -107,24 +113,15 @@ static struct json *parse(struct diff *d, const struct stream_line *line, struct
 }
 
 /* Keep the first reason. */
-static void say(char **to, const char *what, const char *why)
+static void say(struct multiset_doubt *to, const struct cause *cause, const char *what, const char *why)
 {
-    if (*to)
+    if (to->why)
         return;
     struct buf text = BUF_INIT;
     buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
-    *to = xstrdup(buf_str(&text));
+    to->why = xstrdup(buf_str(&text));
+    to->cause = *cause;
     buf_free(&text);
-}
-
-static void unsettle(struct diff *d, const char *what, const char *why)
-{
-    say(&d->ask.unsettled, what, why);
-}
-
-static void uncover(struct diff *d, const char *what, const char *why)
-{
-    say(&d->ask.uncovered, what, why);
 }
 
 /* A key that is not the scope's would leave rows out of every comparison. */
@@ -137,14 +134,15 @@ static int fit_scope(const struct diff *d, const struct stream_line *line, struc
 static int on_scope(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->has_scope)
-        return refuse(line, "a second scope", err);
+        return no_place(line, "a second scope", err);
     if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
         return err_prefix(err, "stdin");
     d->has_scope = true;
     d->ask.declared = d->scope.declared;
     d->ask.repeats = d->scope.repeats;
     if (!d->scope.complete_table)
-        uncover(d, "the scope is of selected keys, not of the whole table", "");
+        say(&d->ask.uncovered, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
+            "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;
 }
 
@@ -153,7 +151,7 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
     if (d->rows)
         return buf_is(&d->columns_line, line->p, line->n)
                    ? 0
-                   : refuse(line, "other columns than those of the rows before", err);
+                   : no_place(line, "other columns than those of the rows before", err);
     columns_free(&d->columns);
     buf_reset(&d->columns_line);
     buf_add(&d->columns_line, line->p, line->n);
@@ -166,7 +164,7 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     if (d->rows)
         return 0;
     if (d->columns.n == 0)
-        return refuse(line, "rows before their columns line", err);
+        return no_place(line, "rows before their columns line", err);
     if (fit_scope(d, line, err) != 0)
         return -1;
     bool *key = arena_zalloc(&d->arena, d->columns.n * sizeof *key);
@@ -252,7 +250,7 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     if (split_row(d, line, &row, &side, err) != 0)
         return -1;
     if (d->ask.side[side].closed)
-        return refuse(line, "a row after its side was closed", err);
+        return no_place(line, "a row after its side was closed", err);
     size_t len;
     const char *why = "";
     if (!cells_scan_row(row.cells, row.cells_len, d->columns.n, &len, d->ends, d->columns.n, &why))
@@ -279,12 +277,12 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
         return err_prefix(err, "stdin");
     struct multiset_side_seen *s = &d->ask.side[said.side];
     if (s->closed)
-        return refuse(line, "a side that was closed before", err);
+        return no_place(line, "a side that was closed before", err);
     s->seen = s->closed = true;
     s->whole = said.whole;
     if (d->observed && !d->ask.table_whole && side_is_owed(said.side) && said.rows > 0)
-        unsettle(d, "the table was read before the last of the owed rows had come, so their keys were not looked for",
-                 "");
+        say(&d->ask.unsettled, BECAUSE(CODE_READ_BEFORE_OWED),
+            "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
     s->said = said.rows;
     s->reason = xstrdup(*said.reason ? said.reason : "no reason was given");
     return 0;
@@ -311,18 +309,15 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
     struct json *doc = parse(d, line, err);
     if (!doc)
         return misfit(line, err);
-    bool destination = json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION));
-    if ((!destination && !json_is(json_get(doc, "name"), check_name_text(CHECK_DESTINATION_COVERAGE))) ||
-        json_is(json_get(doc, "status"), status_name(STATUS_PASSED)))
-        return 0;
-    const char *status, *reason = "";
-    if (json_need_str(doc, "status", &d->arena, &status, "check", err) != 0 ||
-        json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
+    struct check_line c;
+    if (check_line_parse(doc, &d->arena, &c, err) != 0)
         return misfit(line, err);
+    if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
+        return 0;
     struct buf what = BUF_INIT;
-    buf_printf(&what, "%s is %s",
-               check_name_text(destination ? CHECK_RECONCILE_DESTINATION : CHECK_DESTINATION_COVERAGE), status);
-    (destination ? unsettle : uncover)(d, buf_str(&what), reason ? reason : "");
+    buf_printf(&what, "%s is %s", check_name_text(c.name), status_name(c.status));
+    say(c.name == CHECK_RECONCILE_DESTINATION ? &d->ask.unsettled : &d->ask.uncovered,
+        BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(c.name)}), buf_str(&what), c.reason);
     buf_free(&what);
     return 0;
 }
@@ -332,7 +327,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct json *doc = parse(d, line, err);
     bool stable = true, whole = false;
     if (d->observed)
-        return refuse(line, "a second observation", err);
+        return no_place(line, "a second observation", err);
     if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
         json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
         return misfit(line, err);
@@ -343,7 +338,8 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     const struct json *list = json_get(doc, "unstable");
     const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
     char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
-    unsettle(d, "the table did not stand still while it was read", why);
+    say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
+        "the table did not stand still while it was read", why);
     free(why);
     return 0;
 }
@@ -373,8 +369,8 @@ static void diff_free(struct diff *d)
     buf_free(&d->columns_line);
     buf_free(&d->head);
     free(d->ends);
-    free(d->ask.unsettled);
-    free(d->ask.uncovered);
+    free(d->ask.unsettled.why);
+    free(d->ask.uncovered.why);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);
@@ -387,7 +383,7 @@ int main(int argc, char **argv)
     struct err usage = ERR_INIT;
     int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
-        return parsed > 0 ? status : stream_refuse_filter(&usage, NEXT_FIX_USAGE, (size_t)d.options.max_line);
+        return parsed > 0 ? status : stream_refuse_filter(&usage, CODE_USAGE, (size_t)d.options.max_line);
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))

@@ -9,6 +9,7 @@
  * 3 evidence is missing or partial, or the job is not supported.
  */
 #include "cut/cut.h"
+#include "stream/check.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -138,14 +139,14 @@ struct context {
 
 static int on_check(struct context *c, const struct stream_line *line, struct err *err)
 {
-    const char *name, *status;
+    struct check_line check;
     const struct json *doc = json_parse_named(arena_strndup(&c->arena, line->p, line->n), line->n, &c->arena, "check",
                                               err);
-    if (!doc || json_need_str(doc, "name", &c->arena, &name, "check", err) != 0 ||
-        json_need_str(doc, "status", &c->arena, &status, "check", err) != 0)
+    if (!doc || check_line_parse(doc, &c->arena, &check, err) != 0)
         return -1;
-    if (strncmp(name, "bundle.", 7) == 0 && strcmp(status, "passed") != 0)
-        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", name, status);
+    if (check.name <= CHECK_BUNDLE_COMPLETENESS && check.status != STATUS_PASSED)
+        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", check_name_text(check.name),
+                   status_name(check.status));
     return 0;
 }
 
@@ -155,11 +156,13 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type == LINE_CHECK)
         return on_check(c, line, err);
     if (line->type == LINE_SCOPE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
     if (line->type != LINE_BUNDLE)
         return 0;
     if (c->has_bundle)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju is a second bundle line", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju is a second bundle line",
+                        (uintmax_t)line->line_no);
     c->has_bundle = true;
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }
@@ -184,19 +187,18 @@ static void put_checks(struct cut *c, struct stream_out *out)
     buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs,
                (uintmax_t)c->rows);
     if (c->broken.len > 0)
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, buf_str(&c->broken), NULL,
-                         NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {
         if (c->reason.len > 0)
             buf_adds(&c->reason, "; ");
         buf_add(&c->reason, c->note.p, c->note.len);
     }
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next,
-                     buf_str(&counts));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, &c->cause, c->reason.len ? buf_str(&c->reason) : "",
+                     evidence, buf_str(&counts));
     /* A pass is for whoever reads the table. */
     if (c->uncovered.len > 0)
-        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, buf_str(&c->uncovered), NULL,
-                         c->uncovered_next, NULL);
+        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, &c->uncovered_cause,
+                         buf_str(&c->uncovered), NULL, NULL);
     buf_free(&counts);
 }
 
@@ -215,8 +217,8 @@ static void put_no_scope(struct cut *c, struct stream_out *out)
 {
     struct err err = ERR_INIT;
     put_checks(c, out);
-    err_set(&err, ERR_TROUBLE, "no scope: %s", buf_str(&c->reason));
-    stream_put_stop(out, &err, c->next);
+    err_fail(&err, ERR_TROUBLE, &c->cause, "no scope: %s", buf_str(&c->reason));
+    stream_put_stop(out, &err, CODE_NONE);
 }
 
 /* The rows, and with --expected-out the file of them, which is published only where they are whole. */
@@ -241,21 +243,22 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
     }
     cut_put_head(c, out);
     if (put_rows(c, out, o->expected, &err) != 0) {
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
         return;
     }
     bool whole = c->status == STATUS_PASSED;
     stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
 }
 
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
 {
     if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path,
-                       b->sha256, said->manifest_sha256);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
+                        said->manifest_sha256);
     return 0;
 }
 
@@ -266,7 +269,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     struct err err = ERR_INIT;
     bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
     if (!ok) {
-        stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+        stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
         bundle_close(&b);
         return;
     }
@@ -274,7 +277,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
         stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
     put_require(out, o->r.complete_table);
     if (cut_scope(&c, &b, &o->r, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     else
         put_cut(&c, out, o);
     cut_free(&c);
@@ -284,22 +287,22 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 /* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
 static void leave_closed(struct stream_out *out, const struct options *o, struct buf *unchecked)
 {
+    struct cause cause = *BECAUSE(CODE_CHECK_NOT_PASSED, {"check", "the checks of the bundle"});
     struct buf reason = BUF_INIT;
     struct err err = ERR_INIT;
     buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
     put_require(out, o->r.complete_table);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE,
-                     NULL);
-    err_set(&err, ERR_TROUBLE, "%s", reason.p);
-    stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, &cause, buf_str(&reason), NULL, NULL);
+    err_fail(&err, ERR_TROUBLE, &cause, "%s", reason.p);
+    stream_put_stop(out, &err, CODE_CHECK_NOT_PASSED);
     buf_free(&reason);
 }
 
 static void from_stream(struct stream_out *out, const struct options *o, struct context *c)
 {
-    if (!c->has_bundle)
-        stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"},
-                        NEXT_FIX_USAGE);
+    struct err err = ERR_INIT;
+    if (!c->has_bundle && err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
+        stream_put_stop(out, &err, CODE_BUNDLE_LINE_MISSING);
     else if (c->unchecked.len > 0)
         leave_closed(out, o, &c->unchecked);
     else
@@ -332,9 +335,9 @@ int main(int argc, char **argv)
     struct err err = ERR_INIT;
     int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
     if (rc < 0 && opt_operand(argc, argv))
-        status = stream_refuse(&err, NEXT_FIX_USAGE);
+        status = stream_refuse(&err, CODE_USAGE);
     else if (rc < 0)
-        status = stream_refuse_filter(&err, NEXT_FIX_USAGE, o.max_line);
+        status = stream_refuse_filter(&err, CODE_USAGE, o.max_line);
     else if (rc == 0)
         status = run(&o);
     for (size_t i = 0; i < o.r.n_keys; i++)

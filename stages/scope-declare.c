@@ -199,8 +199,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     if (line->type == LINE_SCOPE || line->type == LINE_BUNDLE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a %s already", (uintmax_t)line->line_no,
-                       line_type_name(line->type));
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: the stream has a %s already",
+                        (uintmax_t)line->line_no, line_type_name(line->type));
     if (line->type == LINE_COLUMNS)
         return r->d.has_table
                    ? 1
@@ -227,7 +227,7 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
             offsets += (uint64_t)(s->sources[i].partitions[k].to - s->sources[i].partitions[k].from);
     buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%ju,\"offsets\":%ju}", s->n_sources, (uintmax_t)partitions,
                (uintmax_t)offsets);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, note, NULL, NEXT_NONE, buf_str(&counts));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, NULL, note, NULL, buf_str(&counts));
     buf_free(&counts);
 }
 
@@ -242,7 +242,7 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     buf_free(&text);
 }
 
@@ -252,7 +252,7 @@ static void declare(struct run *r, struct stream_out *out)
     struct buf note = BUF_INIT;
     struct err err = ERR_INIT;
     if (declare_scope(&r->d, &s, &note, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     else
         put_scope(out, &s, note.len ? buf_str(&note) : "", r->out_path);
     scope_free(&s);
@@ -262,7 +262,7 @@ static void declare(struct run *r, struct stream_out *out)
 static int run(struct run *r)
 {
     struct stream_out out;
-    struct stream_in in = {.next = NEXT_FIX_USAGE};
+    struct stream_in in = {.code = CODE_USAGE};
     bool go = r->first;
     if (r->first)
         stream_begin(&out, 1, NULL);

@@ -105,7 +105,7 @@ whole_() { from=stream decide "$@"; }
     table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' compose declared
     whole_ 1
     [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet (exit 1)" ]]
-    [[ $output == *"next"*"- wait, or raise --settle-ms, and read again"* ]]
+    [[ ${lines[2]} == "        rows-late: wait until the writer is through, or raise --settle-ms, and read again"* ]]
 }
 
 @test "nothing expected and an empty table pass whole, and not for selected keys" {

@@ -36,7 +36,7 @@ cover() {
 
 of() { jq -c "select(.type==\"$1\")" <<<"$output"; }
 document() { of scope | jq -c .document; }
-checks() { of check | jq -r '.name + " " + .status + " " + .reason + " -> " + .next'; }
+checks() { of check | jq -r '.name + " " + .status + " " + .reason + " -> " + .code'; }
 coverage() { checks | grep ^destination.coverage || true; }
 
 not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
@@ -65,7 +65,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
     window=()
     cover 3
     [ -e b/capture/op-3/subtask-1/epoch-5.sink.json ]
-    [[ $(checks) == *"reconcile.scope unavailable"*"collect with --epochs"* ]]
+    [[ $(checks) == *"reconcile.scope unavailable"*" -> epochs-not-collected"* ]]
     window=(--epochs=1-5)
     cover 0
     window=(--epochs=1-4)
@@ -154,7 +154,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
 @test "without what the run started with, neither the scope nor coverage is shown" {
     rm job/ckpt/_state/1/v1/1/start-1.snap*
     cover 3
-    [[ $(coverage) == *"unavailable the bundle does not hold what source subtask 1 started with -> collect with --include-state"* ]]
+    [[ $(coverage) == *"unavailable the bundle does not hold what source subtask 1 started with -> run-start-not-shown"* ]]
     [[ $(checks) == "reconcile.scope unavailable"*"start-1.snap"* ]]
 }
 

@@ -219,7 +219,7 @@ BAD
     [ "$stderr" = "ref-bind: 'ref': the reference is incomplete: orders/0: 122 offsets are gone; b; c; d; e and 2 more reasons" ]
     [ -z "$(of row '.side == "reference"')" ]
     [ "$(of side '.side == "reference"' | jq -c '[.rows, .whole]')" = '[0,false]' ]
-    [ "$(of check '.stage == "ref-bind"' | jq -c '[.name, .status, .next]')" = '["reference.scope","unavailable","make the reference again; its own reasons say what it lacks"]' ]
+    [ "$(of check '.stage == "ref-bind"' | jq -c '[.name, .status, .code]')" = '["reference.scope","unavailable","reference-not-whole"]' ]
     [ "$(of account | jq -c '[.complete, (.reasons | length), .rows]')" = '[false,7,120]' ]
     [ ! -e expected ]
     [ -z "$(of stop)" ]

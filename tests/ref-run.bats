@@ -279,7 +279,7 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
     run -3 --separate-stderr timeout 60 ref-run -- sh -c 'cat; sleep 1000' <short
     [ "${#stderr_lines[@]}" -eq 1 ]
     [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|the stream did not come whole|" ]
-    { records 5; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","reason":"gone","next":""}'; records 1; } | whole stopped
+    { records 5; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","code":"interrupted","reason":"gone"}'; records 1; } | whole stopped
     run -3 --separate-stderr timeout 60 ref-run -- cat <stopped
     [ -z "$stderr" ]
     [ "$(of_account '[.complete, .exit] | tostring')" = '[false,null]' ]

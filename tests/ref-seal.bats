@@ -200,7 +200,7 @@ BAD
     head -c 20000 "$events" >cut-off
     run -3 --separate-stderr seal <cut-off
     [ "$(end_line | jq .complete)" = false ]
-    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","reason":"the broker is gone","next":""}'
+    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","code":"interrupted","reason":"the broker is gone"}'
       event "$good"; grep '"stage":"ref-run"' "$events"; } | whole stopped
     run -3 --separate-stderr seal --complete <stopped
     incomplete "the stream was stopped by kafka-read: the broker is gone"

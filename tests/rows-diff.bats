@@ -237,7 +237,7 @@ setup() {
 
 @test "a table that did not stand still or was not found right decides nothing" {
     for line in '{"type":"observation","stable":false,"unstable":["mutation 7 in progress"]}' \
-        '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unavailable","reason":"mutation 7 in progress","evidence":[],"next":""}'; do
+        '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unavailable","code":"server-failed","reason":"mutation 7 in progress","evidence":[]}'; do
         { owed '["1","v"]'; side captured 1; found; echo "$line"; } | whole
         run -3 --separate-stderr diff_
         [ "$(check)" = unavailable ]
@@ -361,7 +361,7 @@ setup() {
 }
 
 @test "after a stop upstream nothing is decided" {
-    { range 1 1; side captured 1; mapfile -t r < <(keys 1); found "${r[@]}"; echo '{"type":"stop","stage":"ch-read","kind":"unfinished","reason":"down","next":""}'; } | whole
+    { range 1 1; side captured 1; mapfile -t r < <(keys 1); found "${r[@]}"; echo '{"type":"stop","stage":"ch-read","kind":"unfinished","code":"interrupted","reason":"down"}'; } | whole
     run -3 --separate-stderr diff_
     [ -z "$(check)$(jq -c 'select(.type == "row")' <<<"$output")" ]
 }

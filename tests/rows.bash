@@ -58,7 +58,7 @@ bounded() {
 }
 check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }
 reason() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .reason' <<<"$output"; }
-next_() { jq -r 'select(.type == "check" and .name == "'"$1"'") | .next' <<<"$output"; }
+code() { jq -r 'select(.type == "check" and .name == "'"$1"'") | .code' <<<"$output"; }
 # missing, changed, duplicated keys, surplus copies, unexpected
 counts() {
     jq -r 'select(.type == "summary" and .relation == "'"${1:-delivery}"'") |

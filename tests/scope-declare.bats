@@ -213,7 +213,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     head -n 3 found >part
     declare_it 3 part "${key[@]}" --range=ALL
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
-    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","reason":"r","next":""}'; } | whole part
+    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","code":"interrupted","reason":"r"}'; } | whole part
     declare_it 3 part "${key[@]}" --range=ALL --out=scope.json
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
     [ ! -e scope.json ]

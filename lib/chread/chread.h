@@ -12,6 +12,7 @@
 
 #include "cells/cells.h"
 #include "http/http.h"
+#include "stream/codes.h"
 #include "stream/names.h"
 #include "types/types.h"
 
@@ -19,12 +20,12 @@
 struct chread_why {
     bool refused;       /* another server or table than the evidence's: exit 2 */
     enum status status; /* STATUS_UNAVAILABLE or STATUS_UNSUPPORTED */
-    enum next_action next;
+    struct cause cause;
     char reason[1000];
 };
 
 /* Fill *why and return -1. */
-int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+int chread_say(struct chread_why *why, enum status status, const struct cause *cause, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* ---- decoding ---- */
@@ -212,9 +213,9 @@ struct chread_reads {
 struct chread_unstable {
     struct buf list;   /* JSON strings with commas between */
     struct buf reason; /* the same for a person; "" where the table stood still */
-    enum next_action next;
+    struct cause cause;
 };
-#define CHREAD_UNSTABLE_INIT ((struct chread_unstable){BUF_INIT, BUF_INIT, NEXT_NONE})
+#define CHREAD_UNSTABLE_INIT ((struct chread_unstable){.cause = {.code = CODE_NONE}})
 
 /* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u, whose
  * buffers are the caller's to free. */

@@ -24,7 +24,7 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
     for (size_t i = 0; i < x->n; i++) {
         struct chread_part *p = &parts->at[parts->n];
         if (!scan_u64(x->rows[i][1], strlen(x->rows[i][1]), &p->rows))
-            return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+            return -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                                "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
         p->name = xstrdup(x->rows[i][0]);
         parts->n++;
@@ -50,8 +50,8 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     http_quote_string(&sql, expect->table, strlen(expect->table));
     buf_adds(&sql, " ORDER BY name");
     int status = ask(c, expect, t, buf_str(&sql), 3, &x, "reading system.parts", why);
-    if (status > 0 && why->next == NEXT_GRANT_SELECT)
-        why->next = NEXT_GRANT_PARTS;
+    if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
+        why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});
     if (status == 0)
         status = take_parts(&x, parts, why);
     texts_free(&x);
@@ -73,7 +73,7 @@ static int count_once(struct chread *c, const struct chread_expect *expect, cons
         buf_adds(&sql, " SETTINGS apply_deleted_mask = 0");
     int status = ask(c, expect, t, buf_str(&sql), 1, &x, "counting the rows", why);
     if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
-        status = -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        status = -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                              "counting the rows: the server gave no number");
     texts_free(&x);
     buf_free(&sql);

@@ -74,9 +74,9 @@ static void start_query(struct buf *sql, const struct reading *r)
 static int not_decoded(const struct err *err, struct chread_why *why)
 {
     if (err->kind == ERR_NONE)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_NONE, "the rows had nowhere to go");
-    return chread_say(why, STATUS_UNAVAILABLE, err->kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION,
-                      "reading the rows: %s", err->text);
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_IO_FAILED), "the rows had nowhere to go");
+    struct cause cause = code_of_err(err, CODE_ANSWER_BROKEN);
+    return chread_say(why, STATUS_UNAVAILABLE, &cause, "reading the rows: %s", err->text);
 }
 
 static int ended(struct reading *r, const struct http_answer *a, struct chread_why *why)
@@ -113,7 +113,8 @@ static int read_keys(struct reading *r, const struct chread_keys *keys, struct b
         buf_adds(sql, " WHERE ");
         next = chread_keys_condition(keys, from, &limits, sql);
         if (next == from)
-            return chread_say(why, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+            return chread_say(why, STATUS_UNAVAILABLE,
+                              BECAUSE(CODE_STATEMENT_TOO_LONG, {"bytes", FACT_NUMBER(r->c->limits.bytes)}),
                               "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
                               (unsigned long long)from + 1, (unsigned long long)r->c->limits.bytes);
         status = one_query(r, sql, why);

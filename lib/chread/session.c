@@ -54,7 +54,7 @@ static const struct http_setting where_known[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+int chread_say(struct chread_why *why, enum status status, const struct cause *cause, const char *fmt, ...)
 {
     struct buf b = BUF_INIT, shown = BUF_INIT;
     va_list ap;
@@ -67,40 +67,20 @@ int chread_say(struct chread_why *why, enum status status, enum next_action next
     if (n >= sizeof why->reason)
         for (n = sizeof why->reason - 1; n > 0 && ((unsigned char)shown.p[n] & 0xc0) == 0x80; n--)
             continue;
-    *why = (struct chread_why){.status = status, .next = next};
+    struct cause own = *cause; /* which may be the one that why holds */
+    *why = (struct chread_why){.status = status, .cause = own};
     memcpy(why->reason, shown.p, n);
     buf_free(&b);
     buf_free(&shown);
     return -1;
 }
 
-static enum next_action next_of(int code)
-{
-    static const struct {
-        int code;
-        enum next_action next;
-    } known[] = {
-        {497, NEXT_GRANT_SELECT},   {60, NEXT_RIGHT_SERVER}, {81, NEXT_RIGHT_SERVER},        {164, NEXT_ALLOW_SETTINGS},
-        {452, NEXT_ALLOW_SETTINGS}, {396, NEXT_RAISE_BOUND}, {159, NEXT_RAISE_BOUND},        {160, NEXT_RAISE_BOUND},
-        {241, NEXT_RAISE_BOUND},    {158, NEXT_RAISE_BOUND}, {307, NEXT_RAISE_BOUND},        {62, NEXT_RAISE_BOUND},
-        {168, NEXT_RAISE_BOUND},    {191, NEXT_RAISE_BOUND}, {115, NEXT_UNSUPPORTED_SERVER},
-    };
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (known[i].code == code)
-            return known[i].next;
-    return NEXT_CHECK_CONNECTION;
-}
-
 int session_why(const struct http_answer *a, const char *what, struct chread_why *why)
 {
-    if (a->outcome != HTTP_ANSWERED)
-        return chread_say(why, STATUS_UNAVAILABLE,
-                          a->timed_out && a->outcome != HTTP_NOT_SENT ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION,
-                          "%s: %s", what, a->text);
-    if (a->code == 164 || a->code == 452)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_ALLOW_SETTINGS, "%s: the user may not send settings: %s", what,
-                          a->text);
-    return chread_say(why, STATUS_UNAVAILABLE, next_of(a->code), "%s: %s", what, a->text);
+    struct cause cause = http_cause(a);
+    return chread_say(why, STATUS_UNAVAILABLE, &cause,
+                      cause.code == CODE_SETTINGS_NOT_ALLOWED ? "%s: the user may not send settings: %s" : "%s: %s",
+                      what, a->text);
 }
 
 const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,
@@ -161,12 +141,12 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct text
     c->code = a.code;
     int status = 0;
     if (got == HTTP_ABORTED)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "%s: the answer is larger than %zu bytes",
-                            what, SYSTEM_BYTES);
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "%s: the answer is larger than %zu bytes", what, SYSTEM_BYTES);
     else if (got != HTTP_DONE)
         status = session_why(&a, what, why);
     else if (split(&b, columns, t) != 0 || !a.has_summary || a.result_rows != t->n)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                             "%s: the answer's end is not proven: the server counted %s rows and %zu came", what,
                             a.has_summary ? "other" : "no", t->n);
     t->new_connection = a.new_connection;
@@ -253,7 +233,7 @@ bool chread_line_supported(const char *version, bool *tested)
 
 static int old_line(struct chread_why *why, const char *version)
 {
-    return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER,
+    return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
                       "the server is ClickHouse %s; lines before 24.3 are not supported", version);
 }
 
@@ -286,7 +266,8 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
     if (c->http == NULL) {
-        chread_say(why, STATUS_UNAVAILABLE, NEXT_FIX_USAGE, "%s", err.text);
+        struct cause cause = code_of_err(&err, CODE_USAGE);
+        chread_say(why, STATUS_UNAVAILABLE, &cause, "%s", err.text);
         why->refused = err.kind == ERR_REFUSED;
         return -1;
     }
@@ -295,7 +276,8 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     if (status != 0 && c->code == 115)
         status = name_old_line(c, why);
     else if (status == 0 && t.n != 1)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "connecting: the server gave no version");
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "connecting: the server gave no version");
     else if (status == 0 && !chread_line_supported(t.rows[0][0], &tested))
         status = old_line(why, t.rows[0][0]);
     texts_free(&t);

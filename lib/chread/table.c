@@ -44,7 +44,7 @@ static int read_server(struct look *l, struct chread_table *t)
         "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))",
         5, &x, "reading the server's identity");
     if (status == 0 && x.n != 1)
-        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "the server gave no identity");
+        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN), "the server gave no identity");
     if (status == 0) {
         t->server_uuid = xstrdup(x.rows[0][0]);
         t->server_version = xstrdup(x.rows[0][1]);
@@ -79,7 +79,7 @@ static int read_table(struct look *l, struct chread_table *t)
         http_quote_ident(&name, l->expect->database, strlen(l->expect->database));
         buf_addc(&name, '.');
         http_quote_ident(&name, l->expect->table, strlen(l->expect->table));
-        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER,
+        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_MISSING, {"table", buf_str(&name)}),
                             "the server shows this user no table %s: it is not there, or may not be seen",
                             buf_str(&name));
         buf_free(&name);
@@ -171,7 +171,7 @@ static void fill_texts(struct chread_table *t)
 
 static int refuse(struct chread_why *why, const char *what, const char *found, const char *expected)
 {
-    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the scope's is %s", what, found,
+    chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_SERVER_OTHER), "the %s is %s, and the scope's is %s", what, found,
                expected);
     why->refused = true;
     return -1;
@@ -200,7 +200,7 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
 static int not_kept(struct chread_why *why)
 {
     return chread_say(
-        why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        why, STATUS_UNAVAILABLE, BECAUSE(CODE_CONNECTION_NOT_KEPT),
         "the server, or a proxy before it, keeps no connection, so that it cannot be told whose answers they are");
 }
 
@@ -232,7 +232,8 @@ int chread_look_again(struct chread *c, const struct chread_expect *expect, cons
     if (status == 0 && (l.moved || l.first_new))
         status = not_kept(why);
     else if (status == 0 && !chread_same(t, &now, &differs))
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "over a new connection: %s", buf_str(&differs));
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_DEFINITION_CHANGED), "over a new connection: %s",
+                            buf_str(&differs));
     buf_free(&differs);
     chread_table_free(&now);
     return status;

@@ -88,13 +88,7 @@ static int failed(const struct chwrite *w, const struct sending *s, const struct
 
     snprintf(what, sizeof what, "INSERT of %" PRIu64 " rows into %.60s.%.60s, attempt %" PRIu64, w->rows, w->o.database,
              w->o.table, s->attempts);
-    http_err(a, what, err);
-    if (a->outcome == HTTP_ANSWERED && strstr(a->text, "Code: ") == NULL) {
-        char text[sizeof a->text];
-        memcpy(text, a->text, sizeof text);
-        err_set(err, ERR_TROUBLE, "%s: code %d: %.600s", what, a->code, text);
-    }
-    return -1;
+    return http_err(a, what, err);
 }
 
 /* 0 to send once more, -1 to give up. */

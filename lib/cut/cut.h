@@ -48,18 +48,19 @@ struct cut {
     const struct bundle *b;
     const struct cut_request *r;
     struct arena a;
-    enum status status;    /* of reconcile.scope so far; the worst counts */
-    struct buf reason;     /* every reason, "; " between them */
-    enum next_action next; /* of the worst */
+    enum status status; /* of reconcile.scope so far; the worst counts */
+    struct buf reason;  /* every reason, "; " between them */
+    struct cause cause; /* of the worst */
     unsigned reasons;
-    struct buf note;      /* what is said and changes no verdict */
-    struct buf uncovered; /* with complete_table: what the bundle does not show of it; "" where it shows all */
-    enum next_action uncovered_next;
+    struct buf note;              /* what is said and changes no verdict */
+    struct buf uncovered;         /* with complete_table: what the bundle does not show of it; "" where it shows all */
+    struct cause uncovered_cause; /* of the first */
     unsigned uncovered_reasons;
-    struct buf broken;      /* files that are not what the manifest lists: bundle.artifacts fails */
-    struct markers markers; /* those that the bundle lists */
-    struct marker marker;   /* of the checkpoint */
-    struct scope scope;     /* whole once has_scope */
+    struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
+    struct cause broken_cause; /* of the first */
+    struct markers markers;    /* those that the bundle lists */
+    struct marker marker;      /* of the checkpoint */
+    struct scope scope;        /* whole once has_scope */
     bool has_columns, has_scope;
     bool no_scope; /* the job is of an unsupported shape: no document is written for it */
     const char *sink;

@@ -38,7 +38,7 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
         size_t at;
         if (columns_find(all, m->name, m->name_len, &at))
             continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB,
+        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
                 "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where, (uintmax_t)line,
                 (int)m->name_len, m->name);
         p->said_name = true;
@@ -143,8 +143,8 @@ static int check_digest(struct capture_reader *r, const struct bundle_artifact *
     capture_read_digest(r, &bytes, sha);
     if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
         return 0;
-    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path,
-                   (uintmax_t)bytes, sha);
+    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                    "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
 }
 
 static void read_capture(struct pass *p, const struct cut_interval *i)
@@ -154,7 +154,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     struct capture_reader r;
     int fd = bundle_open_file(p->c->b, i->capture, &f, &err);
     if (fd < 0) {
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_CAPTURES);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MISSING);
         return;
     }
     int rc = capture_read_open(&r, fd, i->capture, &err);
@@ -165,7 +165,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     if (rc == 0)
         rc = check_digest(&r, f, &err);
     if (rc != 0)
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_AGAIN);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
     capture_read_close(&r);
     close(fd);
 }

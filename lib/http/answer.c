@@ -151,8 +151,9 @@ static void settle_answered(struct transfer *t, struct buf *text)
         a->outcome = HTTP_ANSWERED;
         if (t->error.len == 0)
             buf_printf(text, "error %d, without a text", a->code);
-        else
-            add_error_text(text, &t->error);
+        else if (code_in_text(&t->error) == 0)
+            buf_printf(text, "code %d: ", a->code);
+        add_error_text(text, &t->error);
         return;
     }
     a->outcome = HTTP_IN_DOUBT;
@@ -219,7 +220,37 @@ void http_settle(struct transfer *t, CURLcode rc)
     buf_free(&text);
 }
 
+static enum code code_of_server(int code)
+{
+    static const struct {
+        int code;
+        enum code as;
+    } known[] = {
+        {497, CODE_NOT_GRANTED},          {60, CODE_TABLE_MISSING},         {81, CODE_TABLE_MISSING},
+        {164, CODE_SETTINGS_NOT_ALLOWED}, {452, CODE_SETTINGS_NOT_ALLOWED}, {115, CODE_SERVER_UNSUPPORTED},
+        {192, CODE_LOGIN_REFUSED},        {193, CODE_LOGIN_REFUSED},        {194, CODE_LOGIN_REFUSED},
+        {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},         {159, CODE_SERVER_BOUND},
+        {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},         {158, CODE_SERVER_BOUND},
+        {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},          {168, CODE_SERVER_BOUND},
+        {191, CODE_SERVER_BOUND},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].code == code)
+            return known[i].as;
+    return CODE_SERVER_FAILED;
+}
+
+struct cause http_cause(const struct http_answer *a)
+{
+    if (a->outcome == HTTP_ANSWERED)
+        return *BECAUSE(code_of_server(a->code), {"error", FACT_NUMBER((uint64_t)a->code)});
+    if (a->outcome == HTTP_NOT_SENT)
+        return *BECAUSE(CODE_SERVER_UNREACHABLE);
+    return *BECAUSE(a->timed_out ? CODE_ANSWER_LATE : CODE_ANSWER_BROKEN);
+}
+
 int http_err(const struct http_answer *a, const char *what, struct err *err)
 {
-    return err_set(err, a->timed_out ? ERR_TIMEOUT : ERR_TROUBLE, "%s: %s", what, a->text);
+    struct cause cause = http_cause(a);
+    return err_fail(err, a->timed_out ? ERR_TIMEOUT : ERR_TROUBLE, &cause, "%s: %s", what, a->text);
 }

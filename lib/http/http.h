@@ -11,6 +11,7 @@
 #define OWED_HTTP_H
 
 #include "base/base.h"
+#include "stream/codes.h"
 
 #define HTTP_CONNECT_TIMEOUT_MS 10000
 #define HTTP_TIMEOUT_MS 30000
@@ -83,8 +84,10 @@ enum http_outcome http_insert(struct http *h, const char *sql, const struct http
 enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max,
                             struct buf *out, struct http_answer *a);
 
+/* The cause of an answer that is not HTTP_DONE, by its outcome and ClickHouse's error code. */
+struct cause http_cause(const struct http_answer *a);
 /* Set *err from an answer that is not HTTP_DONE: ERR_TIMEOUT for the client's own time, else ERR_TROUBLE; text "what:
- * …". Returns -1. */
+ * …"; its cause is http_cause. Returns -1. */
 int http_err(const struct http_answer *a, const char *what, struct err *err);
 
 /* Replace the connection's password wherever it stands in text (as is, percent-encoded, base64) by ***. In place:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The account of what was read: every offset of every range stands in it as delivered, or not, or not reached. */
 #include "kafka/kafka.h"
-
-#include <string.h>
+#include "stream/check.h"
 
 void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
                            void *ctx)
@@ -16,7 +15,7 @@ void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*
         }
         for (size_t i = 0; i < s->n_ranges; i++) {
             const struct kafka_range *r = &s->ranges[i];
-            if (!r->reason || (s->reason && strcmp(r->reason, s->reason) == 0))
+            if (!r->reason || r->of_source)
                 continue;
             buf_reset(&text);
             buf_printf(&text, "%s/%u: %s", s->topic, r->partition, r->reason);
@@ -24,6 +23,27 @@ void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*
         }
     }
     buf_free(&text);
+}
+
+/* The cause of the first source or range that is incomplete, with its place. */
+static struct cause first_cause(const struct kafka_source *sources, size_t n)
+{
+    for (const struct kafka_source *s = sources; s < sources + n; s++) {
+        struct cause c = s->reason ? s->cause : CAUSE_INIT;
+        for (size_t i = 0; i < s->n_ranges && c.code == CODE_NONE; i++) {
+            char place[300];
+            if (!s->ranges[i].reason)
+                continue;
+            snprintf(place, sizeof place, "%s/%u", s->topic, s->ranges[i].partition);
+            c = s->ranges[i].cause;
+            cause_add(&c, "partition", place);
+        }
+        if (c.code == CODE_NONE)
+            continue;
+        cause_add(&c, "topic", s->topic);
+        return c;
+    }
+    return CAUSE_INIT;
 }
 
 static void put_reason(void *w, const char *text)
@@ -110,6 +130,7 @@ void kafka_account(const struct kafka_source *sources, size_t n, struct arena *a
     jw_arr(&w, NULL);
     kafka_account_reasons(sources, n, put_reason, &w);
     jw_end_arr(&w);
+    out->cause = first_cause(sources, n);
     out->reasons = kept(arena, &reasons);
     out->isolation = alike ? kafka_isolation_name(sources[0].isolation) : NULL;
     out->verified = verified(sources, n, arena);

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "json/json.h"
 #include "stream/account.h"
+#include "stream/codes.h"
 
 /* ---- connection properties ---- */
 
@@ -139,6 +140,8 @@ struct kafka_range {
     uint64_t aborted; /* of the offsets that were passed and not delivered */
     enum kafka_range_state state;
     char *reason;        /* why it is incomplete, else NULL; owned */
+    struct cause cause;  /* of the same */
+    bool of_source;      /* and it is the whole source's */
     bool at_end;         /* nothing lay beyond the position when last heard */
     int64_t waits_since; /* on the monotonic clock: since when an open transaction is waited for; 0: it is not */
 };
@@ -149,7 +152,8 @@ enum kafka_range_wait { KAFKA_RANGE_MOVES, KAFKA_RANGE_WAITS /* for a transactio
 void kafka_range_init(struct kafka_range *r, uint32_t partition, int64_t from, int64_t to);
 void kafka_range_free(struct kafka_range *r);
 /* It is incomplete, also where it was complete; the first reason stays. */
-void kafka_range_fail(struct kafka_range *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kafka_range_fail(struct kafka_range *r, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Before the read: fails it where the log does not hold the range's start, or ends before it. */
 void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b);
 /* Take what came. True for a record of the range, which the caller hands on and then counts with kafka_range_count; an
@@ -179,6 +183,7 @@ struct kafka_source {
     char *found_cluster, *found_id, *policy;
     bool same_cluster, same_id, not_compacted, start_held; /* what was confirmed, before the read and after it */
     char *reason;                                          /* why nothing of the source is complete, else NULL */
+    struct cause cause;                                    /* of the same */
 };
 
 /* What a read may take, and whom it tells. */
@@ -204,7 +209,8 @@ struct kafka_reading {
 int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, struct err *err);
 void kafka_source_free(struct kafka_source *s); /* what it owns, and its ranges' reasons */
 /* Nothing of it is complete. The first reason stays. */
-void kafka_source_fail(struct kafka_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kafka_source_fail(struct kafka_source *s, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 bool kafka_source_complete(const struct kafka_source *s);
 
 /* ---- the account ---- */

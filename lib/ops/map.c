@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map operator: a record line in, event lines out, a compiled jq program between. */
 #include "ops/internal.h"
+#include "stream/codes.h"
 
 #include <inttypes.h>
 #include <jq.h>
@@ -106,7 +107,8 @@ int ops_map_new(struct ops_map **out, const char *program, size_t n, enum ops_nu
         *out = m;
         return 0;
     }
-    err_set(err, ERR_REFUSED, "%s", m->compile.kind ? m->compile.text : "program: jq refuses it");
+    err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "%s",
+             m->compile.kind ? m->compile.text : "program: jq refuses it");
     ops_map_free(m);
     return -1;
 }
@@ -283,8 +285,10 @@ static int map_line(struct ops_map *m, const struct json *line, struct err *err)
     const struct json *payload = NULL;
     jv input;
     if (record_time(m, line, err) < 0 || record_payload(m, line, &payload, err) < 0 ||
-        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0)
+        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0) {
+        err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", m->at}));
         return err_prefix(err, "%s", m->at);
+    }
     return 0;
 }
 

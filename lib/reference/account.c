@@ -4,6 +4,7 @@
  * whether they fit each other and the scope.
  */
 #include "reference/reference.h"
+#include "stream/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +31,17 @@ static void put_item(struct buf *list, const char *p, size_t n)
     buf_free(&plain);
 }
 
-void reference_story_say(struct reference_story *s, const char *fmt, ...)
+void reference_story_say(struct reference_story *s, const struct cause *cause, const char *fmt, ...)
 {
     struct buf text = BUF_INIT;
     va_list ap;
     va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);
     va_end(ap);
-    if (!s->first)
+    if (!s->first) {
         s->first = xstrndup(text.p ? text.p : "", text.len);
+        s->cause = *cause;
+    }
     if (s->n_reasons < REFERENCE_REASONS)
         put_item(&s->reasons, text.p ? text.p : "", text.len);
     s->n_reasons++;
@@ -63,7 +66,7 @@ static bool is_member(const struct json_member *m, const char *name)
 /* All that the account says beside its verdict. */
 static void record_rest(struct reference_story *s, const struct account *a)
 {
-    static const char *const taken[] = {"type", "role", "complete", "reasons", "verified"};
+    static const char *const taken[] = {"type", "role", "complete", "code", "facts", "reasons", "verified"};
     const struct json *doc = a->doc;
     bool any = false;
     if (s->recorded.len > 0)
@@ -88,7 +91,7 @@ static void record_rest(struct reference_story *s, const struct account *a)
 }
 
 /* Its texts, each with its stage before it. */
-static void each_text(struct reference_story *s, const struct account *a, const char *name)
+static void each_text(struct reference_story *s, const struct account *a, const char *name, const struct cause *cause)
 {
     const struct json *list = json_get(a->doc, name);
     for (size_t i = 0; list && i < list->len; i++) {
@@ -96,7 +99,7 @@ static void each_text(struct reference_story *s, const struct account *a, const 
         struct buf text = BUF_INIT;
         buf_printf(&text, "%s: %.*s", a->stage, (int)v->len, v->str);
         if (strcmp(name, "reasons") == 0)
-            reference_story_say(s, "%s", buf_str(&text));
+            reference_story_say(s, cause, "%s", buf_str(&text));
         else
             put_item(&s->verified, text.p, text.len);
         buf_free(&text);
@@ -115,10 +118,13 @@ int reference_story_account(struct reference_story *s, const struct stream_line 
     if (err->kind != ERR_NONE)
         return stream_misfit(line, err);
     uint64_t before = s->n_reasons;
-    each_text(s, &a, "reasons");
-    each_text(s, &a, "verified");
+    struct cause cause = a.cause;
+    if (cause.code == CODE_NONE)
+        cause = *BECAUSE(CODE_REFERENCE_NOT_WHOLE);
+    each_text(s, &a, "reasons", &cause);
+    each_text(s, &a, "verified", &cause);
     if (!a.complete && s->n_reasons == before)
-        reference_story_say(s, "%s: incomplete, without a reason", a.stage);
+        reference_story_say(s, &cause, "%s: incomplete, without a reason", a.stage);
     record_rest(s, &a);
     s->account[a.role] = a;
     return 0;
@@ -135,18 +141,21 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
     if (!range) {
         if (r->has_from && r->from == r->to)
             return true;
-        reference_story_say(s, "%s gives no account of %s/%ju", reader->stage, topic, (uintmax_t)r->partition);
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s gives no account of %s/%ju", reader->stage, topic,
+                            (uintmax_t)r->partition);
         return false;
     }
     if (!range->from.has || !range->to.has || range->to.n != (uint64_t)r->to ||
         (r->has_from && range->from.n != (uint64_t)r->from)) {
-        reference_story_say(s, "%s read %ju to %ju of %s/%ju, which is not the scope's range", reader->stage,
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "%s read %ju to %ju of %s/%ju, which is not the scope's range", reader->stage,
                             (uintmax_t)range->from.n, (uintmax_t)range->to.n, topic, (uintmax_t)r->partition);
         return false;
     }
     if (!range->complete || (range->position.has && range->position.n != range->to.n)) {
         if (s->n_reasons == 0)
-            reference_story_say(s, "%s did not read %s/%ju to its end", reader->stage, topic, (uintmax_t)r->partition);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s did not read %s/%ju to its end", reader->stage,
+                                topic, (uintmax_t)r->partition);
         return false;
     }
     return true;
@@ -164,7 +173,8 @@ static bool judge_log(struct reference_story *s, const struct scope_source *sour
     const struct account_log *log = account_log(reader, source->topic);
     if (!log || (!is_other(log->cluster_id, source->cluster_id) && !is_other(log->topic_id, source->topic_id)))
         return true;
-    reference_story_say(s, "%s read another %s than the scope's, by its ids", reader->stage, source->topic);
+    reference_story_say(s, BECAUSE(CODE_TOPIC_RECREATED), "%s read another %s than the scope's, by its ids",
+                        reader->stage, source->topic);
     return false;
 }
 
@@ -175,8 +185,8 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
     for (size_t i = 0; i < scope->n_sources; i++) {
         const struct scope_source *source = &scope->sources[i];
         if (is_other(reader->isolation, source->isolation)) {
-            reference_story_say(s, "%s read %s under %s, the scope says %s", reader->stage, source->topic,
-                                reader->isolation, source->isolation);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s read %s under %s, the scope says %s",
+                                reader->stage, source->topic, reader->isolation, source->isolation);
             all = false;
         }
         all = judge_log(s, source) && all;
@@ -194,13 +204,15 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
         return;
     if (reader->stage) {
         if (!reader->delivered.has || !program->records.has || reader->delivered.n != program->records.n)
-            reference_story_say(s, "the records that %s delivered are not those that %s was given, by their counts",
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                                "the records that %s delivered are not those that %s was given, by their counts",
                                 reader->stage, program->stage);
         else
             check_done(s, "records delivered and records given to the program, by their counts");
     }
     if (!program->rows.has || program->rows.n != rows)
-        reference_story_say(s, "%ju rows came, which is not what %s counts", (uintmax_t)rows, program->stage);
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%ju rows came, which is not what %s counts",
+                            (uintmax_t)rows, program->stage);
     else
         check_done(s, "rows of the program and rows sealed, by their counts");
 }
@@ -212,9 +224,11 @@ void reference_story_judge(struct reference_story *s, const struct scope *scope,
     if (reader)
         judge_reader(s, scope);
     else if (!word)
-        reference_story_say(s, "no account of a reader: nothing says that the source was read whole");
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "no account of a reader: nothing says that the source was read whole");
     if (!program && !word)
-        reference_story_say(s, "no account of a program: nothing says that every record went through one");
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "no account of a program: nothing says that every record went through one");
     judge_counts(s, sealed + failed);
     if (word && (!reader || !program)) {
         if (s->recorded.len > 0)
@@ -244,6 +258,7 @@ void reference_story_end(struct reference_story *s, struct reference_end *end)
         put_item(&s->reasons, more, strlen(more));
     }
     end->complete = s->n_reasons == 0;
+    end->cause = s->cause;
     end->reasons = bracketed(s, &s->reasons, "[]");
     end->verified = bracketed(s, &s->verified, "[]");
     end->recorded = bracketed(s, &s->recorded, "{}");

@@ -40,6 +40,7 @@ struct reference_head {
 struct reference_end {
     bool complete;
     const char *reasons;  /* array of strings: why it is not; empty where it is */
+    struct cause cause;   /* of the first of them */
     const char *verified; /* array of strings: what the writer checked */
     const char *recorded; /* object: what it only records */
 };
@@ -65,6 +66,7 @@ struct reference {
     uint64_t rows;
     const char *header_sha256, *rows_sha256;
     bool complete;
+    struct cause cause; /* why it is not complete; its code is CODE_NONE where the writer gives none */
     struct json *reasons, *verified, *recorded; /* the last two NULL where they are not given */
     /* as the rows are read */
     const char *end_line;
@@ -116,11 +118,13 @@ struct reference_story {
     uint64_t n_reasons;
     struct account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
     char *first;                           /* the first reason, or NULL */
+    struct cause cause;                    /* of the same */
 };
 #define REFERENCE_REASONS 20 /* listed; the others are counted */
 
 /* Why it is not whole. */
-void reference_story_say(struct reference_story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void reference_story_say(struct reference_story *s, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Take an account line: what it says that is not whole, what was checked, and all else as recorded, by its role.
  * ERR_REFUSED where its form is wrong or its role gave one before. */
 int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err);

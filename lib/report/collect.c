@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the lines that a report is made of, and deciding its checks. */
 #include "report/report.h"
+#include "stream/check.h"
 
 #include "report/words.h"
 
@@ -57,15 +58,16 @@ static int keep(struct report *r, struct report_lines *to, const struct stream_l
 
 static int on_check(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *name, *status, *unused;
-    if (keep(r, &r->checks, line, &doc, err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
-        json_need(doc, "stage", JSON_STRING, &unused, "check", err) != 0 ||
-        json_need(doc, "reason", JSON_STRING, &unused, "check", err) != 0 ||
-        json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
+    struct json *doc;
+    struct check_line made;
+    if (keep(r, &r->checks, line, &doc, err) != 0 || check_line_parse(doc, &r->arena, &made, err) != 0)
         return -1;
-    struct report_check *c = &r->check[check_name_of(name->str, name->len)];
-    enum status s = status_of(status->str, status->len);
-    c->status = !c->made || s > c->status ? s : c->status;
+    struct report_check *c = &r->check[made.name];
+    if (!c->made || made.status > c->status) {
+        c->status = made.status;
+        c->cause = made.cause;
+        c->line_no = line->line_no;
+    }
     c->made = true;
     return 0;
 }
@@ -84,8 +86,8 @@ static int keep_once(struct report *r, struct report_lines *to, const struct str
                      struct err *err)
 {
     if (to->n > 0)
-        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second %s line", line->line_no,
-                       line_type_name(line->type));
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "line %" PRIu64 ": a second %s line",
+                        line->line_no, line_type_name(line->type));
     return keep(r, to, line, doc, err);
 }
 
@@ -162,11 +164,13 @@ static int on_side(struct report *r, const struct stream_line *line, struct err 
 static void on_unknown(struct report *r, const struct stream_line *line)
 {
     r->unknown_lines++;
-    const char *have = buf_str(&r->unknown_types);
-    char name[80];
-    snprintf(name, sizeof name, "%.*s,", (int)line->type_len, line->type_name);
-    if (!strstr(have, name))
-        buf_adds(&r->unknown_types, name);
+    const char *p = buf_str(&r->unknown_types);
+    for (size_t n; *p; p += n + 1) {
+        n = strcspn(p, ",");
+        if (n == line->type_len && memcmp(p, line->type_name, n) == 0)
+            return;
+    }
+    buf_printf(&r->unknown_types, "%.*s,", (int)line->type_len, line->type_name);
 }
 
 int report_line(struct report *r, const struct stream_line *line, struct err *err)
@@ -222,10 +226,15 @@ void report_decide(struct report *r, const struct json *stages)
         refused |= json_is(json_get(l->doc, "kind"), "refused");
         open = true;
     }
+    /* After a stop there is nobody to make the rest. */
+    bool stopped = r->stops.n > 0 || r->input.kind != ERR_NONE;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         struct report_check *c = &r->check[i];
-        if (!c->made)
+        if (!c->made) {
             c->status = STATUS_UNAVAILABLE;
+            c->cause = *BECAUSE(stopped ? CODE_RUN_STOPPED : CODE_CHECK_NOT_MADE,
+                                {"check", check_name_text((enum check_name)i)});
+        }
         if (!r->required[i])
             continue;
         failed |= c->status == STATUS_FAILED;

@@ -28,7 +28,8 @@ static int one_of_several(const struct json *shard, struct err *err)
     uint64_t of = 0;
     if (!shard || (json_u64(json_get(shard, "of"), &of) && of == 1))
         return 0;
-    return err_set(err, ERR_TROUBLE, "the stream is one shard of several, and the others are not in it");
+    return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_SHARDS_APART),
+                    "the stream is one shard of several, and the others are not in it");
 }
 
 /* A check is the word of a stage that the stream went through. */
@@ -329,10 +330,17 @@ static int reference(const struct report *r, struct err *err)
     return left_out(r, bound, err) == 0 ? kept(r, rows, err) : -1;
 }
 
-int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
+static int whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
 {
     if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || intervals(r, err) != 0 ||
         covered(r, err) != 0 || reference(r, err) != 0 || report_compared(r, err) != 0)
         return -1;
     return one_of_several(shard, err);
+}
+
+int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
+{
+    if (whole(r, stages, shard, err) == 0)
+        return 0;
+    return err_cause(err, BECAUSE(err->kind == ERR_REFUSED ? CODE_EVIDENCE_CONTRADICTS : CODE_EVIDENCE_LACKING));
 }

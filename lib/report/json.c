@@ -28,6 +28,23 @@ static void put_lines(struct json_w *w, const char *name, const struct report_li
     jw_end_arr(w);
 }
 
+/* code, facts and the next action; nothing of what passed. */
+static void put_cause(struct json_w *w, const struct cause *cause)
+{
+    struct buf text = BUF_INIT;
+    const char *name = NULL, *value;
+    if (cause->code == CODE_NONE)
+        return;
+    jw_str(w, "code", code_word(cause->code));
+    jw_obj(w, "facts");
+    while ((name = cause_next(cause, name, &value)) != NULL)
+        jw_str(w, name, value);
+    jw_end_obj(w);
+    code_next(cause, &text);
+    jw_strn(w, "next", text.p, text.len);
+    buf_free(&text);
+}
+
 static void put_checks(struct json_w *w, const struct report *r)
 {
     jw_arr(w, "checks");
@@ -41,6 +58,7 @@ static void put_checks(struct json_w *w, const struct report *r)
         jw_bool(w, "required", r->required[i]);
         jw_bool(w, "made", c->made);
         jw_str(w, "means", report_means(r, (enum check_name)i));
+        put_cause(w, &c->cause);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -106,6 +124,8 @@ static void put_stops(struct json_w *w, const struct report *r)
     msg_mask(&masked, r->input.text, strlen(r->input.text));
     jw_str(w, "reason", buf_str(&masked));
     buf_free(&masked);
+    struct cause cause = code_of_err(&r->input, CODE_LINE_MALFORMED);
+    put_cause(w, &cause);
     jw_end_obj(w);
 }
 
@@ -118,6 +138,8 @@ void report_json(const struct report *r, struct buf *out)
     jw_u64(&w, "version", REPORT_VERSION);
     jw_str(&w, "verdict", report_word(r->exit));
     jw_i64(&w, "exit", r->exit);
+    struct cause cause = report_cause(r);
+    put_cause(&w, &cause);
     jw_str(&w, "assurance", report_assurance(r));
     if (r->stages)
         jw_raw(&w, "stages", r->stages->raw, r->stages->raw_len);

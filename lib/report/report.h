@@ -34,6 +34,8 @@ struct report_lines {
 struct report_check {
     bool made;
     enum status status; /* UNAVAILABLE where it was not made */
+    struct cause cause; /* of the line that decided; its code is CODE_NONE where it passed */
+    uint64_t line_no;   /* of the same; 0: not made */
 };
 
 struct report {

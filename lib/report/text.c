@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "report/words.h"
+#include "stream/check.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -55,6 +56,13 @@ static void put_open(struct buf *out, const struct report *r)
         buf_adds(out, "nothing was required");
 }
 
+/* `rows-missing: what to do about it`, masked. */
+static void put_cause(struct buf *out, const struct cause *cause)
+{
+    buf_printf(out, "%s: ", code_word(cause->code));
+    code_next(cause, out);
+}
+
 static void put_answer(struct buf *out, const struct report *r)
 {
     static const char *const words[] = {[OWED_OK] = "PASSED: every required check passed",
@@ -70,11 +78,17 @@ static void put_answer(struct buf *out, const struct report *r)
     else if (r->exit != OWED_OK)
         put_open(out, r);
     buf_printf(out, " (exit %d)\n", r->exit);
+    struct cause cause = report_cause(r);
     struct buf means = BUF_INIT;
     if (r->exit == OWED_FAILED)
         report_meaning(r, failed, &means);
     if (means.len)
         buf_printf(out, "        %s\n", buf_str(&means));
+    if (cause.code != CODE_NONE) {
+        buf_adds(out, "        ");
+        put_cause(out, &cause);
+        buf_addc(out, '\n');
+    }
     buf_addc(out, '\n');
     buf_free(&means);
 }
@@ -130,9 +144,9 @@ static void put_checks(struct buf *out, const struct report *r)
             (c->made && c->status == STATUS_PASSED && !report_reason(r, (enum check_name)i)))
             continue;
         const char *name = check_name_text((enum check_name)i), *as = label((enum check_name)i);
-        buf_printf(out, "  %-12s  %s%s%s%s%s\n", status_name(c->status), name, as == name ? "" : "  (",
-                   as == name ? "" : as, as == name ? "" : ")",
-                   r->required[i] ? "" : "  (not required; does not decide)");
+        buf_printf(out, "  %-12s  %s%s%s%s%s%s%s\n", status_name(c->status), name, as == name ? "" : "  (",
+                   as == name ? "" : as, as == name ? "" : ")", c->cause.code == CODE_NONE ? "" : "  ",
+                   code_word(c->cause.code), r->required[i] ? "" : "  (not required; does not decide)");
         put_reasons(out, r, (enum check_name)i);
     }
     put_passed(out, r, true);
@@ -164,38 +178,56 @@ static void put_stops(struct buf *out, const struct report *r)
 
 /* ---- what follows from it ---- */
 
-static void add_next(struct buf *seen, const struct json *doc)
+/* One line of each cause: seen holds those that were written, each with its NUL. False where it stood there. */
+static bool see(struct buf *seen, const struct cause *cause)
 {
-    const struct json *next = json_get(doc, "next");
-    if (!next || next->type != JSON_STRING || next->len == 0 || json_is(json_get(doc, "status"), "passed"))
-        return;
-    struct buf text = BUF_INIT;
-    buf_adds(&text, "  - ");
-    msg_mask(&text, next->str, next->len);
-    buf_addc(&text, '\n');
-    if (!seen->p || !strstr(buf_str(seen), buf_str(&text)))
-        buf_add(seen, text.p, text.len);
-    buf_free(&text);
+    size_t had = seen->len;
+    put_cause(seen, cause);
+    buf_addc(seen, '\0');
+    for (const char *p = seen->p; p < seen->p + had; p += strlen(p) + 1)
+        if (strcmp(p, seen->p + had) == 0) {
+            seen->len = had;
+            return false;
+        }
+    return true;
 }
 
-static void put_next(struct buf *out, const struct report *r)
+static void add_next(struct buf *out, struct buf *seen, const struct cause *cause)
 {
-    struct buf seen = BUF_INIT;
+    /* What follows from another cause asks for nothing of its own, unless nothing else is at hand. */
+    if (cause->code == CODE_NONE || code_follows(cause->code) || !see(seen, cause))
+        return;
+    buf_adds(out, out->len ? "  - " : "\nnext\n  - ");
+    put_cause(out, cause);
+    buf_addc(out, '\n');
+}
+
+static void add_next_of(struct buf *out, struct buf *seen, const struct json *doc)
+{
+    struct cause cause;
+    if (cause_parse(doc, "line", &cause, NULL) == 0)
+        add_next(out, seen, &cause);
+}
+
+/* What to do about the causes beside the one that the answer leads with. */
+static void put_next(struct buf *to, const struct report *r)
+{
+    struct buf seen = BUF_INIT, own = BUF_INIT, *out = &own;
+    struct cause leads = report_cause(r);
+    if (leads.code != CODE_NONE)
+        see(&seen, &leads);
     for (const struct report_line *l = r->stops.first; l; l = l->next)
-        add_next(&seen, l->doc);
+        add_next_of(out, &seen, l->doc);
     /* What failed comes before what could not be decided, which it may explain. */
     for (int failed = 1; failed >= 0; failed--)
         for (const struct report_line *l = r->checks.first; l; l = l->next)
             if (json_is(json_get(l->doc, "status"), status_name(STATUS_FAILED)) == (failed == 1))
-                add_next(&seen, l->doc);
-    /* After a stop there is nobody to make the rest. */
-    for (size_t i = 0; i < CHECK_NAMES && r->stops.n == 0 && r->input.kind == ERR_NONE; i++)
+                add_next_of(out, &seen, l->doc);
+    for (size_t i = 0; i < CHECK_NAMES; i++)
         if (r->required[i] && !r->check[i].made)
-            buf_printf(&seen, "  - %s: %s\n", check_name_text((enum check_name)i), next_action_text(NEXT_MAKE_CHECK));
-    if (seen.len) {
-        buf_adds(out, "\nnext\n");
-        buf_add(out, seen.p, seen.len);
-    }
+            add_next(out, &seen, &r->check[i].cause);
+    buf_add(to, own.p, own.len);
+    buf_free(&own);
     buf_free(&seen);
 }
 

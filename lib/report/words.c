@@ -2,6 +2,7 @@
 /* What the forms of the report say in the same words: the kind of assurance, the method, the assumptions, what failed
  * first. */
 #include "report/words.h"
+#include "stream/check.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -75,20 +76,54 @@ const char *report_means(const struct report *r, enum check_name c)
     return check_name_means(c);
 }
 
-static bool is_open(const struct report *r, enum check_name c, bool failed)
+static bool is_open(const struct report *r, enum check_name c, bool failed, bool following)
 {
-    return r->required[c] && (failed ? r->check[c].status == STATUS_FAILED : r->check[c].status != STATUS_PASSED);
+    const struct report_check *k = &r->check[c];
+    bool follows = code_follows(k->cause.code) || k->cause.code == CODE_CHECK_NOT_MADE;
+    return r->required[c] && follows == following && (failed ? k->status == STATUS_FAILED : k->status != STATUS_PASSED);
+}
+
+static enum check_name first_of(const struct report *r, bool failed, bool following)
+{
+    enum check_name first = CHECK_NAMES;
+    for (size_t i = 0; i < CHECK_NAMES; i++)
+        if (relation_of_check((enum check_name)i) == RELATION_TYPES &&
+            is_open(r, (enum check_name)i, failed, following) &&
+            (first == CHECK_NAMES || r->check[i].line_no < r->check[first].line_no))
+            first = (enum check_name)i;
+    for (size_t i = 0; i < RELATION_TYPES && first == CHECK_NAMES; i++)
+        if (is_open(r, relation_table[relation_order[i]].check, failed, following))
+            first = relation_table[relation_order[i]].check;
+    return first;
 }
 
 enum check_name report_first(const struct report *r, bool failed)
 {
-    for (size_t i = 0; i < CHECK_NAMES; i++)
-        if (relation_of_check((enum check_name)i) == RELATION_TYPES && is_open(r, (enum check_name)i, failed))
-            return (enum check_name)i;
-    for (size_t i = 0; i < RELATION_TYPES; i++)
-        if (is_open(r, relation_table[relation_order[i]].check, failed))
-            return relation_table[relation_order[i]].check;
-    return CHECK_NAMES;
+    enum check_name first = first_of(r, failed, false);
+    return first < CHECK_NAMES ? first : first_of(r, failed, true);
+}
+
+/* The first stop (that refused). */
+static bool stop_cause(const struct report *r, bool refused, struct cause *out)
+{
+    for (const struct report_line *l = r->stops.first; l; l = l->next)
+        if (!refused || json_is(json_get(l->doc, "kind"), "refused"))
+            return cause_parse(l->doc, "stop", out, NULL) == 0;
+    if (r->input.kind != ERR_NONE)
+        *out = code_of_err(&r->input, CODE_LINE_MALFORMED);
+    return r->input.kind != ERR_NONE;
+}
+
+struct cause report_cause(const struct report *r)
+{
+    struct cause cause = CAUSE_INIT;
+    if (r->exit == OWED_OK)
+        return cause;
+    if (r->exit != OWED_FAILED && stop_cause(r, r->exit == OWED_REFUSED, &cause))
+        return cause;
+    if (!report_any_required(r))
+        return *BECAUSE(CODE_NOTHING_REQUIRED);
+    return r->check[report_first(r, r->exit == OWED_FAILED)].cause;
 }
 
 const struct json *report_reason(const struct report *r, enum check_name c)

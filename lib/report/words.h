@@ -15,8 +15,12 @@ void report_assumptions(const struct report *r, void (*fn)(void *ctx, const char
 /* What passing a check means in this report: what a declared scope establishes is less than what a bundle's does. */
 const char *report_means(const struct report *r, enum check_name c);
 
-/* The first required check, in that order, that failed (or else is not passed); CHECK_NAMES where there is none. */
+/* The first required check that failed (or else is not passed): in the order in which the stages made them, the
+ * relations in theirs, and one that follows from another only where nothing else is. CHECK_NAMES where there is none.
+ */
 enum check_name report_first(const struct report *r, bool failed);
+/* The cause that the answer leads with; its code is CODE_NONE where everything passed. */
+struct cause report_cause(const struct report *r);
 /* The reason that a check's worst line gives, or NULL. */
 const struct json *report_reason(const struct report *r, enum check_name c);
 /* What a failed check says of the job and the table, with what the others say beside it. */

@@ -170,7 +170,7 @@ int stream_account(const struct stream_line *line, struct arena *arena, struct a
         err_set(err, ERR_REFUSED, "account.role: none of reader, program, sealer and binder");
     if (role == ACCOUNT_ROLES || json_need(doc, "stage", JSON_STRING, &stage, at, err) != 0 ||
         account_kept(doc, (enum account_role)role, arena, at, out, err) != 0 ||
-        json_need_bool(doc, "complete", &out->complete, at, err) != 0 ||
+        json_need_bool(doc, "complete", &out->complete, at, err) != 0 || cause_parse(doc, at, &out->cause, err) != 0 ||
         text_parse(doc, "implementation", false, &out->implementation, at, err) != 0 ||
         text_parse(doc, "verified_by_writer", true, &out->verified_by_writer, at, err) != 0)
         return stream_misfit(line, err);
@@ -277,6 +277,7 @@ void stream_put_account(struct stream_out *out, const struct account *a)
     jw_str(&w, "stage", msg_program());
     jw_str(&w, "role", account_role_name(a->role));
     jw_bool(&w, "complete", a->complete);
+    cause_put(&text, &a->cause);
     put_text(&w, "reasons", a->reasons);
     if (a->role == ACCOUNT_READER)
         put_reader(&w, a);

@@ -57,6 +57,7 @@ struct account {
     const char *stage; /* NULL: there is no such account */
     enum account_role role;
     bool complete;
+    struct cause cause;                    /* of the first reason; its code is CODE_NONE where none is given */
     struct account_text reasons, verified; /* arrays of texts */
     struct account_number rows;            /* of a program, a sealer and a binder */
     /* of a reader */

@@ -6,16 +6,18 @@
 #include <unistd.h>
 
 /* One line of the input, to the stage or straight on. */
-static void filter_line(struct stream_out *out, const struct stream_line *line, enum next_action next,
+static void filter_line(struct stream_out *out, const struct stream_line *line, enum code refused,
                         stream_line_fn *on_line, void *ctx)
 {
-    struct err err; /* not cleared whole: this is on the path of every row */
-    err.kind = ERR_NONE;
-    err.text[0] = '\0';
+    struct err err;
+    err_reset(&err);
     /* After a stop, whoever wrote it, nothing more is decided here. */
     int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
-    if (rc < 0)
-        stream_put_stop(out, &err, next == NEXT_NONE ? NEXT_RERUN_UPSTREAM : next);
+    if (rc < 0) {
+        char number[24];
+        cause_add(&err.cause, "line", fact_number(number, line->line_no));
+        stream_put_stop(out, &err, refused == CODE_NONE ? CODE_LINE_MALFORMED : refused);
+    }
     if (rc <= 0)
         stream_pass(out, line);
     if (line->type == LINE_STOP)
@@ -31,7 +33,7 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     in->data_unchecked = set.data_unchecked;
     in->lane = set.lane;
     in->prefetch = set.prefetch;
-    in->next = set.next;
+    in->code = set.code;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
     struct stream_line line;
@@ -42,27 +44,27 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
         if (rc == 0)
             break;
         if (rc > 0)
-            filter_line(out, &line, in->next, on_line, ctx);
+            filter_line(out, &line, in->code, on_line, ctx);
     }
     if (rc < 0)
-        stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(out, &err, CODE_LINE_MALFORMED);
     /* What could not do its work did not succeed, whoever stopped it. */
     if (in->stopped || out->stopped)
         stream_status(out, OWED_TROUBLE);
     return in->ended && !in->stopped && !out->stopped && !out->broken;
 }
 
-int stream_refuse(const struct err *err, enum next_action next)
+int stream_refuse(const struct err *err, enum code refused)
 {
     struct stream_out out;
     stream_begin(&out, STDOUT_FILENO, NULL);
-    stream_put_stop(&out, err, next);
+    stream_put_stop(&out, err, refused);
     int status = stream_end(&out);
     stream_out_free(&out);
     return status;
 }
 
-int stream_refuse_filter(const struct err *usage, enum next_action next, size_t max_line)
+int stream_refuse_filter(const struct err *usage, enum code refused, size_t max_line)
 {
     struct stream_in in;
     struct stream_out out;
@@ -71,10 +73,10 @@ int stream_refuse_filter(const struct err *usage, enum next_action next, size_t 
     stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
     int status;
     if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
-        status = stream_refuse(usage, next);
+        status = stream_refuse(usage, refused);
     } else {
         stream_begin(&out, STDOUT_FILENO, &in);
-        stream_put_stop(&out, usage, next);
+        stream_put_stop(&out, usage, refused);
         while (!out.broken && stream_next(&in, &line, &err) > 0)
             stream_pass(&out, &line);
         status = stream_end(&out);
@@ -88,6 +90,6 @@ int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size
 {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--first") == 0)
-            return stream_refuse(err, NEXT_FIX_USAGE);
-    return stream_refuse_filter(err, NEXT_FIX_USAGE, max_line);
+            return stream_refuse(err, CODE_USAGE);
+    return stream_refuse_filter(err, CODE_USAGE, max_line);
 }

@@ -33,9 +33,6 @@ static const char *const statuses[] = {STATUS_TABLE(X)};
 #define X(id, text) [KIND_##id] = text,
 static const char *const kinds[] = {KIND_TABLE(X)};
 #undef X
-#define X(id, text) [NEXT_##id] = text,
-static const char *const nexts[] = {NEXT_TABLE(X)};
-#undef X
 
 static size_t line_index(const char *p, size_t n)
 {
@@ -100,9 +97,4 @@ const char *finding_kind_name(enum finding_kind k)
 enum finding_kind finding_kind_of(const char *p, size_t n)
 {
     return (enum finding_kind)kind_index(p, n);
-}
-
-const char *next_action_text(enum next_action n)
-{
-    return nexts[n];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of names: line types, checks, statuses, finding kinds and next
- * actions; relation.h has the relations and side.h the sides. A program can write only what stands here: the functions
- * that write take these enums.
+ * The one table of names: line types, checks, statuses and finding kinds;
+ * codes.h has the codes, relation.h the relations and side.h the sides. A program
+ * can write only what stands there: the functions that write take these enums.
  */
 #ifndef OWED_STREAM_NAMES_H
 #define OWED_STREAM_NAMES_H
@@ -102,58 +102,5 @@ enum finding_kind finding_kind_of(const char *p, size_t n);
 
 /* What ref-run --strict says that it checked, and a report without it says is not established. */
 #define VERIFIED_EVERY_RECORD "every record was answered"
-
-/* ---- next actions: what a person does about it ---- */
-
-/* clang-format off */
-#define NEXT_TABLE(X) \
-    X(NONE, "") \
-    X(FIX_USAGE, "correct the arguments and run again") \
-    X(RERUN_UPSTREAM, "run the stage before again and keep its whole output") \
-    X(COLLECT_AGAIN, "collect the bundle again, or stop the job first") \
-    X(COLLECT_CAPTURES, "collect with --include-captures while the job's capture directory is there") \
-    X(COLLECT_STATE, "collect with --include-state") \
-    X(COLLECT_RULE, "collect with --ha-dir while the job runs, or with --commit-confirmation") \
-    X(CHECK_AGAIN, "check the bundle again, to its end") \
-    X(WITH_ROCKSDB, "check with a newer bundle-check, or one built with RocksDB (make WITH_ROCKSDB=1)") \
-    X(COLLECT_EPOCHS, "collect with --epochs reaching back over the scope") \
-    X(RAISE_CAPTURE, "raise --capture-records for the job; this interval cannot be recovered") \
-    X(DO_NOT_TRUST_BUNDLE, "do not use this bundle; collect again from the job's directories") \
-    X(CHOOSE_CHECKPOINT, "choose a checkpoint that the bundle holds as completed") \
-    X(CHOOSE_SCOPE, "widen the scope to one that holds rows") \
-    X(CHOOSE_KEY, "choose a --key that names one row of the scope") \
-    X(NAME_SINK, "name the sink with --sink, --database and --table") \
-    X(CHECK_CONNECTION, "check the server, the network and the credentials, then read again") \
-    X(ALLOW_SETTINGS, "read as a user whose profile may send settings (readonly=2)") \
-    X(GRANT_SELECT, "grant SELECT on the table, system.tables, system.columns and system.mutations") \
-    X(RAISE_BOUND, "raise the bound that was hit, or ask for fewer keys a query") \
-    X(WAIT_MUTATION, "wait until the mutation is done, then read again") \
-    X(READ_QUIET, "read again when the table stands still, or raise --settle-ms") \
-    X(RIGHT_SERVER, "connect to the server and table that the scope names") \
-    X(UNSUPPORTED_TABLE, "this form of table cannot be reconciled; see ch-read(1), LIMITS") \
-    X(UNSUPPORTED_SERVER, "this server's line is not supported; see ch-read(1), LIMITS") \
-    X(UNSUPPORTED_JOB, "this job's shape cannot be reconciled; see scope-cut(1), LIMITS") \
-    X(REFERENCE_AGAIN, "make the reference again; its own reasons say what it lacks") \
-    X(RIGHT_REFERENCE, "give the reference that was made for this scope, whole, as its writer left it") \
-    X(INSPECT_FINDINGS, "look at the findings; repair the table or the job, then read again") \
-    X(FREE_SPACE, "free scratch space, or name another place with --scratch") \
-    X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
-    X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
-    X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
-    X(GRANT_PARTS, "grant SELECT on system.parts, then read again") \
-    X(SEE_ROWS, "read as a user from whom no row policy hides rows") \
-    X(READ_TAIL, "wait, or raise --settle-ms, and read again") \
-    X(READ_WHOLE, "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
-    X(MAKE_CHECK, "run the stage that makes this check in the pipe") \
-    X(NEWER_OWED, "read this with the version that wrote it, or a newer one")
-
-enum next_action {
-#define X(id, text) NEXT_##id,
-    NEXT_TABLE(X)
-#undef X
-    NEXT_ACTIONS
-};
-/* clang-format on */
-const char *next_action_text(enum next_action n);
 
 #endif

@@ -13,6 +13,8 @@
 #include "json/json.h"
 #include "stream/account.h"
 #include "stream/bundle.h"
+#include "stream/check.h"
+#include "stream/codes.h"
 #include "stream/names.h"
 #include "stream/relation.h"
 #include "stream/require.h"
@@ -70,12 +72,12 @@ struct stream_in {
     bool ended, stopped;
     bool refused;            /* a `stop` of kind refused has passed */
     const char *stop_reason; /* of the first stop, "stage: reason", in arena; NULL before it */
+    struct cause stop_cause; /* of the same */
     bool rows_unchecked;     /* set by a caller that checks the cells of every row itself */
     bool data_unchecked; /* set where the next program reads every record and event in full: of these the type alone */
-    enum next_action
-        next;      /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
-    bool prefetch; /* set by a caller for whom reading is much of the work: a thread reads ahead */
-    bool lane;     /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
+    enum code code;      /* set by a stage: of a line that it refuses without a code; CODE_NONE: CODE_LINE_MALFORMED */
+    bool prefetch;       /* set by a caller for whom reading is much of the work: a thread reads ahead */
+    bool lane;           /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
 void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
@@ -139,6 +141,7 @@ struct stream_out {
     bool rows_off;           /* after a stop: rows are not passed on */
     bool broken;             /* standard output failed; said once */
     const char *stop_reason; /* of this program's own first stop, in arena; NULL before it */
+    struct cause stop_cause; /* of the same */
     int status;              /* the exit status so far; only rises (stream_status) */
     struct buf line;         /* the line being built */
     struct arena arena;
@@ -161,13 +164,16 @@ void stream_put_built(struct stream_out *out, enum line_type type);
  * stream_row returned it). */
 void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
                     size_t at_len, const char *again);
-/* A check of this program. evidence: NULL-terminated array of texts or NULL. next: one of the table's next actions.
- * counts: JSON object text or NULL. Raises the program's own exit status. */
-void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
-                      const char *const *evidence, enum next_action next, const char *counts);
-/* A stop: kind from err (ERR_REFUSED refused, else unfinished). Also prints `prog: reason` on standard error and raises
- * the exit status to 2 or 3. From then on rows are not passed. */
-void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next);
+/* A check of this program. cause: why it did not pass; not written where it did. evidence: NULL-terminated array of
+ * texts or NULL. counts: JSON object text or NULL. Raises the program's own exit status. */
+void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,
+                      const char *reason, const char *const *evidence, const char *counts);
+/* A stop: kind from err (ERR_REFUSED refused, else unfinished), cause by code_of_err. Also prints `prog: reason` on
+ * standard error and raises the exit status to 2 or 3. From then on rows are not passed. */
+void stream_put_stop(struct stream_out *out, const struct err *err, enum code refused);
+/* Append a text as a JSON string. Reasons may quote what a server or a file said, which need not be UTF-8: it is masked
+ * as a message is. */
+void stream_put_text(struct buf *line, const char *s);
 void stream_status(struct stream_out *out, int status); /* 2 over 1 over 3 over 0; nothing lowers it */
 /* Write what is held, so that a reader sees it before this program blocks. 0, or -1 where the output failed. */
 int stream_flush(struct stream_out *out);
@@ -189,13 +195,13 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
 
 /* A whole stream that says only why nothing was done: for bad usage and for a first stage that must refuse. Writes
  * header, stop, end to standard output; returns err_exit(err). */
-int stream_refuse(const struct err *err, enum next_action next);
+int stream_refuse(const struct err *err, enum code refused);
 
 /* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
-int stream_refuse_filter(const struct err *err, enum next_action next, size_t max_line);
+int stream_refuse_filter(const struct err *err, enum code refused, size_t max_line);
 
 /* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them,
- * nothing is read; else as stream_refuse_filter. The next action is to correct the arguments. */
+ * nothing is read; else as stream_refuse_filter. The code is CODE_USAGE, where err has none. */
 int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
 
 #endif

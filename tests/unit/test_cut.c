@@ -10,11 +10,11 @@ static void the_worst_status_counts_and_every_reason_stands(void **state)
 {
     (void)state;
     struct cut c = {.status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
-    cut_say(&c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "first");
-    cut_say(&c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "second %d", 2);
-    cut_say(&c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "third");
+    cut_say(&c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_REPEATS), "first");
+    cut_say(&c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED), "second %d", 2);
+    cut_say(&c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED), "third");
     assert_int_equal(c.status, STATUS_UNAVAILABLE);
-    assert_int_equal(c.next, NEXT_COLLECT_STATE);
+    assert_int_equal(c.cause.code, CODE_STATE_NOT_COLLECTED);
     assert_string_equal(buf_str(&c.reason), "first; second 2; third");
     cut_free(&c);
 }

@@ -524,7 +524,7 @@ static void test_range_whose_start_expires(void **state)
     expect(&r, KAFKA_RANGE_COMPLETE, 7, 0, NULL);
     kafka_range_end(&r, &passed);
     expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6, past the range's start 5");
-    kafka_range_fail(&r, "another reason");
+    kafka_range_fail(&r, BECAUSE(CODE_RANGE_BEYOND), "another reason");
     expect(&r, KAFKA_RANGE_INCOMPLETE, 7, 0, "first available offset 6");
     kafka_range_free(&r);
 }
@@ -553,15 +553,18 @@ static void test_account_of_a_read(void **state)
     a[0].recounted = true;
     a[0].aborted = 4;
     kafka_range_init(&a[1], 1, 5, 9);
-    kafka_range_fail(&a[1], "a broker said \xff");
+    kafka_range_fail(&a[1], BECAUSE(CODE_BROKER_FAILED), "a broker said \xff");
     kafka_range_init(&b[0], 0, 2, 2);
-    kafka_source_fail(&sources[1], "another cluster");
+    kafka_source_fail(&sources[1], BECAUSE(CODE_CLUSTER_OTHER), "another cluster");
     kafka_account(sources, 2, &arena, &account);
     assert_false(account.complete);
     const struct json *reasons = json_parse(account.reasons.p, account.reasons.n, &arena, NULL);
     assert_int_equal(reasons->len, 2); /* a reason of a whole source is said once */
     assert_true(json_is(reasons->u.items[0], "orders/1: a broker said \\xff"));
     assert_true(json_is(reasons->u.items[1], "returns: another cluster"));
+    assert_int_equal(account.cause.code, CODE_BROKER_FAILED); /* the first one's, with its place */
+    assert_string_equal(cause_fact(&account.cause, "partition"), "orders/1");
+    assert_string_equal(cause_fact(&account.cause, "topic"), "orders");
     const struct account_range *r = account_range(&account, "orders", 0);
     assert_true(r->from.n == 0 && r->to.n == 10 && r->position.n == 10 && r->offsets.n == 10 && r->complete);
     assert_true(r->delivered.n == 1 && r->null_values.n == 0 && r->not_delivered.n == 9);

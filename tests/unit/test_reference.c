@@ -56,7 +56,8 @@ static const struct reference_head head = {scope_text, sizeof scope_text - 1, "m
 
 static void write_rows(size_t n)
 {
-    static const struct reference_end end = {true, "[]", "[\"all\"]", "{\"x\":1}"};
+    static const struct reference_end end = {
+        .complete = true, .reasons = "[]", .verified = "[\"all\"]", .recorded = "{\"x\":1}"};
     struct reference_writer w;
     assert_int_equal(reference_begin(&w, path, &head, &err), 0);
     for (size_t i = 0; i < n; i++) {
@@ -358,12 +359,13 @@ static void many_reasons_are_counted(void **state)
     struct reference_story s = {0};
     struct reference_end end;
     for (int i = 0; i < 50; i++)
-        reference_story_say(&s, "reason %d \xff", i);
+        reference_story_say(&s, BECAUSE(i ? CODE_REFERENCE_UNPROVEN : CODE_TOPIC_COMPACTED), "reason %d \xff", i);
     reference_story_end(&s, &end);
     const struct json *list = parse(end.reasons);
     assert_true(list->len == REFERENCE_REASONS + 1 && !end.complete);
     assert_true(json_is(list->u.items[REFERENCE_REASONS], "30 more reasons"));
     assert_true(json_is(list->u.items[0], "reason 0 \\xff"));
+    assert_int_equal(end.cause.code, CODE_TOPIC_COMPACTED);
     reference_story_free(&s);
 }
 
