@@ -6,7 +6,7 @@
  * Exit: 2 a refusal; else 1 a required check failed; else 3 one is unavailable,
  * unsupported or unfinished, or nothing was required; else 0.
  */
-#include "report/report.h"
+#include "report/view.h"
 #include "stream/stream.h"
 
 #include <getopt.h>
@@ -93,12 +93,14 @@ static void gather(struct stream_in *in, struct report *r)
 static int publish(const struct report *r, const struct options *o, struct err *err)
 {
     struct buf json = BUF_INIT, text = BUF_INIT;
+    struct view v;
     int rc = 0;
-    report_json(r, &json);
+    view_make(&v, r);
+    report_json(&v, &json);
     if (o->report)
         rc = file_publish(o->report, json.p, json.len, err);
     if (!o->json)
-        report_text(r, o->list, &text);
+        report_text(&v, o->list, &text);
     const struct buf *shown = o->json ? &json : &text;
     struct err failure = ERR_INIT;
     if (fd_write_all(STDOUT_FILENO, shown->p, shown->len, "standard output", &failure) != 0 ||
@@ -109,6 +111,7 @@ static int publish(const struct report *r, const struct options *o, struct err *
     }
     buf_free(&json);
     buf_free(&text);
+    view_free(&v);
     return rc;
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the lines that a report is made of, and deciding its checks. */
-#include "report/report.h"
-#include "stream/check.h"
-
-#include "report/words.h"
+#include "report/internal.h"
 
 #include "scope/line.h"
 #include "types/line.h"
@@ -26,6 +23,8 @@ void report_init(struct report *r)
                                   &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
+    r->made_tail = &r->made;
+    r->stopped_tail = &r->stopped;
 }
 
 void report_free(struct report *r)
@@ -40,10 +39,7 @@ void report_free(struct report *r)
 static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
                 struct err *err)
 {
-    const char *copy = arena_strndup(&r->arena, line->p, line->n);
-    char where[64];
-    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
-    *doc = json_parse_named(copy, line->n, &r->arena, where, err);
+    *doc = stream_doc(line, &r->arena, err);
     if (!*doc)
         return -1;
     struct report_line *l = arena_zalloc(&r->arena, sizeof *l);
@@ -59,16 +55,32 @@ static int keep(struct report *r, struct report_lines *to, const struct stream_l
 static int on_check(struct report *r, const struct stream_line *line, struct err *err)
 {
     struct json *doc;
-    struct check_line made;
-    if (keep(r, &r->checks, line, &doc, err) != 0 || check_line_parse(doc, &r->arena, &made, err) != 0)
+    struct report_made *m = arena_zalloc(&r->arena, sizeof *m);
+    if (keep(r, &r->checks, line, &doc, err) != 0 || stream_check(line, &r->arena, &m->line, err) != 0)
         return -1;
-    struct report_check *c = &r->check[made.name];
-    if (!c->made || made.status > c->status) {
-        c->status = made.status;
-        c->cause = made.cause;
+    struct report_check *c = &r->check[m->line.name];
+    if (!c->made || m->line.status > c->status) {
+        c->status = m->line.status;
+        c->cause = m->line.cause;
         c->line_no = line->line_no;
     }
     c->made = true;
+    m->line_no = line->line_no;
+    *r->made_tail = m;
+    r->made_tail = &m->next;
+    return 0;
+}
+
+static int on_stop(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_stop *s = arena_zalloc(&r->arena, sizeof *s);
+    if (keep(r, &r->stops, line, &doc, err) != 0)
+        return -1;
+    if (stop_line_parse(doc, &r->arena, &s->line, err) != 0)
+        return stream_misfit(line, err);
+    *r->stopped_tail = s;
+    r->stopped_tail = &s->next;
     return 0;
 }
 
@@ -184,7 +196,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
     case LINE_SIDE: return on_side(r, line, err);
-    case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
+    case LINE_STOP: return on_stop(r, line, err);
     case LINE_SCOPE: return on_scope(r, line, err);
     case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
     case LINE_BUNDLE: return on_bundle(r, line, err);
@@ -194,6 +206,51 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;
     }
+}
+
+/* ---- of what was gathered ---- */
+
+uint64_t report_number(const struct json *doc, const char *a, const char *b)
+{
+    uint64_t v = 0;
+    const struct json *at = b ? json_get(json_get(doc, a), b) : json_get(doc, a);
+    return at && json_u64(at, &v) ? v : 0;
+}
+
+const struct account *report_reference(const struct report *r)
+{
+    for (size_t i = 0; i < r->n_accounts; i++)
+        if (r->account[i]->role == ACCOUNT_BINDER)
+            return r->account[i];
+    return NULL;
+}
+
+const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
+                                         bool *only_recorded)
+{
+    const struct account_range *found = NULL;
+    *only_recorded = false;
+    for (size_t i = 0; i < r->n_accounts && !found; i++)
+        found = account_range(r->account[i], topic, partition);
+    *only_recorded = !found;
+    return found ? found : account_range(&r->kept[ACCOUNT_READER], topic, partition);
+}
+
+bool report_passed(const struct report *r, enum check_name c)
+{
+    return r->required[c] && r->check[c].made && r->check[c].status == STATUS_PASSED;
+}
+
+bool report_has_reference(const struct report *r)
+{
+    return r->side_line[SIDE_REFERENCE] || report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] ||
+           r->required[CHECK_REFERENCE_CAPTURE] || r->required[CHECK_REFERENCE_DESTINATION];
+}
+
+uint64_t report_rows_read(const struct report *r)
+{
+    const struct json *reads = r->observations.first ? json_get(r->observations.first->doc, "reads") : NULL;
+    return reads && reads->type == JSON_ARRAY && reads->len ? report_number(reads->u.items[0], "rows", NULL) : 0;
 }
 
 /* ---- deciding ---- */
@@ -209,25 +266,14 @@ void report_imply(struct report *r, const struct json *stages)
     require_checks(&known, r->required);
 }
 
-bool report_any_required(const struct report *r)
-{
-    for (size_t i = 0; i < CHECK_NAMES; i++)
-        if (r->required[i])
-            return true;
-    return false;
-}
-
 void report_decide(struct report *r, const struct json *stages)
 {
     r->stages = stages;
-    bool refused = r->input.kind == ERR_REFUSED, failed = false,
-         open = r->input.kind != ERR_NONE || !report_any_required(r);
-    for (const struct report_line *l = r->stops.first; l; l = l->next) {
-        refused |= json_is(json_get(l->doc, "kind"), "refused");
-        open = true;
-    }
     /* After a stop there is nobody to make the rest. */
-    bool stopped = r->stops.n > 0 || r->input.kind != ERR_NONE;
+    bool stopped = r->stopped || r->input.kind != ERR_NONE, refused = r->input.kind == ERR_REFUSED, failed = false,
+         open = stopped, any = false;
+    for (const struct report_stop *s = r->stopped; s; s = s->next)
+        refused |= s->line.refused;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         struct report_check *c = &r->check[i];
         if (!c->made) {
@@ -237,13 +283,9 @@ void report_decide(struct report *r, const struct json *stages)
         }
         if (!r->required[i])
             continue;
+        any = true;
         failed |= c->status == STATUS_FAILED;
         open |= c->status != STATUS_PASSED;
     }
-    r->exit = refused ? OWED_REFUSED : failed ? OWED_FAILED : open ? OWED_TROUBLE : OWED_OK;
-}
-
-const char *report_word(int exit)
-{
-    return exit == OWED_OK ? "passed" : exit == OWED_FAILED ? "failed" : exit == OWED_REFUSED ? "refused" : "partial";
+    r->exit = refused ? OWED_REFUSED : failed ? OWED_FAILED : open || !any ? OWED_TROUBLE : OWED_OK;
 }

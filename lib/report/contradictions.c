@@ -7,10 +7,7 @@
  * What is not there leaves the run undecided (ERR_TROUBLE); what contradicts a
  * check that passed refuses it (ERR_REFUSED).
  */
-#include "report/report.h"
-
-#include "report/sides.h"
-#include "report/words.h"
+#include "report/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,17 +32,13 @@ static int one_of_several(const struct json *shard, struct err *err)
 /* A check is the word of a stage that the stream went through. */
 static int makers(const struct report *r, const struct json *stages, struct err *err)
 {
-    for (const struct report_line *l = r->checks.first; l; l = l->next) {
-        const struct json *stage = json_get(l->doc, "stage");
+    for (const struct report_made *m = r->made; m; m = m->next) {
         bool found = false;
-        for (size_t i = 0; stages && i < stages->len && !found; i++) {
-            const struct json *name = json_get(stages->u.items[i], "name");
-            found = name && name->type == JSON_STRING && name->len == stage->len &&
-                    memcmp(name->str, stage->str, name->len) == 0;
-        }
+        for (size_t i = 0; stages && i < stages->len && !found; i++)
+            found = json_is(json_get(stages->u.items[i], "name"), m->line.stage);
         if (!found)
-            return err_set(err, ERR_REFUSED, "a check of '%.*s', which is no stage that the stream went through",
-                           stage->len < 100 ? (int)stage->len : 100, stage->str);
+            return err_set(err, ERR_REFUSED, "a check of '%.100s', which is no stage that the stream went through",
+                           m->line.stage);
     }
     return 0;
 }
@@ -208,7 +201,7 @@ static int covered(const struct report *r, struct err *err)
     if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
         return 0;
     const struct json *doc = r->observations.first->doc;
-    uint64_t bound, rows = report_coverage(r).rows;
+    uint64_t bound, rows = report_rows_read(r);
     if (!r->scope.complete_table)
         return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
     if (!is_true(json_get(doc, "table_whole")))

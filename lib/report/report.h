@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report: the verdict. Lines of a stream are gathered, the required checks
- * decided (STREAM.md, rules 5 and 6), and the answer written for a person and
- * as clink-reconcile-report, version 1. What is gathered lives in the report's
- * own arena until report_free.
+ * decided (STREAM.md, rules 5 and 6). What is gathered lives in the report's own
+ * arena until report_free. view.h makes of it what is printed.
  */
 #ifndef OWED_REPORT_H
 #define OWED_REPORT_H
@@ -11,6 +10,8 @@
 #include "base/base.h"
 #include "json/json.h"
 #include "scope/scope.h"
+#include "stream/check.h"
+#include "stream/stop.h"
 #include "stream/stream.h"
 #include "types/types.h"
 
@@ -30,6 +31,17 @@ struct report_lines {
     size_t n;
 };
 
+/* A check line and a stop line, taken apart; as they came. */
+struct report_made {
+    struct check_line line;
+    uint64_t line_no;
+    struct report_made *next;
+};
+struct report_stop {
+    struct stop_line line;
+    struct report_stop *next;
+};
+
 /* A check as decided: the worst of its lines. */
 struct report_check {
     bool made;
@@ -42,6 +54,8 @@ struct report {
     struct arena arena;
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
         accounts;
+    struct report_made *made, **made_tail;
+    struct report_stop *stopped, **stopped_tail;
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
     struct account **account; /* as they came */
@@ -65,7 +79,6 @@ struct report {
 };
 
 void report_init(struct report *r);
-bool report_any_required(const struct report *r);
 /* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
 int report_line(struct report *r, const struct stream_line *line, struct err *err);
 /* What the stream is about requires its checks, whether or not a require line is there: a scope those of its origin and
@@ -77,12 +90,6 @@ void report_imply(struct report *r, const struct json *stages);
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err);
 /* After the last line: statuses and the exit status. stages: the header's, or NULL. */
 void report_decide(struct report *r, const struct json *stages);
-/* The word for the exit status: "passed", "failed", "partial", "refused". */
-const char *report_word(int exit);
-/* A person's text; list bounds the findings shown a relation. */
-void report_text(const struct report *r, uint64_t list, struct buf *out);
-/* The JSON document with its final newline. */
-void report_json(const struct report *r, struct buf *out);
 void report_free(struct report *r);
 
 #endif

@@ -4,23 +4,11 @@
  * was read and before the check was made; its summary, without a difference and of
  * as many rows as the sides had; and no finding.
  */
-#include "report/sides.h"
 
-#include "report/words.h"
+#include "report/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-bool report_passed(const struct report *r, enum check_name c)
-{
-    return r->required[c] && r->check[c].made && r->check[c].status == STATUS_PASSED;
-}
-
-bool report_has_reference(const struct report *r)
-{
-    return r->side_line[SIDE_REFERENCE] || report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] ||
-           r->required[CHECK_REFERENCE_CAPTURE] || r->required[CHECK_REFERENCE_DESTINATION];
-}
 
 int report_side_whole(const struct report *r, enum side side, const char *check, struct err *err)
 {
@@ -177,16 +165,16 @@ static int made(const struct compared *c, struct err *err)
         const char *name;
         uint64_t n;
     } said[] = {{"keys", c->keys}, {"owed_rows", c->owed_rows}, {"found_rows", c->found_rows}};
-    for (const struct report_line *l = c->r->checks.first; l; l = l->next) {
-        if (!json_is(json_get(l->doc, "name"), c->name))
+    for (const struct report_made *m = c->r->made; m; m = m->next) {
+        if (m->line.name != c->check)
             continue;
-        if (l->line_no < c->line_no)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", l->line_no,
+        if (m->line_no < c->line_no)
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", m->line_no,
                            c->name);
-        const struct json *of = json_get(l->doc, "counts");
-        for (size_t i = 0; of && i < sizeof said / sizeof *said; i++)
-            if (json_get(of, said[i].name) && report_number(of, said[i].name, NULL) != said[i].n)
-                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", l->line_no,
+        for (size_t i = 0; m->line.counts && i < sizeof said / sizeof *said; i++)
+            if (json_get(m->line.counts, said[i].name) &&
+                report_number(m->line.counts, said[i].name, NULL) != said[i].n)
+                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", m->line_no,
                                c->name, said[i].name);
     }
     return 0;
@@ -199,8 +187,8 @@ static int keys(const struct compared *c, struct err *err)
     bool widest = c->relation == RELATION_REFERENCE_DESTINATION ||
                   (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
     uint64_t n;
-    if (!widest || c->excluded || c->r->excluded || report_coverage(c->r).asked || !json_get(doc, "keys") ||
-        !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
+    if (!widest || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] ||
+        !json_get(doc, "keys") || !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
         return 0;
     return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", n, c->keys,
                    c->name);

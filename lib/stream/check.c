@@ -63,7 +63,7 @@ int check_line_parse(const struct json *doc, struct arena *arena, struct check_l
     static const char *const members[] = {"type",  "stage",  "name",     "status", "code",
                                           "facts", "reason", "evidence", "counts", NULL};
     struct json *name, *status;
-    *out = (struct check_line){.cause = CAUSE_INIT};
+    *out = (struct check_line){.cause = CAUSE_INIT, .counts = json_get(doc, "counts")};
     if (json_only(doc, members, "check", err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
         json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
         return -1;

@@ -11,7 +11,8 @@ struct check_line {
     const char *stage, *reason; /* in the arena that was given */
     enum check_name name;
     enum status status;
-    struct cause cause; /* its code is CODE_NONE of one that passed, and of no other */
+    const struct json *counts; /* or NULL */
+    struct cause cause;        /* its code is CODE_NONE of one that passed, and of no other */
 };
 
 /* Take a parsed line apart. ERR_REFUSED for an unknown member, check, status or code, for a check that did not pass
