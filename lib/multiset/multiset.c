@@ -172,7 +172,7 @@ static int each_table(struct multiset *m, struct comparison *k, struct err *err)
     for (size_t i = 0; i < k->n; i++)
         t->beside += k->works[i].placed / 4;
     for (size_t i = 0; i < LANES; i++)
-        if (m->lane[i].spilled && parts_each(&m->lane[i].parts, t, one_table, k, err) != 0)
+        if (m->lane[i].spilled && spill_each(&m->lane[i].spill, t, one_table, k, err) != 0)
             return -1;
     return 0;
 }

@@ -52,7 +52,8 @@ static int sides(struct compared *c, struct err *err)
         c->line_no = c->r->side_line[i] > c->line_no ? c->r->side_line[i] : c->line_no;
         if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
             c->r->side_line[i] > observation->line_no)
-            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_words(i), c->name);
+            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed",
+                           side_words((enum side)i), c->name);
     }
     if (c->of.need[SIDE_READ1] && observation->line_no > c->line_no)
         c->line_no = observation->line_no;
