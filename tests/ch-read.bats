@@ -55,7 +55,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
     { cat lines; check reconcile.scope passed; } | whole in
     read_it 3 in
     connected
-    check_is unavailable "connecting" server-unreachable
+    check_is unavailable "connecting" answer-broken
     sides_whole false
     [ "${#stderr_lines[@]}" -eq 1 ]
 }

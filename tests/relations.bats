@@ -144,7 +144,7 @@ coverage 4 2 4' ]
     { require "$all"; rows; echo '{"type":"observation","stable":true,"table_whole":false}'; found '["1","a"]'; } | says 3 "passed passed passed unavailable"
     # a check upstream that is not passed, before the rows or after them
     for status in unavailable unsupported failed; do
-        against='{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"'$status'","reason":"the run was still writing","evidence":[]}'
+        against='{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"'$status'","code":"sink-not-quiet","reason":"the run was still writing","evidence":[]}'
         { require "$all"; echo "$against"; rows; table '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed $status
 unavailable" coverage "0 0 0 0 1"
         [[ "$(reason destination.coverage)" == *"destination.coverage is $status: the run was still writing"* ]]

@@ -38,20 +38,15 @@ const struct cause *kafka_cause(struct cause *room, rd_kafka_resp_err_t code)
     return cause_of(room, c, facts);
 }
 
-int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...)
+int kafka_err(struct err *err, rd_kafka_resp_err_t code)
 {
-    char what[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
     enum err_kind kind = ERR_TROUBLE;
     if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
         code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
         kind = ERR_MISSING;
     else if (code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
         kind = ERR_TIMEOUT;
-    return err_fail(err, kind, kafka_cause(&CAUSE_INIT, code), "%s: %s", what, rd_kafka_err2str(code));
+    return err_fail(err, kind, kafka_cause(&CAUSE_INIT, code), "%s", rd_kafka_err2str(code));
 }
 
 const char *kafka_isolation_name(enum kafka_isolation i)
@@ -149,7 +144,7 @@ static int topic_state(struct kafka_client *k, const rd_kafka_metadata_topic_t *
     if (t->err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
         return 1;
     if (t->err)
-        return kafka_err(err, t->err, "the topic");
+        return kafka_err(err, t->err);
     if (t->partition_cnt == 0)
         return err_fail(err, ERR_MISSING, BECAUSE(CODE_TOPIC_MISSING), "it has no partition");
     for (int i = 0; i < t->partition_cnt; i++)
@@ -216,7 +211,7 @@ int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolati
     k->rk = create(k, c, isolation, err);
     k->topic = k->rk ? rd_kafka_topic_new(k->rk, topic, NULL) : NULL;
     if (k->rk && !k->topic)
-        kafka_err(err, rd_kafka_last_error(), "the topic");
+        kafka_err(err, rd_kafka_last_error());
     if (!k->topic || look(k, err) != 0 || !(k->admin = create(NULL, c, isolation, err)) || identify(k, err) != 0) {
         kafka_close(k);
         return -1;

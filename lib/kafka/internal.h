@@ -52,6 +52,6 @@ rd_kafka_event_t *kafka_answer(int wait_ms, rd_kafka_queue_t *queue, struct err 
 /* The cause of a broker's or the library's error, in room. */
 const struct cause *kafka_cause(struct cause *room, rd_kafka_resp_err_t code);
 /* An error of the broker's about the topic, with the kind and the code that fit. */
-int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int kafka_err(struct err *err, rd_kafka_resp_err_t code);
 
 #endif

@@ -16,7 +16,7 @@ rd_kafka_event_t *kafka_answer(int wait_ms, rd_kafka_queue_t *queue, struct err 
     if (!event) {
         err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_BROKER_UNREACHABLE), "no answer in %d ms", wait_ms);
     } else if (rd_kafka_event_error(event)) {
-        kafka_err(err, rd_kafka_event_error(event), "the broker");
+        kafka_err(err, rd_kafka_event_error(event));
         rd_kafka_event_destroy(event);
         event = NULL;
     }
@@ -29,8 +29,8 @@ int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err)
     int64_t end = time_mono_ms() + wait_ms;
     rd_kafka_resp_err_t code = rd_kafka_metadata(k->admin, 0, NULL, &md, wait_ms);
     if (code) {
-        kafka_err(err, code, "no broker answers");
-        return -1;
+        kafka_err(err, code);
+        return err_prefix(err, "no broker answers");
     }
     rd_kafka_metadata_destroy(md);
     return kafka_until(end, wait_ms);
@@ -81,7 +81,7 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
             rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker describes %zu topics of this name",
                           n);
         else if (rd_kafka_error_code(error))
-            rc = kafka_err(err, rd_kafka_error_code(error), "the topic");
+            rc = kafka_err(err, rd_kafka_error_code(error));
         else if (!(*id = id_text(rd_kafka_TopicDescription_topic_id(found[0]))))
             *lack = "the broker gives topics no ids";
         if (!rc) {
@@ -118,9 +118,10 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
             rd_kafka_event_ListOffsets_result(event), &n);
         for (size_t i = 0; i < n && !rc; i++) {
             const rd_kafka_topic_partition_t *tp = rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
-            if (tp->err)
-                rc = kafka_err(err, tp->err, "partition %d", tp->partition);
-            else if (tp->partition >= 0 && (uint32_t)tp->partition < k->log.partitions && tp->offset >= 0) {
+            if (tp->err) {
+                kafka_err(err, tp->err);
+                rc = err_prefix(err, "partition %d", tp->partition);
+            } else if (tp->partition >= 0 && (uint32_t)tp->partition < k->log.partitions && tp->offset >= 0) {
                 memcpy((char *)&out[tp->partition] + field, &tp->offset, sizeof tp->offset);
                 got++;
             }
@@ -162,8 +163,10 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
     for (uint32_t p = 0; p < k->log.partitions; p++) {
         rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, k->name, (int32_t)p, &out[p].low,
                                                                     &out[p].high, k->timeout_ms);
-        if (code)
-            return kafka_err(err, code, "partition %u", p);
+        if (code) {
+            kafka_err(err, code);
+            return err_prefix(err, "partition %u", p);
+        }
         out[p].stable = out[p].high;
     }
     return 0;

@@ -42,9 +42,10 @@ int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err)
         size_t n;
         const rd_kafka_ConfigResource_t **found = rd_kafka_DescribeConfigs_result_resources(
             rd_kafka_event_DescribeConfigs_result(event), &n);
-        if (n == 1 && rd_kafka_ConfigResource_error(found[0]))
-            rc = kafka_err(err, rd_kafka_ConfigResource_error(found[0]), "its configuration");
-        else if (n != 1 || !(*policy = entry_of(found[0], "cleanup.policy")))
+        if (n == 1 && rd_kafka_ConfigResource_error(found[0])) {
+            kafka_err(err, rd_kafka_ConfigResource_error(found[0]));
+            rc = err_prefix(err, "its configuration");
+        } else if (n != 1 || !(*policy = entry_of(found[0], "cleanup.policy")))
             rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker tells no cleanup.policy");
         rd_kafka_event_destroy(event);
     }

@@ -6,9 +6,10 @@
 
 int kafka_assign(struct kafka_client *k, uint32_t partition, int64_t offset, struct err *err)
 {
-    if (rd_kafka_consume_start_queue(k->topic, (int32_t)partition, offset, k->queue) != 0)
-        return kafka_err(err, rd_kafka_last_error(), "partition %u", partition);
-    return 0;
+    if (rd_kafka_consume_start_queue(k->topic, (int32_t)partition, offset, k->queue) == 0)
+        return 0;
+    kafka_err(err, rd_kafka_last_error());
+    return err_prefix(err, "partition %u", partition);
 }
 
 void kafka_unassign(struct kafka_client *k, uint32_t partition)
@@ -44,11 +45,13 @@ bool kafka_event_failed(const struct kafka_event *e, struct err *err)
     const rd_kafka_message_t *m = e->message;
     if (!m->err || e->end)
         return false;
-    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
         err_fail(err, ERR_TROUBLE, BECAUSE(CODE_RANGE_EXPIRED), "the position is no longer in the log: %s",
                  rd_kafka_message_errstr(m));
-    else
-        kafka_err(err, m->err, "offset %" PRId64, m->offset);
+    } else {
+        kafka_err(err, m->err);
+        err_prefix(err, "offset %" PRId64, m->offset);
+    }
     return true;
 }
 
@@ -62,7 +65,7 @@ int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *eve
     rd_kafka_poll(k->rk, 0);
     ssize_t got = rd_kafka_consume_batch_queue(k->queue, wait_ms, k->batch, max < KAFKA_BATCH ? max : KAFKA_BATCH);
     if (got < 0)
-        return kafka_err(err, rd_kafka_last_error(), "the read");
+        return kafka_err(err, rd_kafka_last_error());
     k->n_batch = (size_t)got;
     if (got > 0)
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR;
