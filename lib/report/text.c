@@ -32,7 +32,8 @@ static void put_labelled(struct buf *out, const struct view_texts *texts)
     const char *last = "";
     for (size_t i = 0; i < texts->n; i++) {
         const struct view_text *t = &texts->at[i];
-        buf_printf(out, "%-14s%s\n", strcmp(t->label, last) == 0 ? "" : t->label, t->text);
+        bool again = strcmp(t->label, last) == 0;
+        buf_printf(out, "%-14s%s\n", again ? "" : t->label, t->text);
         last = t->label;
     }
 }
