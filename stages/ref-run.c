@@ -300,9 +300,9 @@ static void put_account(struct run *r)
                         .rows = {true, r->rows},
                         .skips = {true, r->skips},
                         .without_row.has = !r->unplaced && whole,
-                        .numbers = !r->o.json  ? NULL
-                                   : r->o.text ? "text"
-                                               : "numbers",
+                        .json = !r->o.json  ? NULL
+                                : r->o.text ? "text"
+                                            : "numbers",
                         .value_errors = {r->o.json, r->value_errors},
                         .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
                         .exit.has = itself && WIFEXITED(p->child.status),

@@ -88,7 +88,7 @@ static struct account_range range_of(const struct kafka_source *s, const struct 
     uint64_t undelivered = kafka_range_undelivered(r);
     return (struct account_range){
         .topic = s->topic,
-        .partition = r->partition,
+        .partition = {true, r->partition},
         .from = {true, (uint64_t)r->from},
         .to = {true, (uint64_t)r->to},
         .position = {true, (uint64_t)r->position},

@@ -33,8 +33,7 @@ struct account_number {
 
 struct account_range {
     const char *topic;
-    uint64_t partition;
-    struct account_number from, to, position;
+    struct account_number partition, from, to, position;
     struct account_number offsets, delivered, null_values, not_delivered;
     struct account_number aborted, marker_or_absent; /* where they were told apart */
     bool has_complete, complete;
@@ -70,8 +69,8 @@ struct account {
     /* of a program */
     const char *program;
     struct account_number records, skips, without_row, value_errors;
-    const char *numbers, *first_value_error; /* how a payload was parsed, NULL: not at all */
-    struct account_number exit, signal;      /* how the program ended of itself */
+    const char *json, *first_value_error; /* how a payload was parsed, NULL: not at all */
+    struct account_number exit, signal;   /* how the program ended of itself */
     /* of a sealer */
     struct account_number unfit_rows, failed_rows;
     const char *path;
