@@ -15,9 +15,9 @@
 
 #include "chread/chread.h"
 #include "http/login.h"
-#include "scope/scope.h"
-#include "stream/check.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 struct options {
     struct chread_options read;
@@ -87,32 +87,21 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc;
     if (r->expect.table != NULL)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
-    /* What is kept of it points into the text, so the text is kept. */
-    struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
-    if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
-        scope_parse_json(doc, &r->arena, &r->scope, err) != 0)
-        return -1;
+    if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
+        return err_prefix(err, "stdin");
     r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
     return 0;
 }
 
-static int on_columns(struct run *r, const struct json *line, struct err *err)
+static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *arr;
     bool key = false;
     if (r->keys != NULL)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
-    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
-        columns_parse(arr, false, &r->cols, err) != 0)
-        return -1;
-    const char *cells = NULL;
-    if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
-        return -1;
-    if (strcmp(cells, CELLS_VERSION) != 0)
-        return err_set(err, ERR_REFUSED, "columns.cells is not %s", CELLS_VERSION);
+    if (stream_columns(line, &r->cols, err) != 0)
+        return err_prefix(err, "stdin");
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
@@ -130,11 +119,12 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
     return 0;
 }
 
-static int on_check(struct run *r, const struct json *line, struct err *err)
+static int on_check(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct check_line c;
-    if (check_line_parse(line, &r->line, &c, err) != 0)
-        return -1;
+    arena_reset(&r->line);
+    if (stream_check(line, &r->line, &c, err) != 0)
+        return err_prefix(err, "stdin");
     if (c.name == CHECK_RECONCILE_SCOPE) {
         r->scope_passed = c.status == STATUS_PASSED && (!r->scope_made || r->scope_passed);
         r->scope_made = true;
@@ -146,11 +136,6 @@ static int on_check(struct run *r, const struct json *line, struct err *err)
     return 0;
 }
 
-static bool is_side(const struct stream_row *row, const char *side)
-{
-    return row->side_len == strlen(side) && memcmp(row->side, side, row->side_len) == 0;
-}
-
 static int on_row(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
@@ -158,7 +143,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     size_t len = 0;
     if (stream_row(line, &row, err) != 0)
         return -1;
-    if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
+    if (!side_is_owed(row.side))
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
@@ -182,21 +167,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
-    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK &&
-        line->type != LINE_OBSERVATION)
-        return 0;
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
+    if (line->type == LINE_COLUMNS)
+        return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
                         "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
-    arena_reset(&r->line);
-    struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
-    if (v == NULL)
-        return -1;
-    if (line->type == LINE_CHECK)
-        return on_check(r, v, err);
-    return line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+    return line->type == LINE_CHECK ? on_check(r, line, err) : 0;
 }
 
 /* ---- reading ---- */
@@ -204,7 +182,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, SIDE_DESTINATION, r->reads.n, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }
@@ -367,7 +345,8 @@ static void put_check(struct run *r, const struct chread_why *why)
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
+        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], whole,
+                                                       whole ? NULL : why->reason});
     put_check(r, why);
     put_uncovered(r, why);
 }

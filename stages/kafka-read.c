@@ -5,7 +5,7 @@
  * reason; it knows nothing of a job and its evidence.
  */
 #include "kafka/kafka.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
 
 #include <inttypes.h>
@@ -201,13 +201,12 @@ static void put_scope(struct reader *r)
 {
     while (r->text.len > 0 && strchr(" \t\r\n", r->text.p[r->text.len - 1]))
         r->text.len--;
-    struct buf *line = stream_build(&r->out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    if (memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len))
-        scope_put(line, &r->scope);
-    else
-        buf_add(line, r->text.p, r->text.len);
-    stream_put_built(&r->out, LINE_SCOPE);
+    bool lines = memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len);
+    if (lines) {
+        buf_reset(&r->text);
+        scope_put(&r->text, &r->scope);
+    }
+    stream_put_scope(&r->out, r->text.p, r->text.len);
 }
 
 /* ---- progress ---- */
@@ -316,34 +315,34 @@ static void say_reason(void *ctx, const char *text)
         msg_error("%s", text);
 }
 
-static void put_recorded(struct reader *r, struct buf *line)
+static struct account_text recorded(struct reader *r, struct buf *text)
 {
     const char *sep = "";
-    buf_adds(line, ",\"recorded\":{\"run_start_offsets\":{");
-    buf_add(line, r->given.p, r->given.len);
-    buf_adds(line, "},\"not_in_scope\":[");
+    buf_adds(text, "{\"run_start_offsets\":{");
+    buf_add(text, r->given.p, r->given.len);
+    buf_adds(text, "},\"not_in_scope\":[");
     for (size_t i = 0; i < r->scope.n_sources; i++) {
         const struct kafka_source *s = &r->sources[i];
         if (!s->cluster_id)
-            buf_printf(line, "%s\"cluster id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"cluster id of %s\"", sep, s->topic);
         sep = !s->cluster_id ? "," : sep;
         if (!s->topic_id)
-            buf_printf(line, "%s\"topic id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"topic id of %s\"", sep, s->topic);
         sep = !s->topic_id ? "," : sep;
     }
-    buf_adds(line, "]}");
+    buf_adds(text, "]}");
+    return (struct account_text){text->p, text->len};
 }
 
 static void put_account(struct reader *r)
 {
-    bool complete = true;
-    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    buf_adds(line, ",\"stage\":\"kafka-read\"");
-    kafka_account_put(line, r->sources, r->scope.n_sources);
-    put_recorded(r, line);
-    stream_put_built(&r->out, LINE_ACCOUNT);
+    struct account a;
+    struct buf text = BUF_INIT;
+    kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
+    a.recorded = recorded(r, &text);
+    stream_put_account(&r->out, &a);
+    buf_free(&text);
     for (size_t i = 0; i < r->scope.n_sources; i++) {
-        complete = complete && kafka_source_complete(&r->sources[i]);
         if (!r->sources[i].topic_id)
             msg_error("%s: topic id: not in the scope", r->sources[i].topic);
         if (!r->sources[i].cluster_id)
@@ -352,7 +351,7 @@ static void put_account(struct reader *r)
     kafka_account_reasons(r->sources, r->scope.n_sources, say_reason, r);
     if (r->reasons > SAID_MAX)
         msg_error("%zu more reasons stand in the account", r->reasons - SAID_MAX);
-    if (!complete)
+    if (!a.complete)
         stream_status(&r->out, OWED_TROUBLE);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "json/redact.h"
 #include "reference/reference.h"
+#include "scope/line.h"
 
 #include <string.h>
 
@@ -67,13 +68,11 @@ struct seal {
 
 /* ---- scope and configuration ---- */
 
-static int take_document(struct seal *s, const struct json *document, struct err *err)
+static void take_scope(struct seal *s, const struct json *document, const struct scope *scope)
 {
-    if (scope_parse_json(document, &s->keep, &s->scope, err) != 0)
-        return -1;
+    s->scope = *scope;
     s->document = document;
     reference_cells_init(&s->cells, &s->scope.columns);
-    return 0;
 }
 
 static int read_scope(struct seal *s, struct err *err)
@@ -83,8 +82,11 @@ static int read_scope(struct seal *s, struct err *err)
     if (rc == 0) {
         const char *copy = arena_strndup(&s->keep, text.p ? text.p : "", text.len);
         const struct json *doc = json_parse_named(copy, text.len, &s->keep, "scope", err);
-        rc = doc && take_document(s, doc, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
-        if (rc != 0)
+        struct scope found;
+        rc = doc && scope_parse_json(doc, &s->keep, &found, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+        if (rc == 0)
+            take_scope(s, doc, &found);
+        else
             err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", s->o.scope}));
     }
     buf_free(&text);
@@ -146,16 +148,18 @@ static int read_config(struct seal *s, struct err *err)
 static int on_scope(struct seal *s, const struct stream_line *line, struct err *err)
 {
     struct buf where = BUF_INIT;
-    struct json *document;
+    const struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
                         (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope",
-                                              err);
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        (!s->document && take_document(s, document, err) != 0))
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    struct scope found;
+    if (stream_scope(line, &s->keep, &document, &found, err) != 0)
+        return err_prefix(err, "stdin");
+    if (s->document)
+        scope_free(&found);
+    else
+        take_scope(s, document, &found);
     s->in_stream = true;
     s->refused = scope_differs(s->document, document, &where);
     if (s->refused) {
@@ -250,10 +254,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line->p, line->n, err) == 0)
+        if (reference_story_account(&s->story, line, err) == 0)
             return 0;
         s->refused = true;
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+        return err_prefix(err, "stdin");
     default: return 0;
     }
 }
@@ -262,16 +266,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_account(struct seal *s, const struct reference_end *end)
 {
-    struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
-    buf_printf(line,
-               ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false",
-               end->reasons);
-    json_put_u64(line, s->w.rows);
-    buf_printf(line, ",\"unfit_rows\":%ju,\"failed_rows\":%ju", (uintmax_t)s->unfit, (uintmax_t)s->failed);
-    buf_adds(line, ",\"path\":");
-    json_put_s(line, s->o.out);
-    buf_printf(line, ",\"rows_sha256\":\"%s\"", s->w.rows_sha256);
-    stream_put_built(&s->out, LINE_ACCOUNT);
+    stream_put_account(&s->out, &(struct account){.role = ACCOUNT_SEALER,
+                                                  .complete = end->complete,
+                                                  .reasons = {end->reasons, strlen(end->reasons)},
+                                                  .rows = {true, s->w.rows},
+                                                  .unfit_rows = {true, s->unfit},
+                                                  .failed_rows = {true, s->failed},
+                                                  .path = s->o.out,
+                                                  .rows_sha256 = s->w.rows_sha256});
 }
 
 /* Why the input did not come whole, in the words of whoever stopped. */

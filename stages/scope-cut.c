@@ -34,6 +34,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                 "the checkpoint (the one that the bundle was collected for)"),
         OPT_FLAG("from-run-start", &o->r.from_run_start,
                  "every interval from the run's start, not from the checkpoint before"),
+        OPT_FLAG("repeats", &o->r.repeats,
+                 "several rows under one key are meant where they are equal, and their copies count"),
         OPT_WORD("coverage", "selected-keys|complete-table", &o->coverage,
                  "complete-table: the table is dedicated to this one run, whose last rows are the\n"
                  "checkpoint's; then nothing else may be in it (selected-keys)"),
@@ -103,10 +105,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct stream_out *out, bool complete_table)
 {
-    static const enum check_name names[] = {
-        CHECK_BUNDLE_MANIFEST,       CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_SCOPE,
-        CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,   CHECK_DESTINATION_COVERAGE};
-    stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
+    stream_put_require(out, &(struct run_known){.scope = true, .complete_table = complete_table});
 }
 
 static void put_checks(struct cut *c, struct stream_out *out)
@@ -182,7 +181,7 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
         return;
     }
     bool whole = c->status == STATUS_PASSED;
-    stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
+    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);

@@ -14,7 +14,9 @@
 
 #include "cells/cells.h"
 #include "scope/declare.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 struct run {
     struct arena arena;
@@ -150,21 +152,12 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
 
 static void put_scope(struct stream_out *out, struct scope *s, const char *note, const char *path)
 {
-    /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
-    static const enum check_name names[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_REFERENCE_SCOPE,
-                                            CHECK_REFERENCE_DESTINATION};
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     scope_put(&text, s);
-    stream_put_require(out, names, sizeof names / sizeof *names);
-    struct buf *line = stream_build(out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    buf_add(line, text.p, text.len);
-    stream_put_built(out, LINE_SCOPE);
-    line = stream_build(out, LINE_COLUMNS);
-    buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-    columns_write(&s->columns, line);
-    stream_put_built(out, LINE_COLUMNS);
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_scope(out, text.p, text.len);
+    stream_put_columns(out, &s->columns);
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "json/json.h"
+#include "stream/account.h"
 #include "stream/codes.h"
 
 /* ---- connection properties ---- */
@@ -232,8 +233,8 @@ bool kafka_source_complete(const struct kafka_source *s);
 
 /* ---- the account ---- */
 
-/* Append the members of an account line over all sources, but `recorded`: `,"complete":…,…,"verified":[…]`. */
-void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n);
+/* The account of a reader over all sources, but `recorded`. Its texts are in arena or the sources'. */
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out);
 /* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
 void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
                            void *ctx);
