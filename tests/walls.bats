@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The walls between modules: what each program may link, by its symbols and by its libraries.
 bats_require_minimum_version 1.5.0
+# bats file_tags=plain
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)

@@ -17,6 +17,7 @@
 #include "cells/cells.h"
 #include "multiset/multiset.h"
 #include "multiset/internal.h"
+#include "rounds.h"
 
 /* ---- random rows ---- */
 
@@ -538,7 +539,7 @@ static void same_as_the_model(void **state)
     static struct set s;
     bool memory = false, disk = false;
     const struct multiset_config plain = {.memory = 1 << 20, .list = 5000};
-    for (uint64_t i = 1; i <= 400; i++) {
+    for (uint64_t i = 1; i <= rounds(400); i++) {
         make_set(&s, i);
         struct buf first = compare_one(&s, plain, true, &memory);
         for (unsigned v = 1; v < 8; v++) {
@@ -564,7 +565,7 @@ static void short_lists(void **state)
     (void)state;
     static struct set s;
     bool disk = false;
-    for (uint64_t i = 1; i <= 100; i++) {
+    for (uint64_t i = 1; i <= rounds(100); i++) {
         make_set(&s, i);
         struct multiset_config c = {.memory = 1 << 20, .list = 1 + i % 7};
         struct buf a = compare_one(&s, c, false, &disk);
