@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells/cells.h"
 #include "scope/declare.h"
 #include "stream/stream.h"
 
