@@ -53,12 +53,12 @@ promised() {
     for s in "$root"/stages/*.c; do
         p=$(basename "$s" .c)
         "$bin/$p" --help | options_in >help
-        told "$p" | options_in >told
-        promised "$p" | options_in >promised
-        [ -s help ] && [ -s promised ]
-        run -0 comm -23 help told
+        told "$p" | options_in >shown
+        promised "$p" | options_in >headed
+        [ -s help ] && [ -s headed ]
+        run -0 comm -23 help shown
         [ -z "$output" ] || { echo "$p: not on its page: $output" >&2; return 1; }
-        run -0 comm -13 help promised
+        run -0 comm -13 help headed
         [ -z "$output" ] || { echo "$p: on its page, and not in --help: $output" >&2; return 1; }
         # Each is one that the program knows.
         while read -r option; do
@@ -66,7 +66,7 @@ promised() {
             [[ $output == *"is no option here"* ]] || continue
             run timeout 10 "$bin/$p" "$option=1" </dev/null
             [[ $output != *"is no option here"* ]] || { echo "$p: $output" >&2; return 1; }
-        done <promised
+        done <headed
     done
 }
 

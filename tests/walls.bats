@@ -54,7 +54,7 @@ holds() {
     for word; do grep -qxhe "$word" "$p.modules" "$p.libraries" "$p.symbols" || { echo "$p holds nothing of $word" >&2; return 1; }; done
 }
 
-online='http kafka curl rdkafka ssl rd_kafka_new curl_easy_init'
+online=(http kafka curl rdkafka ssl rd_kafka_new curl_easy_init)
 
 @test "each program links the modules that the build names for it, all of them and no other" {
     [ ! -s twice ] || { echo "two modules define: $(paste -sd' ' twice)" >&2; return 1; }
@@ -130,7 +130,7 @@ includes() { grep -Ho '^#include "[a-z]*/[a-z_]*\.h"' "$@" | sed 's/:#include "\
 
 @test "the reference's programs hold nothing of the job, and ref-run nothing of the artifact" {
     for p in $(programs | grep '^ref-'); do
-        holds_none "$p" ops lane evidence bundle pack cut chread chwrite jq $online
+        holds_none "$p" ops lane evidence bundle pack cut chread chwrite jq "${online[@]}"
     done
     holds ref-run program
     holds_none ref-run reference
@@ -144,7 +144,7 @@ includes() { grep -Ho '^#include "[a-z]*/[a-z_]*\.h"' "$@" | sed 's/:#include "\
     for p in $(programs); do
         [[ " $broker $server " != *" $p "* ]] || continue
         n=$((n + 1))
-        holds_none "$p" $online
+        holds_none "$p" "${online[@]}"
         run -1 grep -xE 'socket|socketpair|connect|bind|listen|accept4?|getaddrinfo|gethostbyname|send(to|msg)' "$p.needs"
     done
     [ "$n" -ge 14 ]
