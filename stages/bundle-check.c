@@ -39,7 +39,7 @@ static void catch_signals(void)
 }
 
 /* In the order of --profile's words. */
-enum { PROFILE_INTEGRITY, PROFILE_CONSISTENCY };
+enum { CHECK_INTEGRITY, CHECK_CONSISTENCY };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
@@ -62,30 +62,23 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 
 /* ---- checks ---- */
 
-/* What to do about a check that did not pass. */
-struct remedy {
-    enum next_action failed, unavailable, unsupported;
-};
-
-static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, struct remedy next,
-                        const char *counts)
+static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, const char *counts)
 {
     const struct {
         const struct bundle_faults *why;
         enum status status;
-        enum next_action next;
-    } by_weight[] = {{&f->failed, STATUS_FAILED, next.failed},
-                     {&f->unavailable, STATUS_UNAVAILABLE, next.unavailable},
-                     {&f->unsupported, STATUS_UNSUPPORTED, next.unsupported}};
+    } by_weight[] = {
+        {&f->failed, STATUS_FAILED}, {&f->unavailable, STATUS_UNAVAILABLE}, {&f->unsupported, STATUS_UNSUPPORTED}};
     struct buf reason = BUF_INIT;
     size_t i = 0, n = sizeof by_weight / sizeof *by_weight;
     while (i < n && by_weight[i].why->total == 0)
         i++;
     bundle_faults_text(i < n ? by_weight[i].why : &f->notes, &reason);
     if (i == n)
-        stream_put_check(out, name, STATUS_PASSED, reason.p, f->used.text, NEXT_NONE, counts);
+        stream_put_check(out, name, STATUS_PASSED, NULL, reason.p, f->used.text, counts);
     else
-        stream_put_check(out, name, by_weight[i].status, reason.p, by_weight[i].why->path, by_weight[i].next, counts);
+        stream_put_check(out, name, by_weight[i].status, &by_weight[i].why->cause, reason.p, by_weight[i].why->path,
+                         counts);
     buf_free(&reason);
     bundle_finding_free(f);
 }
@@ -107,6 +100,10 @@ static void put_artifacts(struct stream_out *out, const struct bundle_verified *
     }
     paths[n] = NULL;
     bool whole = n == 0;
+    const struct cause *cause = &(v->changed.total   ? &v->changed
+                                  : v->missing.total ? &v->missing
+                                                     : &v->unlisted)
+                                     ->cause;
     if (v->ignored.total > 0) {
         buf_printf(&reason, "%snot evidence and left out: ", whole ? "" : "; ");
         bundle_faults_text(&v->ignored, &reason);
@@ -115,9 +112,8 @@ static void put_artifacts(struct stream_out *out, const struct bundle_verified *
                "{\"files\":%ju,\"bytes\":%ju,\"missing\":%ju,\"changed\":%ju,\"unlisted\":%ju,\"ignored\":%ju}",
                (uintmax_t)v->files, (uintmax_t)v->bytes, (uintmax_t)v->missing.total, (uintmax_t)v->changed.total,
                (uintmax_t)v->unlisted.total, (uintmax_t)v->ignored.total);
-    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED,
-                     reason.len ? buf_str(&reason) : "", whole ? self : paths,
-                     whole ? NEXT_NONE : NEXT_DO_NOT_TRUST_BUNDLE, counts.p);
+    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED, cause,
+                     reason.len ? buf_str(&reason) : "", whole ? self : paths, counts.p);
     free(paths);
     buf_free(&reason);
     buf_free(&counts);
@@ -129,7 +125,8 @@ static const char *check_artifacts(struct stream_out *out, struct bundle *b, boo
     struct bundle_verified v;
     const char *why = NULL;
     if (bundle_verify(b, keep, &v, &signalled, err) != 0) {
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_UNAVAILABLE, err->text, NULL, NEXT_CHECK_AGAIN, NULL);
+        struct cause cause = code_of_err(err, CODE_INTERRUPTED);
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_UNAVAILABLE, &cause, err->text, NULL, NULL);
         why = "the check of the bundle's files did not end";
     } else {
         put_artifacts(out, &v);
@@ -142,49 +139,44 @@ static const char *check_artifacts(struct stream_out *out, struct bundle *b, boo
 
 static void check_behind(struct stream_out *out, const struct bundle *b, const char *scratch, const char *why_not)
 {
-    static const struct {
-        enum check_name name;
-        struct remedy next;
-    } checks[] = {
-        {CHECK_CHECKPOINT_MARKER, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_AGAIN, NEXT_NEWER_OWED}},
-        {CHECK_CHECKPOINT_RESTORE_RULE, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_RULE, NEXT_NEWER_OWED}},
-        {CHECK_CHECKPOINT_PARTICIPANTS, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_STATE, NEXT_NEWER_OWED}},
-        {CHECK_STATE_DECODE, {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_STATE, NEXT_WITH_ROCKSDB}},
-    };
+    static const enum check_name checks[] = {CHECK_CHECKPOINT_MARKER, CHECK_CHECKPOINT_RESTORE_RULE,
+                                             CHECK_CHECKPOINT_PARTICIPANTS, CHECK_STATE_DECODE};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct bundle_finding f;
         bundle_finding_init(&f);
         if (!why_not && signalled)
             why_not = "interrupted before this check";
         if (why_not) {
-            stream_put_check(out, checks[i].name, STATUS_UNAVAILABLE, why_not, NULL,
-                             signalled ? NEXT_CHECK_AGAIN : NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+            stream_put_check(out, checks[i], STATUS_UNAVAILABLE,
+                             signalled
+                                 ? BECAUSE(CODE_INTERRUPTED)
+                                 : BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_BUNDLE_ARTIFACTS)}),
+                             why_not, NULL, NULL);
             continue;
         }
-        if (checks[i].name == CHECK_CHECKPOINT_MARKER)
+        if (checks[i] == CHECK_CHECKPOINT_MARKER)
             bundle_check_marker(b, &f);
-        else if (checks[i].name == CHECK_CHECKPOINT_RESTORE_RULE)
+        else if (checks[i] == CHECK_CHECKPOINT_RESTORE_RULE)
             bundle_check_restore_rule(b, &f);
-        else if (checks[i].name == CHECK_CHECKPOINT_PARTICIPANTS)
+        else if (checks[i] == CHECK_CHECKPOINT_PARTICIPANTS)
             bundle_check_participants(b, &f);
         else
             bundle_check_state(b, scratch, &signalled, &f);
-        put_finding(out, checks[i].name, &f, checks[i].next, NULL);
+        put_finding(out, checks[i], &f, NULL);
     }
 }
 
 static void check_bundle(struct stream_out *out, struct bundle *b, const struct options *o, struct err *err)
 {
-    static const struct remedy again = {NEXT_DO_NOT_TRUST_BUNDLE, NEXT_COLLECT_AGAIN, NEXT_NEWER_OWED};
     struct bundle_finding f;
     bundle_finding_init(&f);
     bundle_check_manifest(b, &f);
-    put_finding(out, CHECK_BUNDLE_MANIFEST, &f, again, NULL);
-    const char *why_not = check_artifacts(out, b, o->profile == PROFILE_CONSISTENCY, err);
+    put_finding(out, CHECK_BUNDLE_MANIFEST, &f, NULL);
+    const char *why_not = check_artifacts(out, b, o->profile == CHECK_CONSISTENCY, err);
     bundle_finding_init(&f);
     bundle_check_completeness(b, &f);
-    put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, again, NULL);
-    if (o->profile == PROFILE_CONSISTENCY)
+    put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, NULL);
+    if (o->profile == CHECK_CONSISTENCY)
         check_behind(out, b, o->scratch, why_not);
 }
 
@@ -202,7 +194,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type != LINE_BUNDLE)
         return 0;
     if (c->has_bundle)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju is a second bundle line", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju is a second bundle line",
+                        (uintmax_t)line->line_no);
     c->has_bundle = true;
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }
@@ -210,11 +203,12 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
 {
     if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path,
-                       b->sha256, said->manifest_sha256);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
+                        said->manifest_sha256);
     if (strcmp(b->m.job, said->job) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job,
-                       said->job);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job, said->job);
     return 0;
 }
 
@@ -225,7 +219,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     catch_signals();
     bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
     if (!ok) {
-        stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+        stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
     } else {
         if (!said)
             stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
@@ -234,7 +228,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
             err_set(&err, ERR_TROUBLE,
                     "not finished: interrupted by signal %d (%s); the bundle '%s' is not checked to its end", signalled,
                     strsignal(signalled), path);
-            stream_put_stop(out, &err, NEXT_CHECK_AGAIN);
+            stream_put_stop(out, &err, CODE_INTERRUPTED);
         }
     }
     bundle_close(&b);
@@ -243,7 +237,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.profile = PROFILE_CONSISTENCY, .max_line = STREAM_MAX_LINE};
+    struct options o = {.profile = CHECK_CONSISTENCY, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
@@ -259,9 +253,8 @@ int main(int argc, char **argv)
     } else if (stream_filter(&in, &out, o.max_line, on_line, &c)) {
         if (c.has_bundle)
             work(&out, &o, c.bundle.path, &c.bundle);
-        else
-            stream_put_stop(&out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"},
-                            NEXT_FIX_USAGE);
+        else if (err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
+            stream_put_stop(&out, &err, CODE_BUNDLE_LINE_MISSING);
     }
     status = stream_end(&out);
     stream_out_free(&out);

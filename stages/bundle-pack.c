@@ -7,6 +7,7 @@
  * Exit: 0 published, 1 refused, 2 bad usage, 3 standard output failed.
  */
 #include "pack/pack.h"
+#include "stream/check.h"
 #include "stream/stream.h"
 #include "evidence/options.h"
 
@@ -134,24 +135,18 @@ static const char *refusal_kind(const struct err *err)
 /* The stop of a refusal, which with --json carries its kind for programs: they read no refusal's text. */
 static void put_refusal(struct stream_out *out, const struct err *err, bool json)
 {
-    enum next_action next = err->kind == ERR_CHANGED                             ? NEXT_COLLECT_AGAIN
-                            : err->kind == ERR_BOUND || err->kind == ERR_TIMEOUT ? NEXT_RAISE_BOUND
-                            : err->kind == ERR_MISSING                           ? NEXT_CHOOSE_CHECKPOINT
-                                                                                 : NEXT_FIX_USAGE;
     if (!json) {
-        stream_put_stop(out, err, next);
+        stream_put_stop(out, err, CODE_EVIDENCE_MALFORMED);
         return;
     }
     msg_error("%s", err->text);
-    struct buf *line = stream_build(out, LINE_STOP), reason = BUF_INIT;
-    /* A file's name can be any bytes, and a line only text. */
-    msg_mask(&reason, err->text, strlen(err->text));
-    buf_printf(line, ",\"stage\":\"%s\",\"kind\":\"%s\",\"refusal\":\"%s\",\"reason\":", msg_program(),
+    struct cause cause = code_of_err(err, CODE_EVIDENCE_MALFORMED);
+    struct buf *line = stream_build(out, LINE_STOP);
+    buf_printf(line, ",\"stage\":\"%s\",\"kind\":\"%s\",\"refusal\":\"%s\"", msg_program(),
                err->kind == ERR_REFUSED ? "refused" : "unfinished", refusal_kind(err));
-    json_put_s(line, buf_str(&reason));
-    buf_free(&reason);
-    buf_adds(line, ",\"next\":");
-    json_put_s(line, next_action_text(next));
+    cause_put(line, &cause);
+    buf_adds(line, ",\"reason\":");
+    stream_put_text(line, err->text);
     stream_put_built(out, LINE_STOP);
     out->stopped = true;
 }

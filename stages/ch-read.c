@@ -15,8 +15,9 @@
 
 #include "chread/chread.h"
 #include "http/login.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 struct options {
     struct chread_options read;
@@ -86,41 +87,30 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc;
     if (r->expect.table != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second scope");
-    /* What is kept of it points into the text, so the text is kept. */
-    struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
-    if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
-        scope_parse_json(doc, &r->arena, &r->scope, err) != 0)
-        return -1;
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
+    if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
+        return err_prefix(err, "stdin");
     r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
     return 0;
 }
 
-static int on_columns(struct run *r, const struct json *line, struct err *err)
+static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *arr;
     bool key = false;
     if (r->keys != NULL)
-        return err_set(err, ERR_REFUSED, "stdin: a second columns line");
-    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
-        columns_parse(arr, false, &r->cols, err) != 0)
-        return -1;
-    const char *cells = NULL;
-    if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
-        return -1;
-    if (strcmp(cells, CELLS_VERSION) != 0)
-        return err_set(err, ERR_REFUSED, "columns.cells is not %s", CELLS_VERSION);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
+    if (stream_columns(line, &r->cols, err) != 0)
+        return err_prefix(err, "stdin");
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
         if (!type_supported(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
                        "column '%s' is %s, a type without cells", c->name, c->type.name);
         else if (c->key && !type_is_key(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "key column '%s' is %s, which cannot be a key",
-                       c->name, c->type.name);
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
+                       "key column '%s' is %s, which cannot be a key", c->name, c->type.name);
     }
     if (!key)
         return err_set(err, ERR_REFUSED, "columns: no column is a key");
@@ -129,22 +119,21 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
     return 0;
 }
 
-static void on_check(struct run *r, const struct json *line)
+static int on_check(struct run *r, const struct stream_line *line, struct err *err)
 {
-    const struct json *name = json_get(line, "name"), *status = json_get(line, "status");
-    bool passed = json_is(status, "passed");
-    if (json_is(name, check_name_text(CHECK_RECONCILE_SCOPE))) {
-        r->scope_passed = passed && (!r->scope_made || r->scope_passed);
+    struct check_line c;
+    arena_reset(&r->line);
+    if (stream_check(line, &r->line, &c, err) != 0)
+        return err_prefix(err, "stdin");
+    if (c.name == CHECK_RECONCILE_SCOPE) {
+        r->scope_passed = c.status == STATUS_PASSED && (!r->scope_made || r->scope_passed);
         r->scope_made = true;
-    } else if (name != NULL && name->len > 7 && memcmp(name->str, "bundle.", 7) == 0 && json_is(status, "failed")) {
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, NEXT_DO_NOT_TRUST_BUNDLE, "not read: %.*s failed", (int)name->len,
-                   name->str);
+    } else if (c.name <= CHECK_BUNDLE_COMPLETENESS && c.status == STATUS_FAILED) {
+        const char *name = check_name_text(c.name);
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", name}),
+                   "not read: %s failed", name);
     }
-}
-
-static bool is_side(const struct stream_row *row, const char *side)
-{
-    return row->side_len == strlen(side) && memcmp(row->side, side, row->side_len) == 0;
+    return 0;
 }
 
 static int on_row(struct run *r, const struct stream_line *line, struct err *err)
@@ -154,12 +143,12 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     size_t len = 0;
     if (stream_row(line, &row, err) != 0)
         return -1;
-    if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
+    if (!side_is_owed(row.side))
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row before the columns",
-                       (unsigned long long)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %llu: a row before the columns",
+                        (unsigned long long)line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
                        why != NULL ? why : "more than the row");
@@ -178,21 +167,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
-    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK &&
-        line->type != LINE_OBSERVATION)
-        return 0;
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
+    if (line->type == LINE_COLUMNS)
+        return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: the destination was read already",
-                       (unsigned long long)line->line_no);
-    arena_reset(&r->line);
-    struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
-    if (v == NULL)
-        return -1;
-    if (line->type == LINE_CHECK)
-        on_check(r, v);
-    return line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
+    return line->type == LINE_CHECK ? on_check(r, line, err) : 0;
 }
 
 /* ---- reading ---- */
@@ -200,7 +182,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, SIDE_DESTINATION, r->reads.n, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }
@@ -227,19 +209,20 @@ static int begin_whole(struct run *r, struct chread_why *why)
     if (status < 0)
         *why = r->uncovered;
     else if (most == 0)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_WHOLE,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
                    "the table was not read whole: nobody said how many rows it may hold");
     else if (status == 0 && rows > most)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_RAISE_BOUND,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_TOO_LARGE, {"rows", FACT_NUMBER(rows)}),
                    "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
                    (unsigned long long)rows, (unsigned long long)most);
     else if (status == 0 && seen > r->parts[0].rows)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_GRANT_PARTS,
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE,
+                   BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts for every part"}),
                    "system.parts shows this user %llu of the table's %llu rows", (unsigned long long)r->parts[0].rows,
                    (unsigned long long)seen);
     else if (status == 0 && seen < r->parts[0].rows)
         chread_say(
-            &r->uncovered, STATUS_UNAVAILABLE, NEXT_SEE_ROWS,
+            &r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_HIDDEN),
             "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
             (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
             (unsigned long long)seen);
@@ -257,7 +240,7 @@ static int end_whole(struct run *r, struct chread_why *why)
     r->reads.parts[1] = r->parts[1].n;
     r->reads.parts_same = status == 0 && chread_parts_same(&r->parts[0], &r->parts[1], &text);
     if (status == 0 && !r->reads.parts_same)
-        chread_say(&r->uncovered, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "%s", buf_str(&text));
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_PARTS_CHANGED), "%s", buf_str(&text));
     if (status < 0)
         *why = r->uncovered;
     buf_free(&text);
@@ -321,7 +304,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
         msg_error("destination.coverage: %s", u->reason);
-    stream_put_check(&r->out, CHECK_DESTINATION_COVERAGE, u->status, u->reason, NULL, u->next, buf_str(&counts));
+    stream_put_check(&r->out, CHECK_DESTINATION_COVERAGE, u->status, &u->cause, u->reason, NULL, buf_str(&counts));
     buf_free(&counts);
 }
 
@@ -348,7 +331,7 @@ static void put_check(struct run *r, const struct chread_why *why)
     else
         say_declared(r, &declared);
     stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
-                     why != NULL ? why->reason : buf_str(&declared), evidence, why != NULL ? why->next : NEXT_NONE,
+                     why != NULL ? &why->cause : NULL, why != NULL ? why->reason : buf_str(&declared), evidence,
                      buf_str(&counts));
     buf_free(&declared);
     buf_free(&table);
@@ -362,16 +345,17 @@ static void put_check(struct run *r, const struct chread_why *why)
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
+        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], whole,
+                                                       whole ? NULL : why->reason});
     put_check(r, why);
     put_uncovered(r, why);
 }
 
-static void stop(struct run *r, const char *reason, enum next_action next)
+static void stop(struct run *r, const struct cause *cause, const char *reason)
 {
     struct err err = ERR_INIT;
-    err_set(&err, ERR_REFUSED, "%s", reason);
-    stream_put_stop(&r->out, &err, next);
+    err_fail(&err, ERR_REFUSED, cause, "%s", reason);
+    stream_put_stop(&r->out, &err, CODE_USAGE);
 }
 
 static void read_destination(struct run *r)
@@ -381,13 +365,13 @@ static void read_destination(struct run *r)
     int status = read_all(r, &why);
     bool whole = status == 0;
     if (status != 0 && why.refused) {
-        stop(r, why.reason, why.next);
+        stop(r, &why.cause, why.reason);
         return;
     }
     if (status == 0) {
         chread_find_unstable(&r->first, &r->last, &u);
         if (u.list.len > 0)
-            status = chread_say(&why, STATUS_UNAVAILABLE, u.next, "%s", buf_str(&u.reason));
+            status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
     if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
@@ -400,29 +384,29 @@ static void read_destination(struct run *r)
 static void after_input(struct run *r)
 {
     if (r->expect.table == NULL || r->keys == NULL) {
-        stop(r,
+        stop(r, BECAUSE(CODE_SCOPE_LINE_MISSING),
              r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
-                             : "stdin: no scope line: run this stage after one that writes the scope",
-             NEXT_RERUN_UPSTREAM);
+                             : "stdin: no scope line: run this stage after one that writes the scope");
         return;
     }
     if (!scope_fits(&r->scope, &r->cols)) {
-        stop(r, "stdin: the columns line is not of the scope's columns", NEXT_RERUN_UPSTREAM);
+        stop(r, BECAUSE(CODE_LINE_MALFORMED), "stdin: the columns line is not of the scope's columns");
         return;
     }
     if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
         stop(
-            r,
-            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does",
-            NEXT_FIX_USAGE);
+            r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
+            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }
     if (!r->owed && r->blocked.reason[0] == '\0')
         chread_say(
-            &r->blocked, STATUS_UNAVAILABLE, NEXT_RERUN_UPSTREAM,
+            &r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_NOTHING_OWED),
             "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
     if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
-        chread_say(&r->blocked, STATUS_UNAVAILABLE, r->scope_made ? NEXT_NONE : NEXT_MAKE_CHECK,
+        chread_say(&r->blocked, STATUS_UNAVAILABLE,
+                   BECAUSE(r->scope_made ? CODE_CHECK_NOT_PASSED : CODE_CHECK_NOT_MADE,
+                           {"check", check_name_text(CHECK_RECONCILE_SCOPE)}),
                    r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
     if (r->blocked.reason[0] != '\0')
         conclude(r, &r->blocked, false);

@@ -19,7 +19,9 @@
 #include "chwrite/chwrite.h"
 #include "http/login.h"
 #include "stream/stream.h"
+#include "evidence/tally.h"
 #include "evidence/options.h"
+#include "evidence/places.h"
 
 #define BATCH_ROWS 1000
 #define BATCH_MS 500
@@ -29,6 +31,8 @@ struct options {
     struct chwrite_options w;
     struct http_login login;
     struct table_name name;
+    const char *job, *operator_id, *attempt;
+    uint64_t subtask;
     struct chwrite_from *from;
     struct opt_list from_columns, with;
     const char *capture_dir;
@@ -60,8 +64,8 @@ static int settle_options(struct options *o, struct err *err)
 {
     struct chwrite_options *w = &o->w;
 
-    if (o->login.o.url == NULL || o->name.said == NULL || w->job == NULL || w->operator_id == NULL ||
-        w->attempt == NULL || w->subtask == EVIDENCE_NO_SUBTASK) {
+    if (o->login.o.url == NULL || o->name.said == NULL || o->job == NULL || o->operator_id == NULL ||
+        o->attempt == NULL || o->subtask == EVIDENCE_NO_SUBTASK) {
         return err_set(err, ERR_REFUSED, "--url, --table, --job, --operator, --subtask and --attempt are needed");
     }
     if (table_name_settle(&o->name, err) != 0 || http_login_settle(&o->login, err) != 0) {
@@ -87,7 +91,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         TABLE_NAME_OPTIONS(&o->name),
         TYPE_FROM_OPTION(take_from, o),
         OPT_LIST("write-default", "COLUMN", &o->with, "write this column although it has a DEFAULT; may be repeated"),
-        EVIDENCE_OPTIONS_WRITER(&w->job, &w->operator_id, &w->subtask, &w->attempt),
+        EVIDENCE_OPTIONS_WRITER(&o->job, &o->operator_id, &o->subtask, &o->attempt),
         EVIDENCE_OPTION_CAPTURE_DIR(&o->capture_dir),
         OPT_U64("batch-rows", &o->batch_rows, 1, CHWRITE_MAX_ROWS, "rows of one INSERT, at most (1000)"),
         OPT_U64("batch-ms", &o->batch_ms, 0, 3600000, "send a batch that is this old (500)"),
@@ -105,38 +109,57 @@ struct sink {
     const struct options *o;
     struct chwrite *w; /* NULL before the first line that needs it */
     struct stream_out out;
-    struct arena line, interval; /* reset for each line, and for each interval */
-    struct ledger_entry *ledger;
-    size_t n_ledger, cap_ledger;
-    uint64_t seen;  /* events of this interval, those of the batch included */
-    uint64_t after; /* the barrier before it */
-    bool has_watermark, said;
-    int64_t watermark, batch_since;
+    struct arena line; /* reset for each line */
+    struct tally tally;
+    bool said;
+    int64_t batch_since;
 };
+
+static void enter(struct tally *a, const struct chwrite_sent *sent)
+{
+    bool in_doubt = sent->cut + sent->errors > 0;
+
+    tally_enter(a, (struct ledger_entry){.token = sent->token,
+                                         .rows = sent->rows,
+                                         .blocks = sent->blocks,
+                                         .attempts = sent->attempts,
+                                         .in_doubt = in_doubt,
+                                         .resend = !in_doubt            ? RESEND_NONE
+                                                   : sent->deduplicated ? RESEND_DEDUPLICATED
+                                                                        : RESEND_MAY_DUPLICATE,
+                                         .recorded = true,
+                                         .tokens = sent->tokens,
+                                         .cut = sent->cut,
+                                         .errors = sent->errors,
+                                         .restarted = sent->restarted});
+}
 
 /* Send what is held, if anything, and enter it in the ledger. */
 static int flush(struct sink *s, struct err *err)
 {
     uint64_t rows = s->w == NULL ? 0 : chwrite_rows(s->w);
+    struct chwrite_sent sent;
+    struct buf token = BUF_INIT;
+    int rc;
 
     if (rows == 0) {
         return 0;
     }
-    if (s->n_ledger == s->cap_ledger) {
-        s->cap_ledger = s->cap_ledger * 2 + 16;
-        s->ledger = xrealloc(s->ledger, s->cap_ledger * sizeof *s->ledger);
+    tally_token(&s->tally, rows, chwrite_body(s->w), &token);
+    rc = chwrite_send(s->w, buf_str(&token), &sent, err);
+    if (rc == 0) {
+        enter(&s->tally, &sent);
     }
-    if (chwrite_send(s->w, s->after, s->seen - rows, &s->interval, &s->ledger[s->n_ledger], err) != 0) {
-        return -1;
-    }
-    s->n_ledger++;
-    return 0;
+    buf_free(&token);
+    return rc;
 }
 
 static int need_table(struct sink *s, struct err *err)
 {
     if (s->w == NULL) {
         s->w = chwrite_open(&s->o->w, err);
+        if (s->w == NULL && err->kind == ERR_REFUSED)
+            err_cause(err, BECAUSE(CODE_INSERT_NOT_POSSIBLE));
     }
     return s->w == NULL ? -1 : 0;
 }
@@ -151,13 +174,13 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
     doc = json_parse_named(line->p, line->n, &s->line, where, err);
     if (doc == NULL || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
         json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 ||
-        chwrite_add(s->w, values, at, where, err) != 0) {
+        chwrite_add(s->w, values, at != NULL ? at : where, err) != 0) {
         return -1;
     }
+    tally_row(&s->tally, at);
     if (chwrite_rows(s->w) == 1) {
         s->batch_since = time_mono_ms();
     }
-    s->seen++;
     if (chwrite_rows(s->w) >= s->o->batch_rows || chwrite_bytes(s->w) >= BATCH_BYTES ||
         time_mono_ms() - s->batch_since >= (int64_t)s->o->batch_ms) {
         return flush(s, err);
@@ -175,33 +198,22 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
     if (json_get(doc, "ts") == NULL) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
-    s->has_watermark = true;
-    return json_need_i64(doc, "ts", &s->watermark, "watermark", err);
+    s->tally.has_watermark = true;
+    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err);
 }
 
 /* What the interval came to, beside its capture. */
 static void leave_evidence(struct sink *s, struct barrier *b)
 {
-    const struct options *o = s->o;
-    struct interval iv = {.job = o->w.job,
-                          .operator_id = o->w.operator_id,
-                          .attempt = o->w.attempt,
-                          .subtask = o->w.subtask,
-                          .epoch = b->checkpoint,
-                          .previous = b->previous,
-                          .has_watermark = s->has_watermark,
-                          .watermark = s->watermark,
-                          .destination = *chwrite_destination(s->w),
-                          .ledger = s->ledger,
-                          .n_ledger = s->n_ledger};
+    struct interval iv = tally_interval(&s->tally, b);
     struct left entry;
     struct err err = ERR_INIT;
 
-    if (o->capture_dir == NULL) {
+    if (s->o->capture_dir == NULL) {
         return;
     }
-    interval_set_capture(&iv, barrier_find(b, o->w.operator_id, o->w.subtask, LEFT_CAPTURE), s->seen);
-    if (interval_write(o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
+    iv.destination = *chwrite_destination(s->w);
+    if (interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
         barrier_add(b, &s->line, &entry);
     } else if (!s->said) {
         msg_error("checkpoint %" PRIu64 ": the interval has no evidence: %s", b->checkpoint, err.text);
@@ -209,26 +221,12 @@ static void leave_evidence(struct sink *s, struct barrier *b)
     }
 }
 
-static int check_barrier(const struct sink *s, const struct barrier *b, struct err *err)
-{
-    if (strcmp(b->job, s->o->w.job) != 0 || strcmp(b->attempt, s->o->w.attempt) != 0) {
-        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s",
-                       b->checkpoint, b->job, b->attempt, s->o->w.job, s->o->w.attempt);
-    }
-    if (b->previous != s->after || b->checkpoint <= s->after) {
-        return err_set(err, ERR_REFUSED,
-                       "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
-                       b->checkpoint, b->previous, s->after);
-    }
-    return 0;
-}
-
 static int on_barrier(struct sink *s, const struct stream_line *line, struct err *err)
 {
     struct barrier b;
     struct buf text = BUF_INIT;
 
-    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || check_barrier(s, &b, err) != 0 ||
+    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || tally_follows(&s->tally, &b, err) != 0 ||
         flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
@@ -236,10 +234,7 @@ static int on_barrier(struct sink *s, const struct stream_line *line, struct err
     barrier_put(&text, &b);
     stream_put(&s->out, LINE_BARRIER, text.p, text.len);
     buf_free(&text);
-    s->after = b.checkpoint;
-    s->seen = 0;
-    s->n_ledger = 0;
-    arena_reset(&s->interval);
+    tally_next(&s->tally, b.checkpoint);
     return 0;
 }
 
@@ -281,25 +276,20 @@ static int await_line(struct sink *s, struct stream_in *in, struct err *err)
     return 0;
 }
 
-static enum next_action own_next(const struct err *err)
-{
-    return err->kind == ERR_REFUSED ? NEXT_FIX_RECORD : NEXT_CHECK_CONNECTION;
-}
-
 /* The lane, to its end. Rows that no barrier follows are written all the same when it ended whole; of a lane that did
  * not, only what was acknowledged by then. */
 static void run(struct sink *s, struct stream_in *in)
 {
     struct stream_line line;
     struct err err = ERR_INIT;
-    enum next_action next = NEXT_RERUN_UPSTREAM;
+    enum code refused = CODE_LINE_MALFORMED;
     int rc = stream_open(in, &err);
 
     stream_begin(&s->out, STDOUT_FILENO, rc == 0 ? in : NULL);
     while (rc >= 0 && !s->out.broken) {
         if (await_line(s, in, &err) != 0) {
             rc = -1;
-            next = own_next(&err);
+            refused = CODE_VALUE_NOT_STORABLE;
             break;
         }
         rc = stream_next(in, &line, &err);
@@ -310,34 +300,33 @@ static void run(struct sink *s, struct stream_in *in)
         }
         if ((rc > 0 && on_line(s, &line, &err) != 0) || (rc == 0 && flush(s, &err) != 0)) {
             rc = -1;
-            next = own_next(&err);
+            refused = CODE_VALUE_NOT_STORABLE;
         }
         if (rc == 0) {
             break;
         }
     }
     if (rc < 0) {
-        stream_put_stop(&s->out, &err, next);
+        stream_put_stop(&s->out, &err, refused);
     }
 }
 
 static void sink_free(struct sink *s)
 {
     chwrite_close(s->w);
-    free(s->ledger);
+    tally_free(&s->tally);
     arena_free(&s->line);
-    arena_free(&s->interval);
     stream_out_free(&s->out);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.w = {.subtask = EVIDENCE_NO_SUBTASK},
+    struct options o = {.subtask = EVIDENCE_NO_SUBTASK,
                         .login = HTTP_LOGIN_INIT,
                         .batch_rows = BATCH_ROWS,
                         .batch_ms = BATCH_MS,
                         .max_line = STREAM_MAX_LINE};
-    struct sink s = {.o = &o, .line = ARENA_INIT, .interval = ARENA_INIT};
+    struct sink s = {.o = &o, .line = ARENA_INIT, .tally = TALLY_INIT};
     struct stream_in in;
     struct err err = ERR_INIT;
     int status = OWED_OK, rc;
@@ -347,6 +336,10 @@ int main(int argc, char **argv)
     if (rc < 0) {
         status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (rc == 0) {
+        s.tally.job = o.job;
+        s.tally.operator_id = o.operator_id;
+        s.tally.attempt = o.attempt;
+        s.tally.subtask = o.subtask;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
         in.lane = true;
         run(&s, &in);

@@ -5,7 +5,7 @@
  * reason; it knows nothing of a job and its evidence.
  */
 #include "kafka/kafka.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
 
 #include <inttypes.h>
@@ -172,10 +172,13 @@ static int take_scope(struct reader *r, struct err *err)
 {
     if (file_read(r->o.scope, SCOPE_MAX, &r->text, err) != 0)
         return -1;
-    if (scope_parse(buf_str(&r->text), r->text.len, &r->arena, &r->scope, err) != 0)
+    if (scope_parse(buf_str(&r->text), r->text.len, &r->arena, &r->scope, err) != 0) {
+        err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", r->o.scope}));
         return err_prefix(err, "%s", r->o.scope);
+    }
     if (r->scope.n_sources == 0)
-        return err_set(err, ERR_REFUSED, "%s: scope.sources: none", r->o.scope);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_INPUT_MALFORMED, {"file", r->o.scope}),
+                        "%s: scope.sources: none", r->o.scope);
     r->sources = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->sources);
     r->topics = arena_zalloc(&r->arena, r->scope.n_sources * sizeof *r->topics);
     size_t most = 0; /* ranges that are read side by side */
@@ -198,13 +201,12 @@ static void put_scope(struct reader *r)
 {
     while (r->text.len > 0 && strchr(" \t\r\n", r->text.p[r->text.len - 1]))
         r->text.len--;
-    struct buf *line = stream_build(&r->out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    if (memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len))
-        scope_put(line, &r->scope);
-    else
-        buf_add(line, r->text.p, r->text.len);
-    stream_put_built(&r->out, LINE_SCOPE);
+    bool lines = memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len);
+    if (lines) {
+        buf_reset(&r->text);
+        scope_put(&r->text, &r->scope);
+    }
+    stream_put_scope(&r->out, r->text.p, r->text.len);
 }
 
 /* ---- progress ---- */
@@ -260,15 +262,18 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
     struct reader *r = ctx;
     (void)range;
     if (r->records >= r->o.max_records)
-        return err_set(err, ERR_BOUND, "--max-records=%" PRIu64 " was reached", r->o.max_records);
+        return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-records"}),
+                        "--max-records=%" PRIu64 " was reached", r->o.max_records);
     struct buf *line = stream_build(&r->out, LINE_RECORD);
     kafka_record_put(line, r->topics[s - r->sources].p, e);
     if (line->len + 2 > r->o.max_bytes - r->bytes) /* with its brace and its newline */
-        return err_set(err, ERR_BOUND, "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
+        return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes"}),
+                        "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
     r->bytes += line->len + 2;
     r->records++;
     stream_put_built(&r->out, LINE_RECORD);
-    return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output could not be written") : 0;
+    return r->out.broken ? err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "standard output could not be written")
+                         : 0;
 }
 
 /* 0, or -1 with what no reading mends (ERR_REFUSED). */
@@ -292,8 +297,10 @@ static int read_sources(struct reader *r, struct err *err)
             rc = kafka_source_read(&r->sources[i], &how, err);
         if (rc != 0 && err->kind == ERR_REFUSED)
             break;
-        if (rc != 0)
-            kafka_source_fail(&r->sources[i], "%s", err->text);
+        if (rc != 0) {
+            struct cause cause = code_of_err(err, CODE_IO_FAILED);
+            kafka_source_fail(&r->sources[i], &cause, "%s", err->text);
+        }
     }
     clear_progress(r);
     return rc != 0 && err->kind == ERR_REFUSED ? -1 : 0;
@@ -308,34 +315,34 @@ static void say_reason(void *ctx, const char *text)
         msg_error("%s", text);
 }
 
-static void put_recorded(struct reader *r, struct buf *line)
+static struct account_text recorded(struct reader *r, struct buf *text)
 {
     const char *sep = "";
-    buf_adds(line, ",\"recorded\":{\"run_start_offsets\":{");
-    buf_add(line, r->given.p, r->given.len);
-    buf_adds(line, "},\"not_in_scope\":[");
+    buf_adds(text, "{\"run_start_offsets\":{");
+    buf_add(text, r->given.p, r->given.len);
+    buf_adds(text, "},\"not_in_scope\":[");
     for (size_t i = 0; i < r->scope.n_sources; i++) {
         const struct kafka_source *s = &r->sources[i];
         if (!s->cluster_id)
-            buf_printf(line, "%s\"cluster id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"cluster id of %s\"", sep, s->topic);
         sep = !s->cluster_id ? "," : sep;
         if (!s->topic_id)
-            buf_printf(line, "%s\"topic id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"topic id of %s\"", sep, s->topic);
         sep = !s->topic_id ? "," : sep;
     }
-    buf_adds(line, "]}");
+    buf_adds(text, "]}");
+    return (struct account_text){text->p, text->len};
 }
 
 static void put_account(struct reader *r)
 {
-    bool complete = true;
-    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    buf_adds(line, ",\"stage\":\"kafka-read\"");
-    kafka_account_put(line, r->sources, r->scope.n_sources);
-    put_recorded(r, line);
-    stream_put_built(&r->out, LINE_ACCOUNT);
+    struct account a;
+    struct buf text = BUF_INIT;
+    kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
+    a.recorded = recorded(r, &text);
+    stream_put_account(&r->out, &a);
+    buf_free(&text);
     for (size_t i = 0; i < r->scope.n_sources; i++) {
-        complete = complete && kafka_source_complete(&r->sources[i]);
         if (!r->sources[i].topic_id)
             msg_error("%s: topic id: not in the scope", r->sources[i].topic);
         if (!r->sources[i].cluster_id)
@@ -344,7 +351,7 @@ static void put_account(struct reader *r)
     kafka_account_reasons(r->sources, r->scope.n_sources, say_reason, r);
     if (r->reasons > SAID_MAX)
         msg_error("%zu more reasons stand in the account", r->reasons - SAID_MAX);
-    if (!complete)
+    if (!a.complete)
         stream_status(&r->out, OWED_TROUBLE);
 }
 
@@ -369,7 +376,7 @@ int main(int argc, char **argv)
         if (read_sources(&r, &err) == 0)
             put_account(&r);
         else
-            stream_put_stop(&r.out, &err, NEXT_FIX_USAGE);
+            stream_put_stop(&r.out, &err, CODE_USAGE);
         status = stream_end(&r.out);
     }
     for (size_t i = 0; r.sources && i < r.scope.n_sources; i++) {

@@ -209,19 +209,25 @@ static const char *make_attempt(struct arena *a)
     return arena_strndup(a, text, sizeof text - 1);
 }
 
+static int of_topic(const struct tail *t, struct err *err)
+{
+    return err_prefix(err, "topic %s", t->o.topic);
+}
+
 /* Connect, and give every partition its exact position. */
 static int place(struct tail *t, struct err *err)
 {
     if (kafka_open(t->o.kafka.conf, t->o.topic, t->o.isolation, (int)t->o.kafka.timeout_ms, &t->kafka, err) != 0)
-        return -1;
+        return of_topic(t, err);
     const struct kafka_log *log = kafka_log(t->kafka);
     if (!log->topic_id && t->o.checkpoint_dir)
         msg_error("topic %s: a recreated topic cannot be told from the old one: %s", log->topic, log->topic_id_lack);
     t->bounds = xcalloc(log->partitions, sizeof *t->bounds);
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
         lane_init(&t->sources[i], i, t->o.n_lanes, log->partitions, t->o.lag_ms);
-    if (kafka_log_bounds(t->kafka, t->bounds, err) != 0 ||
-        (t->o.restore && lane_restore_all(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0))
+    if (kafka_log_bounds(t->kafka, t->bounds, err) != 0)
+        return of_topic(t, err);
+    if (t->o.restore && lane_restore_all(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0)
         return -1;
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
         lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.start == START_END, t->o.stop_at_end);
@@ -290,18 +296,18 @@ static int checkpoint(struct tail *t, bool last, struct err *err)
 {
     struct err why = ERR_INIT;
     if (flush_lanes(t) != 0) /* the answer may take its time */
-        return err_set(err, ERR_TROUBLE, "a lane cannot be written");
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
     int wait = last || (int)t->o.kafka.timeout_ms < CHECK_MS ? (int)t->o.kafka.timeout_ms : CHECK_MS;
     if (kafka_log_check(t->kafka, wait, &why) != 0) {
         if (last || why.kind == ERR_REFUSED || why.kind == ERR_MISSING || why.kind == ERR_CHANGED) {
             *err = why;
-            return -1;
+            return of_topic(t, err);
         }
         say_trouble(t, kafka_trouble(t->kafka) ? kafka_trouble(t->kafka) : why.text);
         return 0;
     }
     t->trouble_said = false;
-    return put_barriers(t) == 0 ? 0 : err_set(err, ERR_TROUBLE, "a lane cannot be written");
+    return put_barriers(t) == 0 ? 0 : err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
 }
 
 /* SIGUSR1 asks for a barrier. It is blocked, so that one that came at any time since the start is still pending here.
@@ -344,10 +350,10 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
     struct lane_part *part = lane_part(lane->kafka, e->partition);
     bool hand_on, was_done = part && lane_part_done(part);
     if (!part)
-        return err_set(err, ERR_TROUBLE, "topic %s: a record of partition %u, which was not asked for", t->o.topic,
-                       e->partition);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED),
+                        "topic %s: a record of partition %u, which was not asked for", t->o.topic, e->partition);
     if (lane_take(part, e, &hand_on, err) != 0)
-        return err_prefix(err, "topic %s", t->o.topic);
+        return of_topic(t, err);
     if (!was_done && lane_part_done(part))
         kafka_unassign(t->kafka, part->partition);
     if (!hand_on)
@@ -372,7 +378,7 @@ static int take_event(struct tail *t, const struct kafka_event *e, int64_t now, 
     stream_put_built(&lane->out, LINE_RECORD);
     if (timed)
         lane_time(part, time);
-    return lane->out.broken ? err_set(err, ERR_TROUBLE, "a lane cannot be written") : 0;
+    return lane->out.broken ? err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written") : 0;
 }
 
 static bool all_done(const struct tail *t)
@@ -389,11 +395,11 @@ static int wait_events(struct tail *t, size_t *n, struct err *err)
     int64_t now = time_mono_ms(), wait = WAIT_MS;
     tick(t, now, false);
     if (flush_lanes(t) != 0)
-        return err_set(err, ERR_TROUBLE, "a lane cannot be written");
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
     if (t->o.checkpoint_dir && t->next_barrier_ms - now < wait)
         wait = t->next_barrier_ms > now ? t->next_barrier_ms - now : 0;
     if (kafka_read(t->kafka, (int)wait, t->events, 1, n, err) != 0)
-        return -1;
+        return of_topic(t, err);
     if (*n > 0)
         t->trouble_said = false;
     else if (kafka_trouble(t->kafka))
@@ -407,13 +413,15 @@ static int read_log(struct tail *t, struct err *err)
         for (size_t p = 0; p < t->sources[i].n_parts; p++) {
             const struct lane_part *part = &t->sources[i].parts[p];
             if (!lane_part_done(part) && kafka_assign(t->kafka, part->partition, part->position, err) != 0)
-                return -1;
+                return of_topic(t, err);
         }
     while (!all_done(t)) {
         size_t n = 0;
         if (t->o.checkpoint_dir && take_checkpoint(t, err) != 0)
             return -1;
-        if (kafka_read(t->kafka, 0, t->events, KAFKA_BATCH, &n, err) != 0 || (!n && wait_events(t, &n, err) != 0))
+        if (kafka_read(t->kafka, 0, t->events, KAFKA_BATCH, &n, err) != 0)
+            return of_topic(t, err);
+        if (!n && wait_events(t, &n, err) != 0)
             return -1;
         int64_t now = time_mono_ms();
         for (size_t i = 0; i < n; i++)
@@ -463,7 +471,7 @@ static int end_lanes(struct tail *t, const struct err *err)
     struct stream_out *first = &t->lanes[0].out;
     int status = OWED_OK;
     if (err)
-        stream_put_stop(first, err, err->kind == ERR_REFUSED ? NEXT_FIX_USAGE : NEXT_CHECK_CONNECTION);
+        stream_put_stop(first, err, CODE_USAGE);
     for (uint32_t i = 1; err && i < t->o.n_lanes; i++) { /* the same words, said once on standard error */
         stream_put(&t->lanes[i].out, LINE_STOP, first->line.p, first->line.len);
         stream_status(&t->lanes[i].out, err_exit(err));

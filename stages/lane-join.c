@@ -228,7 +228,7 @@ static int run(const struct options *o)
     if (rc == 0)
         rc = join_lanes(&j, &err);
     if (rc != 0)
-        stream_put_stop(&j.out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&j.out, &err, CODE_LANES_APART);
     int status = stream_end(&j.out);
     for (size_t i = 0; i < j.n; i++)
         stream_in_free(&j.lanes[i].in);

@@ -73,7 +73,7 @@ static int look(struct stream_out *out, const struct options *o, const char *top
     struct err why = ERR_INIT;
     char *policy = NULL;
     if (kafka_open(o->kafka.conf, topic, KAFKA_READ_COMMITTED, (int)o->kafka.timeout_ms, &k, err) != 0)
-        return -1;
+        return err_prefix(err, "topic %s", topic);
     const struct kafka_log *log = kafka_log(k);
     struct kafka_bounds *bounds = xcalloc(log->partitions, sizeof *bounds);
     int rc = kafka_log_bounds(k, bounds, err);
@@ -81,13 +81,13 @@ static int look(struct stream_out *out, const struct options *o, const char *top
         if (!log->topic_id)
             msg_error("topic %s: its id is not to be had: %s", topic, log->topic_id_lack);
         if (kafka_log_policy(k, &policy, &why) != 0) /* may need a right of its own */
-            msg_error("%s", why.text);
+            msg_error("topic %s: %s", topic, why.text);
         put_log(out, log, policy, bounds);
     }
     free(policy);
     free(bounds);
     kafka_close(k);
-    return rc;
+    return rc == 0 ? 0 : err_prefix(err, "topic %s", topic);
 }
 
 int main(int argc, char **argv)
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; rc == 0 && i < o.topics.n; i++)
             rc = look(&out, &o, o.topics.at[i], &err);
         if (rc != 0)
-            stream_put_stop(&out, &err, err.kind == ERR_REFUSED ? NEXT_FIX_USAGE : NEXT_CHECK_CONNECTION);
+            stream_put_stop(&out, &err, CODE_USAGE);
         status = stream_end(&out);
         stream_out_free(&out);
     }

@@ -9,6 +9,7 @@
  * 3 the rows are not whole (the account says why) or the stream is unfinished.
  */
 #include "program/program.h"
+#include "stream/check.h"
 #include "stream/stream.h"
 
 #include <string.h>
@@ -225,8 +226,9 @@ static int start(struct run *r, struct err *err)
 {
     if (program_start(&r->program, r->o.command, err) == 0)
         return 0;
-    program_not_whole(&r->program, "%s", err->text);
-    stream_put_stop(&r->out, err, NEXT_FIX_USAGE);
+    err_cause(err, BECAUSE(CODE_PROGRAM_NOT_RUN, {"program", r->program.name}));
+    program_not_whole(&r->program, &err->cause, "%s", err->text);
+    stream_put_stop(&r->out, err, CODE_PROGRAM_NOT_RUN);
     return -1;
 }
 
@@ -251,52 +253,50 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 /* ---- the whole ---- */
 
-static void put_text(struct buf *line, const char *p, size_t n)
+/* A text that need not be UTF-8, as one that is. */
+static const char *shown(struct buf *plain, const struct buf *text)
 {
-    struct buf plain = BUF_INIT;
-    msg_mask(&plain, p, n);
-    json_put_str(line, plain.len ? plain.p : "", plain.len);
-    buf_free(&plain);
-}
-
-/* How the program ended of itself; null where it was ended. */
-static void put_exit(struct run *r, struct buf *line)
-{
-    const struct program *p = &r->program;
-    if (p->started && p->of_itself && WIFEXITED(p->child.status))
-        buf_printf(line, ",\"exit\":%d", WEXITSTATUS(p->child.status));
-    else
-        buf_adds(line, ",\"exit\":null");
-    if (p->started && p->of_itself && WIFSIGNALED(p->child.status))
-        buf_printf(line, ",\"signal\":%d", WTERMSIG(p->child.status));
+    msg_mask(plain, text->p, text->len);
+    return buf_str(plain);
 }
 
 static void put_account(struct run *r)
 {
-    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    bool whole = program_whole(&r->program);
-    buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s,\"reasons\":[", whole ? "true" : "false");
+    static const char strict[] = "[\"" VERIFIED_EVERY_RECORD "\"]";
+    const struct program *p = &r->program;
+    struct buf name = BUF_INIT, reason = BUF_INIT, reasons = BUF_INIT, first = BUF_INIT;
+    bool whole = program_whole(p), itself = p->started && p->of_itself;
+    buf_addc(&reasons, '[');
     if (!whole)
-        put_text(line, r->program.reason.p, r->program.reason.len);
-    buf_adds(line, "],\"program\":");
-    put_text(line, r->name.p, r->name.len);
-    buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records,
-               (uintmax_t)r->rows, (uintmax_t)r->skips);
-    if (r->unplaced || !whole)
-        buf_adds(line, "null");
-    else
-        buf_addu64(line, program_answers_without_row(r->answers));
-    if (r->o.json)
-        buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers",
-                   (uintmax_t)r->value_errors);
-    if (r->value_errors > 0) {
-        buf_adds(line, ",\"first_value_error\":");
-        put_text(line, r->first_value_error.p, r->first_value_error.len);
-    }
-    put_exit(r, line);
+        json_put_s(&reasons, shown(&reason, &p->reason));
+    buf_addc(&reasons, ']');
+    struct account a = {.role = ACCOUNT_PROGRAM,
+                        .complete = whole,
+                        .cause = whole ? CAUSE_INIT : p->cause,
+                        .reasons = {reasons.p, reasons.len},
+                        .program = shown(&name, &r->name),
+                        .records = {true, r->records},
+                        .rows = {true, r->rows},
+                        .skips = {true, r->skips},
+                        .without_row.has = !r->unplaced && whole,
+                        .json = !r->o.json  ? NULL
+                                : r->o.text ? "text"
+                                            : "numbers",
+                        .value_errors = {r->o.json, r->value_errors},
+                        .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
+                        .exit.has = itself && WIFEXITED(p->child.status),
+                        .signal.has = itself && WIFSIGNALED(p->child.status)};
+    if (a.without_row.has)
+        a.without_row.n = program_answers_without_row(r->answers);
+    a.exit.n = a.exit.has ? (uint64_t)WEXITSTATUS(p->child.status) : 0;
+    a.signal.n = a.signal.has ? (uint64_t)WTERMSIG(p->child.status) : 0;
     if (r->o.strict && whole)
-        buf_adds(line, ",\"verified\":[\"" VERIFIED_EVERY_RECORD "\"]");
-    stream_put_built(&r->out, LINE_ACCOUNT);
+        a.verified = (struct account_text){strict, sizeof strict - 1};
+    stream_put_account(&r->out, &a);
+    buf_free(&name);
+    buf_free(&reason);
+    buf_free(&reasons);
+    buf_free(&first);
 }
 
 static void finish(struct run *r, bool whole)
@@ -310,13 +310,14 @@ static void finish(struct run *r, bool whole)
         p->fed = true;
         program_serve(p, PROGRAM_END);
     } else {
-        program_not_whole(p, "the stream did not come whole");
+        program_not_whole(p, r->in.stop_reason ? &r->in.stop_cause : &r->out.stop_cause,
+                          "the stream did not come whole");
     }
     program_end(p);
     uint64_t missing = r->o.strict ? program_answers_missing(r->answers, &place) : 0;
     if (missing > 0)
-        program_not_whole(p, "%s did not answer %s%s", p->name, buf_str(&place),
-                          missing > 1 ? ", nor other records" : "");
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
+                          buf_str(&place), missing > 1 ? ", nor other records" : "");
     put_account(r);
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */

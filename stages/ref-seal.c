@@ -10,6 +10,7 @@
  */
 #include "json/redact.h"
 #include "reference/reference.h"
+#include "scope/line.h"
 
 #include <string.h>
 
@@ -67,13 +68,11 @@ struct seal {
 
 /* ---- scope and configuration ---- */
 
-static int take_document(struct seal *s, const struct json *document, struct err *err)
+static void take_scope(struct seal *s, const struct json *document, const struct scope *scope)
 {
-    if (scope_parse_json(document, &s->keep, &s->scope, err) != 0)
-        return -1;
+    s->scope = *scope;
     s->document = document;
     reference_cells_init(&s->cells, &s->scope.columns);
-    return 0;
 }
 
 static int read_scope(struct seal *s, struct err *err)
@@ -83,7 +82,12 @@ static int read_scope(struct seal *s, struct err *err)
     if (rc == 0) {
         const char *copy = arena_strndup(&s->keep, text.p ? text.p : "", text.len);
         const struct json *doc = json_parse_named(copy, text.len, &s->keep, "scope", err);
-        rc = doc && take_document(s, doc, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+        struct scope found;
+        rc = doc && scope_parse_json(doc, &s->keep, &found, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+        if (rc == 0)
+            take_scope(s, doc, &found);
+        else
+            err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", s->o.scope}));
     }
     buf_free(&text);
     return rc;
@@ -144,15 +148,18 @@ static int read_config(struct seal *s, struct err *err)
 static int on_scope(struct seal *s, const struct stream_line *line, struct err *err)
 {
     struct buf where = BUF_INIT;
-    struct json *document;
+    const struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a second scope", (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope",
-                                              err);
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        (!s->document && take_document(s, document, err) != 0))
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
+                        (uintmax_t)line->line_no);
+    struct scope found;
+    if (stream_scope(line, &s->keep, &document, &found, err) != 0)
+        return err_prefix(err, "stdin");
+    if (s->document)
+        scope_free(&found);
+    else
+        take_scope(s, document, &found);
     s->in_stream = true;
     s->refused = scope_differs(s->document, document, &where);
     if (s->refused) {
@@ -193,10 +200,13 @@ static void row_failed(struct seal *s, const struct stream_line *line, const cha
 {
     if (++s->failed > BAD_LISTED)
         return;
+    char place[300];
+    snprintf(place, sizeof place, "%.*s", (int)at_len, at ? at : "");
     if (at)
-        reference_story_say(&s->story, "%.*s: %s", (int)at_len, at, why);
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE, {"at", place}), "%s: %s", place, why);
     else
-        reference_story_say(&s->story, "the event on line %ju: %s", (uintmax_t)line->line_no, why);
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "the event on line %ju: %s",
+                            (uintmax_t)line->line_no, why);
 }
 
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
@@ -206,8 +216,8 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     struct json_error e;
     if (!s->document) {
         s->refused = true;
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event before the scope (see --scope)",
-                       (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
     }
     if (!s->begun && begin(s, err) != 0) {
         s->refused = true;
@@ -244,10 +254,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line->p, line->n, err) == 0)
+        if (reference_story_account(&s->story, line, err) == 0)
             return 0;
         s->refused = true;
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+        return err_prefix(err, "stdin");
     default: return 0;
     }
 }
@@ -256,25 +266,24 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_account(struct seal *s, const struct reference_end *end)
 {
-    struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
-    buf_printf(line,
-               ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false",
-               end->reasons);
-    json_put_u64(line, s->w.rows);
-    buf_printf(line, ",\"unfit_rows\":%ju,\"failed_rows\":%ju", (uintmax_t)s->unfit, (uintmax_t)s->failed);
-    buf_adds(line, ",\"path\":");
-    json_put_s(line, s->o.out);
-    buf_printf(line, ",\"rows_sha256\":\"%s\"", s->w.rows_sha256);
-    stream_put_built(&s->out, LINE_ACCOUNT);
+    stream_put_account(&s->out, &(struct account){.role = ACCOUNT_SEALER,
+                                                  .complete = end->complete,
+                                                  .reasons = {end->reasons, strlen(end->reasons)},
+                                                  .rows = {true, s->w.rows},
+                                                  .unfit_rows = {true, s->unfit},
+                                                  .failed_rows = {true, s->failed},
+                                                  .path = s->o.out,
+                                                  .rows_sha256 = s->w.rows_sha256});
 }
 
 /* Why the input did not come whole, in the words of whoever stopped. */
 static void say_unfinished(struct seal *s, const struct stream_in *in)
 {
     if (in->stop_reason)
-        reference_story_say(&s->story, "the stream was stopped by %s", in->stop_reason);
+        reference_story_say(&s->story, &in->stop_cause, "the stream was stopped by %s", in->stop_reason);
     else
-        reference_story_say(&s->story, "the stream did not come whole: %s",
+        reference_story_say(&s->story, s->out.stop_reason ? &s->out.stop_cause : BECAUSE(CODE_IO_FAILED),
+                            "the stream did not come whole: %s",
                             s->out.stop_reason ? s->out.stop_reason : "standard output failed");
 }
 
@@ -285,11 +294,12 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (!whole)
         say_unfinished(s, in);
     if (s->failed > BAD_LISTED)
-        reference_story_say(&s->story, "%ju more rows that cannot be sealed", (uintmax_t)(s->failed - BAD_LISTED));
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "%ju more rows that cannot be sealed",
+                            (uintmax_t)(s->failed - BAD_LISTED));
     reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
-        stream_put_stop(&s->out, &err, NEXT_FREE_SPACE);
+        stream_put_stop(&s->out, &err, CODE_USAGE);
         return;
     }
     put_account(s, &end);
@@ -315,7 +325,7 @@ static void run(struct seal *s)
         finish(s, &in, whole);
     } else if (!s->out.stopped) {
         err_set(&err, whole ? ERR_REFUSED : ERR_TROUBLE, "no scope line and no --scope: no artifact is written");
-        stream_put_stop(&s->out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(&s->out, &err, CODE_SCOPE_LINE_MISSING);
     }
     stream_in_free(&in);
 }

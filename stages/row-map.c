@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         return stream_refuse(&err, STREAM_NO_INPUT);
     running = m.map;
     signal(SIGABRT, on_abort);
-    struct stream_in in = {.lane = true, .next = NEXT_FIX_PROGRAM};
+    struct stream_in in = {.lane = true, .code = CODE_RECORD_NOT_MAPPED};
     stream_filter(&in, &m.out, o.max_line, on_line, &m);
     status = stream_end(&m.out);
     stream_in_free(&in);

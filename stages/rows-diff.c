@@ -11,9 +11,9 @@
 #include "cells/cells.h"
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
-#include "types/types.h"
+#include "types/line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct diff {
     size_t keys;
     uint32_t *ends;
     struct buf head; /* of the row before, up to its cells' bracket */
-    unsigned head_side;
+    enum side head_side;
     struct multiset *rows;
     struct multiset_question ask;
     bool observed;      /* the table was read before the line at hand */
@@ -64,6 +64,12 @@ static int refuse(const struct stream_line *line, const char *why, struct err *e
     return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": %s", line->line_no, why);
 }
 
+static int no_place(const struct stream_line *line, const char *why, struct err *err)
+{
+    refuse(line, why, err);
+    return err_cause(err, BECAUSE(CODE_LINE_UNEXPECTED));
+}
+
 /* A member was not as it must be: say on which line. */
 static int misfit(const struct stream_line *line, struct err *err)
 {
@@ -77,24 +83,15 @@ static struct json *parse(struct diff *d, const struct stream_line *line, struct
 }
 
 /* Keep the first reason. */
-static void say(char **to, const char *what, const char *why)
+static void say(struct multiset_doubt *to, const struct cause *cause, const char *what, const char *why)
 {
-    if (*to)
+    if (to->why)
         return;
     struct buf text = BUF_INIT;
     buf_printf(&text, "%s%s%s", what, *why ? ": " : "", why);
-    *to = xstrdup(buf_str(&text));
+    to->why = xstrdup(buf_str(&text));
+    to->cause = *cause;
     buf_free(&text);
-}
-
-static void unsettle(struct diff *d, const char *what, const char *why)
-{
-    say(&d->ask.unsettled, what, why);
-}
-
-static void uncover(struct diff *d, const char *what, const char *why)
-{
-    say(&d->ask.uncovered, what, why);
 }
 
 /* A key that is not the scope's would leave rows out of every comparison. */
@@ -107,16 +104,15 @@ static int fit_scope(const struct diff *d, const struct stream_line *line, struc
 static int on_scope(struct diff *d, const struct stream_line *line, struct err *err)
 {
     if (d->has_scope)
-        return refuse(line, "a second scope", err);
-    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err),
-                *document;
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &d->keep, &d->scope, err) != 0)
-        return misfit(line, err);
+        return no_place(line, "a second scope", err);
+    if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
+        return err_prefix(err, "stdin");
     d->has_scope = true;
     d->ask.declared = d->scope.declared;
+    d->ask.repeats = d->scope.repeats;
     if (!d->scope.complete_table)
-        uncover(d, "the scope is of selected keys, not of the whole table", "");
+        say(&d->ask.uncovered, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
+            "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;
 }
 
@@ -125,18 +121,11 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
     if (d->rows)
         return buf_is(&d->columns_line, line->p, line->n)
                    ? 0
-                   : refuse(line, "other columns than those of the rows before", err);
-    struct json *doc = parse(d, line, err), *list;
-    if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
-        return misfit(line, err);
-    if (!json_is(json_get(doc, "cells"), CELLS_VERSION))
-        return refuse(line, "columns of cells that are not " CELLS_VERSION, err);
+                   : no_place(line, "other columns than those of the rows before", err);
     columns_free(&d->columns);
     buf_reset(&d->columns_line);
     buf_add(&d->columns_line, line->p, line->n);
-    if (columns_parse(list, false, &d->columns, err) != 0)
-        return misfit(line, err);
-    return 0;
+    return stream_columns(line, &d->columns, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
 /* The set of rows, once the columns are known for good. */
@@ -145,7 +134,7 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     if (d->rows)
         return 0;
     if (d->columns.n == 0)
-        return refuse(line, "rows before their columns line", err);
+        return no_place(line, "rows before their columns line", err);
     if (fit_scope(d, line, err) != 0)
         return -1;
     bool *key = arena_zalloc(&d->arena, d->columns.n * sizeof *key);
@@ -167,20 +156,6 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
-/* Which side a row or a side line is of; MULTISET_SIDES where it is none. */
-static unsigned side_of(const char *p, size_t n, uint64_t read)
-{
-    if (n == strlen(SIDE_DESTINATION) && memcmp(p, SIDE_DESTINATION, n) == 0)
-        return read == 1 ? MULTISET_READ1 : read == 2 ? MULTISET_READ2 : MULTISET_SIDES;
-    if (read != 0)
-        return MULTISET_SIDES;
-    if (n == strlen(SIDE_CAPTURED) && memcmp(p, SIDE_CAPTURED, n) == 0)
-        return MULTISET_CAPTURED;
-    if (n == strlen(SIDE_REFERENCE) && memcmp(p, SIDE_REFERENCE, n) == 0)
-        return MULTISET_REFERENCE;
-    return MULTISET_SIDES;
-}
-
 static bool is_text(const char *p, size_t n, const char *s)
 {
     return n == strlen(s) && memcmp(p, s, n) == 0;
@@ -197,12 +172,12 @@ static bool any_unfit(const struct diff *d, const struct stream_row *row)
     return false;
 }
 
-static int row_marks(const struct stream_line *line, const struct stream_row *row, unsigned side,
+static int row_marks(const struct stream_line *line, const struct stream_row *row, enum side side,
                      struct multiset_row *out, struct err *err)
 {
-    if (side >= MULTISET_READ1 && (row->at || row->again))
+    if (!side_is_owed(side) && (row->at || row->again))
         return refuse(line, "a row of the destination with at or again", err);
-    if (row->again && side != MULTISET_CAPTURED)
+    if (row->again && side != SIDE_CAPTURED)
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
@@ -219,7 +194,7 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
 }
 
 /* Split a row: *side is its own. Most begin as the one before. */
-static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side,
+static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, enum side *side,
                      struct err *err)
 {
     if (d->head.len && line->n > d->head.len && memcmp(line->p, d->head.p, d->head.len) == 0) {
@@ -229,9 +204,7 @@ static int split_row(struct diff *d, const struct stream_line *line, struct stre
     }
     if (stream_row(line, row, err) != 0)
         return err_prefix(err, "stdin");
-    *side = side_of(row->side, row->side_len, row->read);
-    if (*side == MULTISET_SIDES)
-        return refuse(line, "a row of no side known here (captured, reference, destination with read 1 or 2)", err);
+    *side = row->side;
     buf_reset(&d->head);
     buf_add(&d->head, line->p, (size_t)(row->cells + 1 - line->p));
     d->head_side = *side;
@@ -241,13 +214,13 @@ static int split_row(struct diff *d, const struct stream_line *line, struct stre
 static int on_row(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
-    unsigned side = MULTISET_SIDES;
+    enum side side = SIDES;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
     if (split_row(d, line, &row, &side, err) != 0)
         return -1;
     if (d->ask.side[side].closed)
-        return refuse(line, "a row after its side was closed", err);
+        return no_place(line, "a row after its side was closed", err);
     size_t len;
     const char *why = "";
     if (!cells_scan_row(row.cells, row.cells_len, d->columns.n, &len, d->ends, d->columns.n, &why))
@@ -255,56 +228,33 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     if (len != row.cells_len)
         return refuse(line, "something between its cells and the next member", err);
     struct multiset_row add = {.cells = row.cells, .len = len, .ends = d->ends};
-    if (side >= MULTISET_READ1 && any_unfit(d, &row))
+    if (!side_is_owed(side) && any_unfit(d, &row))
         return refuse(line, "a row of the destination with a cell that is unfit", err);
     if (row_marks(line, &row, side, &add, err) != 0)
         return -1;
     d->ask.side[side].seen = true;
     d->ask.side[side].rows++;
-    if (multiset_add(d->rows, (enum multiset_side)side, &add, err) == 0)
+    if (multiset_add(d->rows, side, &add, err) == 0)
         return 1;
     return err->kind == ERR_REFUSED ? misfit(line, err) : -1;
 }
 
 static int on_side(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    const char *name, *reason = "";
-    uint64_t read = 0, rows;
-    bool whole;
-    if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 ||
-        json_opt_u64(doc, "read", &read, "side", err) != 0 || json_need_u64(doc, "rows", &rows, "side", err) != 0 ||
-        json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
-        json_opt_str(doc, "reason", &d->arena, &reason, "side", err) != 0)
-        return misfit(line, err);
-    unsigned which = side_of(name, strlen(name), read);
-    if (which == MULTISET_SIDES)
-        return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
-    struct multiset_side_seen *s = &d->ask.side[which];
+    struct stream_side said;
+    arena_reset(&d->arena);
+    if (stream_side(line, &d->arena, &said, err) != 0)
+        return err_prefix(err, "stdin");
+    struct multiset_side_seen *s = &d->ask.side[said.side];
     if (s->closed)
-        return refuse(line, "a side that was closed before", err);
+        return no_place(line, "a side that was closed before", err);
     s->seen = s->closed = true;
-    s->whole = whole;
-    if (d->observed && !d->ask.table_whole && which <= MULTISET_REFERENCE && rows > 0)
-        unsettle(d, "the table was read before the last of the owed rows had come, so their keys were not looked for",
-                 "");
-    s->said = rows;
-    s->reason = xstrdup(reason && *reason ? reason : "no reason was given");
-    return 0;
-}
-
-static int on_require(struct diff *d, const struct stream_line *line, struct err *err)
-{
-    struct json *doc = parse(d, line, err), *list;
-    if (!doc || json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0)
-        return misfit(line, err);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *v = list->u.items[i];
-        enum check_name name = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
-        if (name == CHECK_NAMES)
-            return refuse(line, "a check that is not known here is required", err);
-        d->ask.required[name] = true;
-    }
+    s->whole = said.whole;
+    if (d->observed && !d->ask.table_whole && side_is_owed(said.side) && said.rows > 0)
+        say(&d->ask.unsettled, BECAUSE(CODE_READ_BEFORE_OWED),
+            "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
+    s->said = said.rows;
+    s->reason = xstrdup(*said.reason ? said.reason : "no reason was given");
     return 0;
 }
 
@@ -329,18 +279,15 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
     struct json *doc = parse(d, line, err);
     if (!doc)
         return misfit(line, err);
-    bool destination = json_is(json_get(doc, "name"), check_name_text(CHECK_RECONCILE_DESTINATION));
-    if ((!destination && !json_is(json_get(doc, "name"), check_name_text(CHECK_DESTINATION_COVERAGE))) ||
-        json_is(json_get(doc, "status"), status_name(STATUS_PASSED)))
-        return 0;
-    const char *status, *reason = "";
-    if (json_need_str(doc, "status", &d->arena, &status, "check", err) != 0 ||
-        json_opt_str(doc, "reason", &d->arena, &reason, "check", err) != 0)
+    struct check_line c;
+    if (check_line_parse(doc, &d->arena, &c, err) != 0)
         return misfit(line, err);
+    if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
+        return 0;
     struct buf what = BUF_INIT;
-    buf_printf(&what, "%s is %s",
-               check_name_text(destination ? CHECK_RECONCILE_DESTINATION : CHECK_DESTINATION_COVERAGE), status);
-    (destination ? unsettle : uncover)(d, buf_str(&what), reason ? reason : "");
+    buf_printf(&what, "%s is %s", check_name_text(c.name), status_name(c.status));
+    say(c.name == CHECK_RECONCILE_DESTINATION ? &d->ask.unsettled : &d->ask.uncovered,
+        BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(c.name)}), buf_str(&what), c.reason);
     buf_free(&what);
     return 0;
 }
@@ -350,7 +297,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct json *doc = parse(d, line, err);
     bool stable = true, whole = false;
     if (d->observed)
-        return refuse(line, "a second observation", err);
+        return no_place(line, "a second observation", err);
     if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
         json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
         return misfit(line, err);
@@ -361,7 +308,8 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     const struct json *list = json_get(doc, "unstable");
     const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
     char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
-    unsettle(d, "the table did not stand still while it was read", why);
+    say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
+        "the table did not stand still while it was read", why);
     free(why);
     return 0;
 }
@@ -374,7 +322,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_SCOPE: return on_scope(d, line, err);
     case LINE_COLUMNS: return on_columns(d, line, err);
     case LINE_SIDE: return on_side(d, line, err);
-    case LINE_REQUIRE: return on_require(d, line, err);
+    case LINE_REQUIRE: return stream_require(line, d->ask.required, err);
     case LINE_EXCLUDED: return on_excluded(d, line, err);
     case LINE_CHECK: return on_check(d, line, err);
     case LINE_OBSERVATION: return on_observation(d, line, err);
@@ -385,14 +333,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static void diff_free(struct diff *d)
 {
     multiset_free(d->rows);
-    for (size_t i = 0; i < MULTISET_SIDES; i++)
+    for (size_t i = 0; i < SIDES; i++)
         free(d->ask.side[i].reason);
     columns_free(&d->columns);
     buf_free(&d->columns_line);
     buf_free(&d->head);
     free(d->ends);
-    free(d->ask.unsettled);
-    free(d->ask.uncovered);
+    free(d->ask.unsettled.why);
+    free(d->ask.uncovered.why);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);

@@ -10,6 +10,7 @@
  */
 #include "cut/cut.h"
 #include "evidence/options.h"
+#include "stream/check.h"
 
 #include <string.h>
 
@@ -33,6 +34,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                 "the checkpoint (the one that the bundle was collected for)"),
         OPT_FLAG("from-run-start", &o->r.from_run_start,
                  "every interval from the run's start, not from the checkpoint before"),
+        OPT_FLAG("repeats", &o->r.repeats,
+                 "several rows under one key are meant where they are equal, and their copies count"),
         OPT_WORD("coverage", "selected-keys|complete-table", &o->coverage,
                  "complete-table: the table is dedicated to this one run, whose last rows are the\n"
                  "checkpoint's; then nothing else may be in it (selected-keys)"),
@@ -70,14 +73,14 @@ struct context {
 
 static int on_check(struct context *c, const struct stream_line *line, struct err *err)
 {
-    const char *name, *status;
+    struct check_line check;
     const struct json *doc = json_parse_named(arena_strndup(&c->arena, line->p, line->n), line->n, &c->arena, "check",
                                               err);
-    if (!doc || json_need_str(doc, "name", &c->arena, &name, "check", err) != 0 ||
-        json_need_str(doc, "status", &c->arena, &status, "check", err) != 0)
+    if (!doc || check_line_parse(doc, &c->arena, &check, err) != 0)
         return -1;
-    if (strncmp(name, "bundle.", 7) == 0 && strcmp(status, "passed") != 0)
-        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", name, status);
+    if (check.name <= CHECK_BUNDLE_COMPLETENESS && check.status != STATUS_PASSED)
+        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", check_name_text(check.name),
+                   status_name(check.status));
     return 0;
 }
 
@@ -87,11 +90,13 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type == LINE_CHECK)
         return on_check(c, line, err);
     if (line->type == LINE_SCOPE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
     if (line->type != LINE_BUNDLE)
         return 0;
     if (c->has_bundle)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju is a second bundle line", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju is a second bundle line",
+                        (uintmax_t)line->line_no);
     c->has_bundle = true;
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }
@@ -100,10 +105,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct stream_out *out, bool complete_table)
 {
-    static const enum check_name names[] = {
-        CHECK_BUNDLE_MANIFEST,       CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_SCOPE,
-        CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,   CHECK_DESTINATION_COVERAGE};
-    stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
+    stream_put_require(out, &(struct run_known){.scope = true, .complete_table = complete_table});
 }
 
 static void put_checks(struct cut *c, struct stream_out *out)
@@ -119,19 +121,18 @@ static void put_checks(struct cut *c, struct stream_out *out)
     buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs,
                (uintmax_t)c->rows);
     if (c->broken.len > 0)
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, buf_str(&c->broken), NULL,
-                         NEXT_DO_NOT_TRUST_BUNDLE, NULL);
+        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {
         if (c->reason.len > 0)
             buf_adds(&c->reason, "; ");
         buf_add(&c->reason, c->note.p, c->note.len);
     }
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, c->reason.len ? buf_str(&c->reason) : "", evidence, c->next,
-                     buf_str(&counts));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, &c->cause, c->reason.len ? buf_str(&c->reason) : "",
+                     evidence, buf_str(&counts));
     /* A pass is for whoever reads the table. */
     if (c->uncovered.len > 0)
-        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, buf_str(&c->uncovered), NULL,
-                         c->uncovered_next, NULL);
+        stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, &c->uncovered_cause,
+                         buf_str(&c->uncovered), NULL, NULL);
     buf_free(&counts);
 }
 
@@ -150,8 +151,8 @@ static void put_no_scope(struct cut *c, struct stream_out *out)
 {
     struct err err = ERR_INIT;
     put_checks(c, out);
-    err_set(&err, ERR_TROUBLE, "no scope: %s", buf_str(&c->reason));
-    stream_put_stop(out, &err, c->next);
+    err_fail(&err, ERR_TROUBLE, &c->cause, "no scope: %s", buf_str(&c->reason));
+    stream_put_stop(out, &err, CODE_NONE);
 }
 
 /* The rows, and with --expected-out the file of them, which is published only where they are whole. */
@@ -176,21 +177,22 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
     }
     cut_put_head(c, out);
     if (put_rows(c, out, o->expected, &err) != 0) {
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
         return;
     }
     bool whole = c->status == STATUS_PASSED;
-    stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
+    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
 }
 
 static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
 {
     if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_set(err, ERR_REFUSED, "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path,
-                       b->sha256, said->manifest_sha256);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
+                        said->manifest_sha256);
     return 0;
 }
 
@@ -201,7 +203,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     struct err err = ERR_INIT;
     bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
     if (!ok) {
-        stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+        stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
         bundle_close(&b);
         return;
     }
@@ -209,7 +211,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
         stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
     put_require(out, o->r.complete_table);
     if (cut_scope(&c, &b, &o->r, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     else
         put_cut(&c, out, o);
     cut_free(&c);
@@ -219,22 +221,22 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 /* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
 static void leave_closed(struct stream_out *out, const struct options *o, struct buf *unchecked)
 {
+    struct cause cause = *BECAUSE(CODE_CHECK_NOT_PASSED, {"check", "the checks of the bundle"});
     struct buf reason = BUF_INIT;
     struct err err = ERR_INIT;
     buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
     put_require(out, o->r.complete_table);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, buf_str(&reason), NULL, NEXT_DO_NOT_TRUST_BUNDLE,
-                     NULL);
-    err_set(&err, ERR_TROUBLE, "%s", reason.p);
-    stream_put_stop(out, &err, NEXT_DO_NOT_TRUST_BUNDLE);
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, &cause, buf_str(&reason), NULL, NULL);
+    err_fail(&err, ERR_TROUBLE, &cause, "%s", reason.p);
+    stream_put_stop(out, &err, CODE_CHECK_NOT_PASSED);
     buf_free(&reason);
 }
 
 static void from_stream(struct stream_out *out, const struct options *o, struct context *c)
 {
-    if (!c->has_bundle)
-        stream_put_stop(out, &(struct err){ERR_REFUSED, "stdin: no bundle line, and no bundle was named"},
-                        NEXT_FIX_USAGE);
+    struct err err = ERR_INIT;
+    if (!c->has_bundle && err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
+        stream_put_stop(out, &err, CODE_BUNDLE_LINE_MISSING);
     else if (c->unchecked.len > 0)
         leave_closed(out, o, &c->unchecked);
     else

@@ -14,7 +14,9 @@
 
 #include "cells/cells.h"
 #include "scope/declare.h"
+#include "scope/line.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 struct run {
     struct arena arena;
@@ -116,8 +118,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     if (line->type == LINE_SCOPE || line->type == LINE_BUNDLE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: the stream has a %s already", (uintmax_t)line->line_no,
-                       line_type_name(line->type));
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: the stream has a %s already",
+                        (uintmax_t)line->line_no, line_type_name(line->type));
     if (line->type == LINE_COLUMNS)
         return r->d.has_table
                    ? 1
@@ -144,31 +146,22 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
             offsets += (uint64_t)(s->sources[i].partitions[k].to - s->sources[i].partitions[k].from);
     buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%ju,\"offsets\":%ju}", s->n_sources, (uintmax_t)partitions,
                (uintmax_t)offsets);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, note, NULL, NEXT_NONE, buf_str(&counts));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, NULL, note, NULL, buf_str(&counts));
     buf_free(&counts);
 }
 
 static void put_scope(struct stream_out *out, struct scope *s, const char *note, const char *path)
 {
-    /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
-    static const enum check_name names[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_REFERENCE_SCOPE,
-                                            CHECK_REFERENCE_DESTINATION};
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     scope_put(&text, s);
-    stream_put_require(out, names, sizeof names / sizeof *names);
-    struct buf *line = stream_build(out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    buf_add(line, text.p, text.len);
-    stream_put_built(out, LINE_SCOPE);
-    line = stream_build(out, LINE_COLUMNS);
-    buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-    columns_write(&s->columns, line);
-    stream_put_built(out, LINE_COLUMNS);
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_scope(out, text.p, text.len);
+    stream_put_columns(out, &s->columns);
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     buf_free(&text);
 }
 
@@ -178,7 +171,7 @@ static void declare(struct run *r, struct stream_out *out)
     struct buf note = BUF_INIT;
     struct err err = ERR_INIT;
     if (declare_scope(&r->d, &s, &note, &err) != 0)
-        stream_put_stop(out, &err, NEXT_FIX_USAGE);
+        stream_put_stop(out, &err, CODE_USAGE);
     else
         put_scope(out, &s, note.len ? buf_str(&note) : "", r->out_path);
     scope_free(&s);
@@ -188,7 +181,7 @@ static void declare(struct run *r, struct stream_out *out)
 static int run(struct run *r)
 {
     struct stream_out out;
-    struct stream_in in = {.next = NEXT_FIX_USAGE};
+    struct stream_in in = {.code = CODE_USAGE};
     bool go = r->first;
     if (r->first)
         stream_begin(&out, 1, NULL);

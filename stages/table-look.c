@@ -88,8 +88,8 @@ static void look(struct stream_out *out, const struct options *o)
     struct chread_why why = {0}, unfit = {0};
     struct err err = ERR_INIT;
     if (chread_open(&ch, &read, &why) != 0 || chread_look(&ch, &expect, &t, &why) != 0) {
-        err_set(&err, why.refused ? ERR_REFUSED : ERR_TROUBLE, "%s", why.reason);
-        stream_put_stop(out, &err, why.next);
+        err_fail(&err, why.refused ? ERR_REFUSED : ERR_TROUBLE, &why.cause, "%s", why.reason);
+        stream_put_stop(out, &err, CODE_USAGE);
     } else {
         bool fit = chread_form(&t, &none, &unfit) == 0;
         if (!fit)
@@ -97,7 +97,7 @@ static void look(struct stream_out *out, const struct options *o)
         chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : unfit.reason);
         stream_put_built(out, LINE_TABLE);
         if (put_columns(out, &t, &err) != 0)
-            stream_put_stop(out, &err, NEXT_UNSUPPORTED_TABLE);
+            stream_put_stop(out, &err, CODE_COLUMN_TYPE_UNSUPPORTED);
     }
     chread_table_free(&t);
     chread_close(&ch);
@@ -107,7 +107,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     (void)ctx;
     if (line->type == LINE_TABLE || line->type == LINE_COLUMNS || line->type == LINE_SCOPE)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a table was looked at already", (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %ju: a table was looked at already", (uintmax_t)line->line_no);
     return 0;
 }
 

@@ -6,13 +6,13 @@
  * Exit: 2 a refusal; else 1 a required check failed; else 3 one is unavailable,
  * unsupported or unfinished, or nothing was required; else 0.
  */
-#include "report/report.h"
+#include "report/view.h"
 #include "stream/stream.h"
 
 #include <unistd.h>
 
 struct options {
-    enum report_profile profile;
+    enum profile profile;
     bool json;
     const char *report;
     uint64_t show, max_line;
@@ -21,8 +21,8 @@ struct options {
 /* Of several the one that requires most: each holds those before it. */
 static int take_profile(const char *value, void *ctx, struct err *err)
 {
-    enum report_profile p, *most = ctx;
-    if (report_profile_parse(value, &p, err) != 0)
+    enum profile p, *most = ctx;
+    if (profile_parse(value, &p, err) != 0)
         return -1;
     *most = p > *most ? p : *most;
     return 0;
@@ -52,9 +52,9 @@ static void gather(struct stream_in *in, struct report *r)
     while ((rc = stream_next(in, &line, &r->input)) > 0)
         if (report_line(r, &line, &r->input) != 0)
             break;
+    report_imply(r, in->stages);
     if (rc == 0) {
         r->input = (struct err)ERR_INIT;
-        report_imply(r, in->stages);
         report_whole(r, in->stages, in->shard, &r->input);
     }
     if (r->input.kind != ERR_NONE)
@@ -64,12 +64,14 @@ static void gather(struct stream_in *in, struct report *r)
 static int publish(const struct report *r, const struct options *o, struct err *err)
 {
     struct buf json = BUF_INIT, text = BUF_INIT;
+    struct view v;
     int rc = 0;
-    report_json(r, &json);
+    view_make(&v, r);
+    report_json(&v, &json);
     if (o->report)
         rc = file_publish(o->report, json.p, json.len, err);
     if (!o->json)
-        report_text(r, o->show, &text);
+        report_text(&v, o->show, &text);
     const struct buf *shown = o->json ? &json : &text;
     struct err failure = ERR_INIT;
     if (fd_write_all(STDOUT_FILENO, shown->p, shown->len, "standard output", &failure) != 0 ||
@@ -80,6 +82,7 @@ static int publish(const struct report *r, const struct options *o, struct err *
     }
     buf_free(&json);
     buf_free(&text);
+    view_free(&v);
     return rc;
 }
 
@@ -99,7 +102,7 @@ int main(int argc, char **argv)
     struct stream_in in;
     struct report r;
     report_init(&r);
-    report_profile(&r, o.profile);
+    r.profile = o.profile;
     stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
     gather(&in, &r);
     report_decide(&r, in.stages);

@@ -22,6 +22,9 @@ edit() { # jq program over the manifest
     jq -c "$1" b/manifest.json >m && mv m b/manifest.json
 }
 
+# code_of NAME: of a check that did not pass, or with stop the stop's.
+code_of() { jq -r --arg n "$1" 'select(.type == $n or (.type == "check" and .name == $n)) | .code' <<<"$output"; }
+
 check_of() { # name: "status reason"
     jq -r --arg n "$1" 'select(.type=="check" and .name==$n) | "\(.status) \(.reason)"' <<<"$output"
 }
@@ -44,6 +47,7 @@ refused() { # what standard error says
 @test "a manifest that is none of ours is refused" {
     edit '.format="other"'
     refused "manifest.json.format"
+    [ "$(code_of stop)" = manifest-malformed ]
     cp "$BATS_FILE_TMPDIR/good/manifest.json" b/
     edit '.version=2'
     refused "manifest.json.version"
@@ -53,8 +57,10 @@ refused() { # what standard error says
     refused "manifest.json"
     rm b/manifest.json
     refused "manifest.json"
+    [ "$(code_of stop)" = bundle-missing ]
     ln -s "$BATS_FILE_TMPDIR/good/manifest.json" b/manifest.json
     refused "symbolic link"
+    [ "$(code_of stop)" = bundle-unsafe ]
     rm b/manifest.json
     mkdir b/manifest.json
     refused "manifest.json"
@@ -114,6 +120,7 @@ refused() { # what standard error says
     run -1 --separate-stderr "$bin/bundle-check" b
     local said
     said=$(check_of bundle.manifest)
+    [ "$(code_of bundle.manifest)" = manifest-contradicts ]
     [[ $said == failed* && $said == *captures* && $said == *"chose 6"* && $said == *"cannot be a marker"* ]]
 }
 
@@ -129,9 +136,10 @@ refused() { # what standard error says
     rm b/checkpoint/_jobs/1/COMPLETED-3
     mkfifo b/checkpoint/_jobs/1/COMPLETED-3
     touch b/capture/.DS_Store b/checkpoint/._x b/report.txt
-    run -1 --separate-stderr timeout 20 "$bin/bundle-check" b
+    run -1 --separate-stderr timeout 60 "$bin/bundle-check" b
     local said
     said=$(check_of bundle.artifacts)
+    [ "$(code_of bundle.artifacts)" = artifact-changed ]
     [[ $said == failed* ]]
     [[ $said == *"missing: 'checkpoint/_jobs/1/COMPLETED-1'"* ]]
     [[ $said == *"longer: 'capture/op-3/subtask-0/epoch-7.cap'"* ]]
@@ -144,7 +152,7 @@ refused() { # what standard error says
     [[ $said == *"COMPLETED-3' (fifo)"* ]]
     [[ $said != *report.txt* && $said == *"left out: capture/.DS_Store; checkpoint/._x"* ]]
     # What stands behind does not read evidence that changed.
-    for c in checkpoint.marker checkpoint.restore_rule checkpoint.participants state.decode; do [[ $(check_of $c) == unavailable* ]]; done
+    for c in checkpoint.marker checkpoint.restore_rule checkpoint.participants state.decode; do [[ $(check_of $c) == unavailable* && $(code_of $c) == check-not-passed ]]; done
 }
 
 @test "what macOS leaves is no evidence: ignored, and named" {
@@ -162,7 +170,7 @@ refused() { # what standard error says
         rm "b/$gone"
         edit ".artifacts |= map(select(.path != \"$gone\"))"
         run -1 --separate-stderr "$bin/bundle-check" b
-        [[ $(check_of bundle.completeness) == "failed "*"$gone"* ]]
+        [[ $(check_of bundle.completeness) == "failed "*"$gone"* && $(code_of bundle.completeness) == artifact-not-listed ]]
         [[ $(check_of bundle.artifacts) == passed* ]]
     done
 }
@@ -186,10 +194,10 @@ relist() { # path: the manifest lists the file as it is now
     printf 'job=1\ncheckpoint=4\nnext=8\n' >b/$r
     relist $r
     run -1 --separate-stderr "$bin/bundle-check" b
-    [[ $(check_of checkpoint.restore_rule) == "failed the rule chooses 4"* ]]
+    [[ $(check_of checkpoint.restore_rule) == "failed the rule chooses 4"* && $(code_of checkpoint.restore_rule) == restore-rule-differs ]]
     edit '.checkpoint.named=true | .checkpoint.rule=null | .checkpoint.rule_choice=null'
     run -3 --separate-stderr "$bin/bundle-check" b
-    [[ $(check_of checkpoint.restore_rule) == unavailable* ]]
+    [[ $(check_of checkpoint.restore_rule) == unavailable* && $(code_of checkpoint.restore_rule) == restore-rule-unknown ]]
 }
 
 @test "a snapshot that is not its sidecar's fails the participants; and the state, which no restart reads so" {
@@ -205,7 +213,7 @@ relist() { # path: the manifest lists the file as it is now
     rm -rf b
     "$bin/bundle-pack" --checkpoint-dir="$BATS_FILE_TMPDIR/job/ckpt" --ha-dir="$BATS_FILE_TMPDIR/job/ha" --job=1 --out=b >/dev/null
     run -3 --separate-stderr "$bin/bundle-check" b
-    [[ $(check_of state.decode) == unavailable* ]]
+    [[ $(check_of state.decode) == unavailable* && $(code_of state.decode) == state-not-collected ]]
     run -0 --separate-stderr "$bin/bundle-check" --profile=integrity b
 }
 

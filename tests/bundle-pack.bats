@@ -151,7 +151,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [[ $stderr == *"symbolic link"* ]]
     rm job/capture/op-3/subtask-1
     mkfifo job/capture/op-3/subtask-0/epoch-9.cap
-    run -1 --separate-stderr timeout 10 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
+    run -1 --separate-stderr timeout 60 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
         --include-captures --out=out
     [[ $stderr == *"fifo"* ]]
     rm job/capture/op-3/subtask-0/epoch-9.cap job/ha/job-1.json

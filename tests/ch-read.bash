@@ -29,14 +29,16 @@ owed() {
 }
 
 check() { # NAME STATUS
-    printf '{"type":"check","stage":"t","name":"%s","status":"%s","reason":"","evidence":[],"next":""}\n' "$1" "$2"
+    local code=,\"code\":\"server-failed\"
+    [ "$2" != passed ] || code=
+    printf '{"type":"check","stage":"t","name":"%s","status":"%s"%s,"reason":"","evidence":[]}\n' "$1" "$2" "$code"
 }
 
-# check_is STATUS TEXT NEXT_TEXT: the check reconcile.destination in $output.
+# check_is STATUS TEXT [CODE]: the check reconcile.destination in $output.
 check_is() {
-    jq -se --arg status "$1" --arg text "$2" --arg next "${3:-}" '
+    jq -se --arg status "$1" --arg text "$2" --arg code "${3:-}" '
         [.[] | select(.type == "check" and .name == "reconcile.destination")] | length == 1 and
-        .[0].status == $status and (.[0].reason | contains($text)) and (.[0].next | contains($next))' <<<"$output" >/dev/null ||
+        .[0].status == $status and (.[0].reason | contains($text)) and ($code == "" or .[0].code == $code)' <<<"$output" >/dev/null ||
         { grep -a '"reconcile.destination"' <<<"$output" >&2; return 1; }
 }
 

@@ -55,7 +55,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
     { cat lines; check reconcile.scope passed; } | whole in
     read_it 3 in
     connected
-    check_is unavailable "connecting" "check the server"
+    check_is unavailable "connecting" answer-broken
     sides_whole false
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
@@ -75,7 +75,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "after a stop nothing is opened, and what came passes without its rows" {
-    { cat lines; check reconcile.scope passed; echo '{"type":"stop","stage":"t","kind":"unfinished","reason":"r","next":""}'; } | whole in
+    { cat lines; check reconcile.scope passed; echo '{"type":"stop","stage":"t","kind":"unfinished","code":"interrupted","reason":"r"}'; } | whole in
     read_it 3 in
     run ! connected
 }
@@ -83,7 +83,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 @test "a bundle that failed a check is not read for" {
     { cat lines; check bundle.artifacts failed; check reconcile.scope passed; } | whole in
     read_it 3 in
-    check_is unavailable "bundle.artifacts failed" "do not use this bundle"
+    check_is unavailable "bundle.artifacts failed" check-not-passed
     sides_whole false
     run ! connected
 }
@@ -92,11 +92,11 @@ read_it() { # STATUS STREAM [ARGUMENT…]
     for status in unavailable unsupported failed; do
         { cat lines; check reconcile.scope passed; check reconcile.scope "$status"; } | whole in
         read_it 3 in
-        check_is unavailable "reconcile.scope did not pass"
+        check_is unavailable "reconcile.scope did not pass" check-not-passed
     done
     whole in <lines
     read_it 3 in
-    check_is unavailable "nobody made reconcile.scope"
+    check_is unavailable "nobody made reconcile.scope" check-not-made
     run ! connected
 }
 
@@ -220,10 +220,10 @@ s.serve_forever()
     { cat lines; check reconcile.scope passed; } | whole in
     https_server IP:127.0.0.1
     read_it 3 in
-    check_is unavailable certificate "check the server"
+    check_is unavailable certificate server-unreachable
     run ! connected
     read_it 3 in --cacert=cert.pem
-    check_is unavailable "HTTP status 503"
+    check_is unavailable "HTTP status 503" answer-broken
     connected
     rm connections
     https_server DNS:elsewhere

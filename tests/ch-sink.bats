@@ -74,7 +74,7 @@ refused() { # what, then options
     { watermark 1; idle; } | whole lane
     run -0 --separate-stderr sink <lane
     [ -z "$stderr" ]
-    { echo '{"type":"stop","stage":"row-map","kind":"refused","reason":"x","next":""}'; } | whole lane
+    { echo '{"type":"stop","stage":"row-map","kind":"refused","code":"interrupted","reason":"x"}'; } | whole lane
     run -3 --separate-stderr sink <lane
     [ -z "$stderr" ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = 'stream stop end ' ]

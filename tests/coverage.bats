@@ -36,11 +36,11 @@ cover() {
 
 of() { jq -c "select(.type==\"$1\")" <<<"$output"; }
 document() { of scope | jq -c .document; }
-checks() { of check | jq -r '.name + " " + .status + " " + .reason + " -> " + .next'; }
+checks() { of check | jq -r '.name + " " + .status + " " + .reason + " -> " + .code'; }
 coverage() { checks | grep ^destination.coverage || true; }
 
-not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
-    [[ $(coverage) == "destination.coverage unavailable "*"$1"*" -> "*"$2"* ]] || { checks >&2; return 1; }
+not_shown() { # TEXT [CODE]: the scope is whole, and coverage is not
+    [[ $(coverage) == "destination.coverage unavailable "*"$1"*" -> ${2:-}"* ]] || { checks >&2; return 1; }
     [[ $(checks) == "reconcile.scope passed"* ]]
     [ "$(document | jq -r .coverage)" = complete-table ]
 }
@@ -65,35 +65,35 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
     window=()
     cover 3
     [ -e b/capture/op-3/subtask-1/epoch-5.sink.json ]
-    [[ $(checks) == *"reconcile.scope unavailable"*"collect with --epochs"* ]]
+    [[ $(checks) == *"reconcile.scope unavailable"*" -> epochs-not-collected"* ]]
     window=(--epochs=1-5)
     cover 0
     window=(--epochs=1-4)
     cover 3
-    not_shown "shows sink subtask 0 quiet for 1 of 2 barriers after checkpoint 3" "collect with --epochs"
+    not_shown "shows sink subtask 0 quiet for 1 of 2 barriers after checkpoint 3" epochs-not-collected
 }
 
 @test "one barrier after is not enough, of every subtask" {
     rm job/capture/op-3/subtask-1/epoch-5.*
     cover 3
-    not_shown "shows sink subtask 1 quiet for 1 of 2 barriers after checkpoint 3" "stop the job first"
+    not_shown "shows sink subtask 1 quiet for 1 of 2 barriers after checkpoint 3" sink-quiet-not-shown
     [[ $(coverage) != *"subtask 0"* ]]
     rm job/capture/op-3/subtask-?/epoch-[45].*
     cover 3
-    not_shown "subtask 0 quiet for 0 of 2 barriers after checkpoint 3; the bundle shows sink subtask 1 quiet for 0 of 2" "stop the job first"
+    not_shown "subtask 0 quiet for 0 of 2 barriers after checkpoint 3; the bundle shows sink subtask 1 quiet for 0 of 2" sink-quiet-not-shown
 }
 
 @test "rows after the checkpoint, however late, leave the table unknown" {
     epoch 5 4 a1 10 12
     cover 3
-    not_shown "'capture/op-3/subtask-0/epoch-5.sink.json' shows 2 rows after checkpoint 3; 'capture/op-3/subtask-1/epoch-5.sink.json' shows 2 rows" "choose a checkpoint"
+    not_shown "'capture/op-3/subtask-0/epoch-5.sink.json' shows 2 rows after checkpoint 3; 'capture/op-3/subtask-1/epoch-5.sink.json' shows 2 rows" sink-not-quiet
     epoch 5 4 a1 10 10
     epoch 6 5 a1 10 10
     marker 6
     cover 0
     epoch 7 6 a1 10 11
     cover 3
-    not_shown "epoch-7.sink.json' shows 1 rows after checkpoint 3" "choose a checkpoint"
+    not_shown "epoch-7.sink.json' shows 1 rows after checkpoint 3" sink-not-quiet
 }
 
 @test "many reasons end in how many more there are" {
@@ -117,7 +117,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
     interval 0 5 4 a1 0
     sed -i 's/"capture":{[^}]*}/"capture":{"outcome":"disarmed","seen":0}/' job/capture/op-3/subtask-0/epoch-5.sink.json
     cover 3
-    not_shown "shows 0 rows after checkpoint 3, and its capture was disarmed"
+    not_shown "shows 0 rows after checkpoint 3, and its capture was disarmed" sink-not-quiet
     printf '{}\n' >job/capture/op-3/subtask-0/epoch-5.sink.json
     cover 3
     not_shown "epoch-5.sink.json"
@@ -126,7 +126,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
 @test "a run that began with state, after another attempt, or was restored later, is not all that the table holds" {
     printf 'job=1\ncheckpoint=5\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
     cover 3
-    not_shown "the job was restored from checkpoint 5 after checkpoint 3: the table is not of one run" "choose a checkpoint"
+    not_shown "the job was restored from checkpoint 5 after checkpoint 3: the table is not of one run" table-of-several-runs
     rm job/ckpt/_jobs/1/RESTORED
     rm job/ckpt/_jobs/1/COMPLETED-3
     for s in 0 1; do
@@ -141,7 +141,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
     rm -rf b
     pack_job job b --epochs=1-9 --commit-confirmation=no --checkpoint=6 >packed
     run -3 --separate-stderr "$bin/scope-cut" --key=id --coverage=complete-table b
-    not_shown "the run began with the state of checkpoint 4" "choose a checkpoint"
+    not_shown "the run began with the state of checkpoint 4" table-of-several-runs
     [[ $(coverage) != *barriers* ]]
     printf 'job=1\ncheckpoint=0\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
     for s in 0 1; do snap $s 5 0 6 0 a2; done
@@ -154,7 +154,7 @@ not_shown() { # TEXT NEXT: the scope is whole, and coverage is not
 @test "without what the run started with, neither the scope nor coverage is shown" {
     rm job/ckpt/_state/1/v1/1/start-1.snap*
     cover 3
-    [[ $(coverage) == *"unavailable the bundle does not hold what source subtask 1 started with -> collect with --include-state"* ]]
+    [[ $(coverage) == *"unavailable the bundle does not hold what source subtask 1 started with -> run-start-not-shown"* ]]
     [[ $(checks) == "reconcile.scope unavailable"*"start-1.snap"* ]]
 }
 

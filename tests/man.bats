@@ -35,7 +35,7 @@ examples() {
         done
         [ -n "$(examples "$page")" ] || { echo "$page: no example" >&2; return 1; }
     done
-    for page in owed.7 owed-stream.5 owed-scope.5 owed-bundle.5 owed-evidence.5; do [ -e "$root/man/$page" ]; done
+    for page in owed.7 owed-codes.7 owed-stream.5 owed-scope.5 owed-bundle.5 owed-evidence.5; do [ -e "$root/man/$page" ]; done
 }
 
 @test "every option that --help names stands on the page, and the other way round" {

@@ -51,7 +51,7 @@ rows() {
     [ "$(sed -n 2p ref)" = '{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream scope account account account end " ]
     [ "$(account | jq -c '[.complete, .rows, .path, .rows_sha256]')" = "$(end_line | jq -c '[true, 120, "ref", .rows_sha256]')" ]
-    [ "$(end_line | jq -c '.recorded | [."kafka-read".client, ."ref-run".program]')" = '["librdkafka 2.15.1","jq"]' ]
+    [ "$(end_line | jq -c '.recorded | [.reader.client, .program.program]')" = '["librdkafka 2.15.1","jq"]' ]
     [ "$(stat -c %a ref)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
     [ -z "$(find . -name ".*.tmp*")" ]
 }
@@ -143,16 +143,16 @@ BAD
 }
 
 @test "an account that is not complete, in the words of its stage" {
-    sed 's/"stage":"kafka-read","complete":true,"reasons":\[\]/"stage":"kafka-read","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
+    sed 's/"role":"reader","complete":true,"reasons":\[\]/"role":"reader","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
     run -3 --separate-stderr seal <in
     incomplete "kafka-read: orders/0: 122 offsets are gone"
     [ "$(end_line | jq .rows)" = 120 ]
     run -3 --separate-stderr seal --complete <in
     incomplete "kafka-read: orders/0: 122 offsets are gone"
-    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":false/' "$events" >in
+    sed 's/"role":"program","complete":true/"role":"program","complete":false/' "$events" >in
     run -3 --separate-stderr seal <in
     incomplete "ref-run: incomplete, without a reason"
-    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":"yes"/' "$events" >in
+    sed 's/"role":"program","complete":true/"role":"program","complete":"yes"/' "$events" >in
     run -2 --separate-stderr ref-seal --reference-name=n --out=none <in
     [[ $stderr == *"account.complete: not true or false"* && ! -e none ]]
     { grep '"type":"scope"' "$events"; grep '"stage":"ref-run"' "$events"; grep '"stage":"ref-run"' "$events"; } | whole in
@@ -180,16 +180,16 @@ BAD
 }
 
 @test "no account: the operator's word is needed, and is recorded as that" {
-    for stage in kafka-read ref-run; do
-        grep -v "\"stage\":\"$stage\"" "$events" | sed 's/"account":2/"account":1/' >in
+    for role in reader program; do
+        grep -v "\"role\":\"$role\"" "$events" | sed 's/"account":2/"account":1/' >in
         run -3 --separate-stderr seal <in
-        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of $stage: "* ]]
+        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of a $role: "* ]]
         run -0 --separate-stderr seal --complete <in
-        [ "$(end_line | jq -c '.complete, .recorded."ref-seal"')" = "true
-{\"complete_by_the_operator\":true,\"instead_of\":[\"$stage\"]}" ]
+        [ "$(end_line | jq -c '.complete, .recorded.sealer')" = "true
+{\"complete_by_the_operator\":true,\"instead_of\":[\"$role\"]}" ]
     done
     run -0 --separate-stderr seal --complete <"$events"
-    [ "$(end_line | jq '.recorded | has("ref-seal")')" = false ]
+    [ "$(end_line | jq '.recorded | has("sealer")')" = false ]
 }
 
 @test "a stream that is unfinished, or was stopped: incomplete, published, in the words of who stopped" {
@@ -201,7 +201,7 @@ BAD
     head -c 20000 "$events" >cut-off
     run -3 --separate-stderr seal <cut-off
     [ "$(end_line | jq .complete)" = false ]
-    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","reason":"the broker is gone","next":""}'
+    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","code":"interrupted","reason":"the broker is gone"}'
       event "$good"; grep '"stage":"ref-run"' "$events"; } | whole stopped
     run -3 --separate-stderr seal --complete <stopped
     incomplete "the stream was stopped by kafka-read: the broker is gone"

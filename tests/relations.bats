@@ -42,17 +42,20 @@ table() {
 
 @test "a wrong transformation that was written faithfully fails as one, and the delivery passes" {
     # a wrong value, a row dropped, a row let through, a row twice: each alone, and what the table holds is what was captured
-    local captured
-    while IFS='|' read -r captured want; do
+    local captured delivery want
+    while IFS='|' read -r captured delivery want; do
         local -a rows
         mapfile -t rows < <(tr ' ' '\n' <<<"$captured")
         { require "$all"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
+            says 1 "$delivery failed failed failed" delivery "0 0 0 0 0" transformation "$want" reference-destination "$want" coverage "$want"
+        # Where the scope says that equal rows are meant, the delivery of one that came twice is decided too.
+        { repeats; require "$all"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
             says 1 "passed failed failed failed" delivery "0 0 0 0 0" transformation "$want" reference-destination "$want" coverage "$want"
     done <<'CASES'
-["1","x"] ["2","b"]|0 1 0 0 0
-["2","b"]|1 0 0 0 0
-["1","a"] ["2","b"] ["3","c"]|0 0 0 0 1
-["1","a"] ["2","b"] ["2","b"]|0 0 1 1 0
+["1","x"] ["2","b"]|passed|0 1 0 0 0
+["2","b"]|passed|1 0 0 0 0
+["1","a"] ["2","b"] ["3","c"]|passed|0 0 0 0 1
+["1","a"] ["2","b"] ["2","b"]|unsupported|0 0 1 1 0
 CASES
 }
 
@@ -129,7 +132,7 @@ coverage 4 2 4' ]
 
 @test "a table that moved or is not the one decides nothing but the transformation" {
     for line in '{"type":"observation","stable":false,"unstable":["mutation 7 in progress"],"table_whole":true}' \
-        '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unsupported","reason":"a ReplacingMergeTree","evidence":[],"next":""}'; do
+        '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unsupported","code":"server-failed","reason":"a ReplacingMergeTree","evidence":[]}'; do
         { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$line"; found '["1","a"]'; } |
             says 3 "unavailable passed unavailable unavailable"
     done
@@ -139,12 +142,12 @@ coverage 4 2 4' ]
     rows() { captured_side '["1","a"]'; reference_side '["1","a"]'; }
     # not said to be read whole: seen, not decided
     { require "$all"; rows; found '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed unavailable" coverage "0 0 0 0 1"
-    [[ "$(reason destination.coverage)" == *"not read whole"* && "$(next_ destination.coverage)" == *"--max-table-rows"* ]]
+    [[ "$(reason destination.coverage)" == *"not read whole"* && "$(code destination.coverage)" == table-not-read-whole ]]
     [ "$(jq -r 'select(.type == "finding") | "\(.relation) \(.undecided)"' <<<"$output")" = "coverage true" ]
     { require "$all"; rows; echo '{"type":"observation","stable":true,"table_whole":false}'; found '["1","a"]'; } | says 3 "passed passed passed unavailable"
     # a check upstream that is not passed, before the rows or after them
     for status in unavailable unsupported failed; do
-        against='{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"'$status'","reason":"the run was still writing","evidence":[],"next":""}'
+        against='{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"'$status'","code":"sink-not-quiet","reason":"the run was still writing","evidence":[]}'
         { require "$all"; echo "$against"; rows; table '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed $status
 unavailable" coverage "0 0 0 0 1"
         [[ "$(reason destination.coverage)" == *"destination.coverage is $status: the run was still writing"* ]]
@@ -152,7 +155,7 @@ unavailable" coverage "0 0 0 0 1"
 unavailable"
     done
     # and a passed one does not stand in for the comparison
-    { require "$all"; echo '{"type":"check","stage":"ch-read","name":"destination.coverage","status":"passed","reason":"","evidence":[],"next":""}'
+    { require "$all"; echo '{"type":"check","stage":"ch-read","name":"destination.coverage","status":"passed","reason":"","evidence":[]}'
         rows; table '["1","a"]' '["2","b"]'; } | says 1 "passed passed passed passed
 failed"
     # the expectation is the reference's where there is one, else what was captured
@@ -170,7 +173,7 @@ failed"
     { require "$no_whole"; captured_side; reference_side; table; } | says 3 "unavailable passed unavailable "
     { require "$all"; captured_side; reference_side; found; } | says 3 "unavailable passed unavailable unavailable"
     { require "$all"; captured_side; reference_side; table
-        echo '{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"unavailable","reason":"no quiet barrier","evidence":[],"next":""}'; } |
+        echo '{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"unavailable","code":"server-failed","reason":"no quiet barrier","evidence":[]}'; } |
         says 3 "unavailable passed unavailable unavailable
 unavailable"
     # one side alone is empty
@@ -247,7 +250,7 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
     { require '"reference.destination"'; owes 0 99; side reference 100; found "${r[@]}"; } | says 1 "  failed " reference-destination "10 0 0 0 0"
     [ "$(tail_)" = "[10,1]" ]
     [[ "$(reason reference.destination)" == "missing 10 rows of 10 keys; all that is missing is the newest stretch of t/0, offsets 90 to 99: it may not have landed yet" ]]
-    [ "$(next_ reference.destination)" = "wait, or raise --settle-ms, and read again" ]
+    [ "$(code reference.destination)" = rows-late ]
     mapfile -t r < <(keys {0..99})
     { require '"reference.destination"'; owes 0 99; side reference 100; found "${r[@]}"; } | says 0 "  passed "
     [ "$(tail_)" = "[0,0]" ]
@@ -257,7 +260,7 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
     local -a r
     none() {
         [ "$(tail_)" = "[0,0]" ]
-        [[ "$(reason reference.destination)" != *landed* && "$(next_ reference.destination)" == "look at the findings"* ]]
+        [[ "$(reason reference.destination)" != *landed* && "$(code reference.destination)" == rows-* ]]
     }
     # a hole before it
     mapfile -t r < <(keys {0..4} {6..7})
@@ -296,7 +299,7 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
     { require '"reconcile.rows","reference.capture","reference.destination"'; range 0 9; side captured 10; owes 0 9; side reference 10; found "${r[@]}"; } |
         says 1 "failed passed failed "
     [[ "$(reason)" == *"newest stretch of t/0, offsets 8 to 9, which the sink had written and acknowledged" ]]
-    [[ "$(next_ reconcile.rows)" == "look at the findings"* && "$(reason reference.destination)" != *landed* ]]
+    [[ "$(code reconcile.rows)" == rows-missing && "$(reason reference.destination)" != *landed* ]]
     # a captured side that lacks the reference's last rows is no matter of landing
     { require '"reference.capture"'; range 0 7; side captured 8; owes 0 9; side reference 10; } | says 1 " failed  "
     [ "$(tail_ transformation)" = "[0,0]" ]

@@ -78,9 +78,11 @@ compose() {
     rows-diff <as_read >stream || [ $? -le 3 ]
 }
 
-# The file stream, edited by a jq filter that may give no line or several for one, and closed by an end that counts them.
+# The file stream, edited by a jq filter that may give no line or several for one, and closed by an end that counts them. A check
+# that the filter leaves open gets a code where it has none.
 edit() {
-    jq -cn 'foreach ((inputs | select(.type != "end") | ('"$1"')), null) as $line ({};
+    jq -cn 'foreach ((inputs | select(.type != "end") | ('"$1"') |
+            if .type == "check" and .status != "passed" and .code == null then .code = "server-failed" else . end), null) as $line ({};
         if $line then .[$line.type] += 1 else . end; $line // {type: "end", lines: .})' "${2:-stream}" >edited
 }
 

@@ -86,7 +86,7 @@ at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
 }
 
 @test "a stop that comes in goes on, and nothing after it" {
-    { record 1 '{"id":1}'; echo '{"type":"stop","stage":"t","kind":"unfinished","reason":"x","next":""}'; record 2 '{"id":2}'; barrier 1 0; } | whole lane
+    { record 1 '{"id":1}'; echo '{"type":"stop","stage":"t","kind":"unfinished","code":"interrupted","reason":"x"}'; record 2 '{"id":2}'; barrier 1 0; } | whole lane
     run -3 --separate-stderr row-map --program='{id}' <lane
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream event stop end " ]
 }

@@ -79,7 +79,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
 
 @test "options alone: --first reads nothing, and every id that was not given is named" {
     mkfifo silent
-    run -0 --separate-stderr bash -c "timeout 5 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
+    run -0 --separate-stderr bash -c "timeout 60 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
         --column=id:UInt64 --column='k:LowCardinality(String)' --column='amount:Decimal(18, 4)' <>silent"
     [ "$(reason)" = "declared, not established: the cluster's id, topic id of orders, the server's UUID, the table's UUID" ]
     document | jq -e '.destination == {server_uuid: null, server_version: null, database: "shop", table: "orders", table_uuid: null} and
@@ -213,7 +213,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     head -n 3 found >part
     declare_it 3 part "${key[@]}" --range=ALL
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
-    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","reason":"r","next":""}'; } | whole part
+    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","code":"interrupted","reason":"r"}'; } | whole part
     declare_it 3 part "${key[@]}" --range=ALL --out=scope.json
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
     [ ! -e scope.json ]

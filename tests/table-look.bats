@@ -23,8 +23,8 @@ setup() {
 
 @test "--first reads no standard input" {
     mkfifo silent
-    run -3 --separate-stderr bash -c "timeout 5 '$bin/table-look' --first --url=http://127.0.0.1:1 --table=shop.orders <>silent"
-    run -2 --separate-stderr bash -c "timeout 5 '$bin/table-look' --first --nope <>silent"
+    run -3 --separate-stderr bash -c "timeout 60 '$bin/table-look' --first --url=http://127.0.0.1:1 --table=shop.orders <>silent"
+    run -2 --separate-stderr bash -c "timeout 60 '$bin/table-look' --first --nope <>silent"
 }
 
 @test "bad arguments are 2 with one line" {

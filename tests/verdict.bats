@@ -8,7 +8,9 @@ setup() { PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH; }
 head='{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"t","version":"1"}]}'
 
 check() { # name status
-    printf '{"type":"check","stage":"t","name":"%s","status":"%s","reason":"because","evidence":[],"next":""}\n' "$1" "$2"
+    local code=,\"code\":\"server-failed\"
+    [ "$2" != passed ] || code=
+    printf '{"type":"check","stage":"t","name":"%s","status":"%s"%s,"reason":"because","evidence":[]}\n' "$1" "$2" "$code"
 }
 
 require() {
@@ -109,7 +111,7 @@ EOF
 }
 
 @test "a refusal is 2, an unfinished stop 3, and a failed check outweighs only the second" {
-    stop() { printf '{"type":"stop","stage":"t","kind":"%s","reason":"another server","next":""}\n' "$1"; }
+    stop() { printf '{"type":"stop","stage":"t","kind":"%s","code":"interrupted","reason":"another server"}\n' "$1"; }
     { require reconcile.rows; check reconcile.rows failed; stop refused; } | whole
     decide 2
     [[ $output == *"another server"* ]]
@@ -154,11 +156,11 @@ EOF
 
 @test "names that drive a terminal are masked" {
     { require reconcile.rows
-      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","reason":"\\u001b[31mred","evidence":[],"next":""}\n'; } | whole
+      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","code":"server-failed","reason":"\\u001b[31mred","evidence":[]}\n'; } | whole
     decide 1
     [[ $output == *'\x1b[31mred'* ]]
     { require reconcile.rows
-      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","reason":"a\\u202eb\\u200bc\\u009bd","evidence":[],"next":""}\n'; } | whole
+      printf '{"type":"check","stage":"t","name":"reconcile.rows","status":"failed","code":"server-failed","reason":"a\\u202eb\\u200bc\\u009bd","evidence":[]}\n'; } | whole
     decide 1
     [[ $output == *'a\xe2\x80\xaeb\xe2\x80\x8bc\xc2\x9bd'* ]]
 }

@@ -41,15 +41,50 @@ enum err_kind {
     ERR_TIMEOUT  /* a stated time was passed */
 };
 
+/* What went wrong, for programs and for the next action: a code, whose table stands above this module (stream/codes.h;
+ * 0: none), and facts, texts by name such as a partition, a count or an option. */
+struct fact {
+    const char *name, *value;
+};
+struct cause {
+    unsigned code;
+    unsigned len;   /* of text */
+    char text[440]; /* name, NUL, value, NUL, and so on; a fact that does not fit is left out */
+};
+#define CAUSE_INIT ((struct cause){.code = 0})
+#define CAUSE_FACTS 4
+
+/* The cause of a code with its facts: BECAUSE(CODE_TOPIC_COMPACTED, {"topic", name}). It lives to the end of the block.
+ * A value of NULL is no fact. */
+#define BECAUSE(code_, ...) \
+    cause_of(&(struct cause){.code = 0}, (code_), (const struct fact[CAUSE_FACTS + 1]){__VA_ARGS__})
+const struct cause *cause_of(struct cause *room, unsigned code, const struct fact *facts);
+/* A number as the value of a fact, decimal. */
+#define FACT_NUMBER(n) fact_number((char[24]){0}, (n))
+const char *fact_number(char room[24], uint64_t n);
+void cause_add(struct cause *c, const char *name, const char *value);
+const char *cause_fact(const struct cause *c, const char *name); /* its value, or NULL */
+/* The next fact after the one named at (NULL: the first), or NULL; *value is its value. */
+const char *cause_next(const struct cause *c, const char *at, const char **value);
+
 struct err {
     enum err_kind kind;
+    int sys; /* errno, where a system call failed; else 0 */
+    struct cause cause;
     char text[1000];
 };
-#define ERR_INIT ((struct err){ERR_NONE, ""})
+#define ERR_INIT ((struct err){.kind = ERR_NONE})
 
+/* As ERR_INIT, without clearing what is behind the ends: for a path that every row takes. */
+void err_reset(struct err *err);
 /* Set *err (which may be NULL) and return -1, so that `return err_set(...)` is one line. The text is
- * lower case, without a full stop, names the place, and holds no credential. */
+ * lower case, without a full stop, names the place, and holds no credential. It has no code. */
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same with a cause. */
+int err_fail(struct err *err, enum err_kind kind, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Give an error that has no code this one. Returns -1. */
+int err_cause(struct err *err, const struct cause *cause);
 /* As err_set, with ": " and the text of errno appended; ENOENT keeps the kind ERR_MISSING. */
 int err_sys(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Put "prefix: " before the text that *err holds. Returns -1. */
@@ -160,7 +195,7 @@ int dir_sync(const char *path, struct err *err);
 int dir_make(const char *path, struct err *err); /* with parents, mode 0777 & ~umask; an existing directory is fine */
 /* Open a file beneath the directory rootfd, following no link on any component (openat2 where the kernel
  * has it, component by component elsewhere). path must be plain and relative. Returns the descriptor or -1:
- * ERR_REFUSED for a link or a path that is not plain, ERR_MISSING where it is not there. */
+ * ERR_REFUSED for a link (sys ELOOP) or a path that is not plain, ERR_MISSING where it is not there. */
 int open_beneath(int rootfd, const char *path, int flags, struct err *err);
 /* True when path is relative with no empty, "." or ".." component, no backslash, no NUL in n bytes, at most 4095. */
 bool path_is_plain(const char *path, size_t n);

@@ -7,15 +7,52 @@
 #include <string.h>
 #include <unistd.h>
 
+static void set(struct err *err, enum err_kind kind, int sys, const struct cause *cause, const char *fmt, va_list ap)
+{
+    struct cause own = CAUSE_INIT;
+    if (cause)
+        own = *cause; /* which may be the one that err holds */
+    err->kind = kind;
+    err->sys = sys;
+    err->cause = own;
+    vsnprintf(err->text, sizeof err->text, fmt, ap);
+}
+
+void err_reset(struct err *err)
+{
+    err->kind = ERR_NONE;
+    err->sys = 0;
+    err->cause.code = 0;
+    err->cause.len = 0;
+    err->text[0] = '\0';
+}
+
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
 {
     if (!err)
         return -1;
     va_list ap;
     va_start(ap, fmt);
-    err->kind = kind;
-    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    set(err, kind, 0, NULL, fmt, ap);
     va_end(ap);
+    return -1;
+}
+
+int err_fail(struct err *err, enum err_kind kind, const struct cause *cause, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    va_list ap;
+    va_start(ap, fmt);
+    set(err, kind, 0, cause, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int err_cause(struct err *err, const struct cause *cause)
+{
+    if (err && err->cause.code == 0)
+        err->cause = *cause;
     return -1;
 }
 
@@ -26,8 +63,7 @@ int err_sys(struct err *err, const char *fmt, ...)
         return -1;
     va_list ap;
     va_start(ap, fmt);
-    err->kind = saved == ENOENT ? ERR_MISSING : ERR_TROUBLE;
-    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    set(err, saved == ENOENT ? ERR_MISSING : ERR_TROUBLE, saved, NULL, fmt, ap);
     va_end(ap);
     size_t at = strlen(err->text);
     char why[128];

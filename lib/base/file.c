@@ -162,11 +162,15 @@ int open_beneath(int rootfd, const char *path, int flags, struct err *err)
         fd = open_by_component(rootfd, path, flags);
     if (fd >= 0)
         return fd;
-    if (errno == ELOOP || errno == EXDEV)
-        return err_set(err, ERR_REFUSED, "'%s' is or passes a symbolic link", path);
-    if (errno == ENOTDIR)
-        return err_set(err, ERR_REFUSED, "'%s' passes something that is not a directory", path);
-    return err_sys(err, "cannot open '%s'", path);
+    int sys = errno;
+    if (sys != ELOOP && sys != EXDEV && sys != ENOTDIR)
+        return err_sys(err, "cannot open '%s'", path);
+    err_set(err, ERR_REFUSED,
+            sys == ENOTDIR ? "'%s' passes something that is not a directory" : "'%s' is or passes a symbolic link",
+            path);
+    if (err)
+        err->sys = sys == EXDEV ? ELOOP : sys;
+    return -1;
 }
 
 int scratch_open(const char *dir, struct err *err)

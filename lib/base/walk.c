@@ -72,13 +72,13 @@ static void visit(int dir, const char *path, const char *name, unsigned char kin
     buf_adds(&below, name);
     buf_str(&below);
     if (kind == DT_UNKNOWN && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        on_entry(ctx, below.p, name, 0, strerror(errno));
+        on_entry(ctx, below.p, name, 0, errno);
     } else {
-        on_entry(ctx, below.p, name, st.st_mode, NULL);
+        on_entry(ctx, below.p, name, st.st_mode, 0);
         if (S_ISDIR(st.st_mode)) {
             int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (fd < 0)
-                on_entry(ctx, below.p, name, st.st_mode, strerror(errno));
+                on_entry(ctx, below.p, name, st.st_mode, errno);
             else
                 walk_dir(fd, below.p, depth + 1, on_entry, ctx);
         }
@@ -92,14 +92,14 @@ static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry
     const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
     DIR *d = depth < DEPTH_MAX ? fdopendir(fd) : NULL;
     if (!d) {
-        on_entry(ctx, path, own, S_IFDIR, depth < DEPTH_MAX ? strerror(errno) : "nested too deep");
+        on_entry(ctx, path, own, S_IFDIR, depth < DEPTH_MAX ? errno : WALK_TOO_DEEP);
         close(fd);
         return;
     }
     size_t n;
     char **names = names_of(d, &n);
     if (errno != 0)
-        on_entry(ctx, path, own, S_IFDIR, strerror(errno));
+        on_entry(ctx, path, own, S_IFDIR, errno);
     for (size_t i = 0; i < n; i++) {
         visit(dirfd(d), path, names[i] + 1, (unsigned char)names[i][0], depth, on_entry, ctx);
         free(names[i]);
@@ -114,16 +114,21 @@ void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx)
     const char *at = *rel ? rel : ".";
     if (fstatat(rootfd, at, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno != ENOENT)
-            on_entry(ctx, rel, rel, 0, strerror(errno));
+            on_entry(ctx, rel, rel, 0, errno);
         return;
     }
     if (!S_ISDIR(st.st_mode)) {
-        on_entry(ctx, rel, rel, st.st_mode, NULL);
+        on_entry(ctx, rel, rel, st.st_mode, 0);
         return;
     }
     int fd = openat(rootfd, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        on_entry(ctx, rel, rel, st.st_mode, strerror(errno));
+        on_entry(ctx, rel, rel, st.st_mode, errno);
     else
         walk_dir(fd, rel, 0, on_entry, ctx);
+}
+
+const char *walk_trouble(int trouble)
+{
+    return trouble == WALK_TOO_DEEP ? "nested too deep" : strerror(trouble);
 }

@@ -5,9 +5,12 @@
 
 #include "base/base.h"
 
-/* path: relative to the root; name: its last component. trouble not NULL: what lies there could not be looked at or
- * listed. */
-typedef void walk_fn(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble);
+/* path: relative to the root; name: its last component. trouble: 0, or the errno of looking at what lies there or of
+ * listing it; WALK_TOO_DEEP for what nobody nests. */
+typedef void walk_fn(void *ctx, const char *path, const char *name, mode_t mode, int trouble);
+#define WALK_TOO_DEEP (-1)
+/* What trouble says to a person. */
+const char *walk_trouble(int trouble);
 
 /* Every entry beneath <root>/<rel>, in name order, directories before what they hold. Nothing where rel is not there.
  * rel "" is the root itself. */

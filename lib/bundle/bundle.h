@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/codes.h"
 
 #define BUNDLE_FORMAT "clink-incident-bundle"
 #define BUNDLE_MANIFEST_MAX ((size_t)16 << 20)
@@ -149,12 +150,18 @@ struct bundle_faults {
     const char **path; /* the file it is about; NULL after the last */
     size_t n;
     uint64_t total;
+    struct cause cause; /* of the first */
     struct arena arena;
 };
 #define BUNDLE_FAULTS_KEPT 1000
-#define BUNDLE_FAULTS_INIT ((struct bundle_faults){NULL, NULL, 0, 0, ARENA_INIT})
-void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...)
+#define BUNDLE_FAULTS_INIT ((struct bundle_faults){.n = 0})
+void bundle_fault(struct bundle_faults *f, const struct cause *cause, const char *path, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* What is no fault: a note, or a file that a finding rests on. */
+void bundle_remark(struct bundle_faults *f, const char *path, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The text of an error, with its own cause or, where it has none, this one. */
+void bundle_fault_err(struct bundle_faults *f, enum code code, const char *path, const struct err *err);
 /* All kept faults as one text, "; " between them, and how many more there were; appended to what out holds. */
 void bundle_faults_text(const struct bundle_faults *f, struct buf *out);
 void bundle_faults_free(struct bundle_faults *f);

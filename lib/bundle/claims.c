@@ -62,28 +62,33 @@ static void check_contains(const struct bundle_manifest *m, struct bundle_faults
              {m->has_traces, any_role(m, ROLE_TRACE), "traces"}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
         if (!c[i].said && c[i].found)
-            bundle_fault(f, "manifest.json", "contains.%s is false and such artifacts are listed", c[i].what);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                         "contains.%s is false and such artifacts are listed", c[i].what);
     if (m->has_job != (m->job_manifest != NULL))
-        bundle_fault(f, "manifest.json", "contains.job is %s and job.manifest is %s", m->has_job ? "true" : "false",
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "contains.job is %s and job.manifest is %s", m->has_job ? "true" : "false",
                      m->job_manifest ? "given" : "null");
 }
 
 static void check_checkpoint(const struct bundle_manifest *m, struct bundle_faults *f)
 {
     if (!m->named && (m->rule == RULE_NONE || !m->has_choice))
-        bundle_fault(f, "manifest.json", "the checkpoint was not named and no restore rule chose it");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "the checkpoint was not named and no restore rule chose it");
     if (!m->named && m->has_choice && m->choice != m->checkpoint)
-        bundle_fault(f, "manifest.json", "the checkpoint is %ju and the restore rule chose %ju",
-                     (uintmax_t)m->checkpoint, (uintmax_t)m->choice);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "the checkpoint is %ju and the restore rule chose %ju", (uintmax_t)m->checkpoint,
+                     (uintmax_t)m->choice);
     if (m->has_choice && m->rule == RULE_NONE)
-        bundle_fault(f, "manifest.json", "a restore choice without a rule");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json", "a restore choice without a rule");
     if (m->n_subtasks == 0)
-        bundle_fault(f, "manifest.json", "the checkpoint has no participants");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json", "the checkpoint has no participants");
     for (size_t i = 1; i < m->n_subtasks; i++)
         if (m->subtasks[i] <= m->subtasks[i - 1])
-            bundle_fault(f, "manifest.json", "checkpoint.subtasks is not ascending");
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                         "checkpoint.subtasks is not ascending");
     if (m->has_epochs && m->first_epoch > m->last_epoch)
-        bundle_fault(f, "manifest.json", "selection.epochs runs backwards");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json", "selection.epochs runs backwards");
 }
 
 /* Every participant's form once, and nobody else's: the checks behind look for its state by it. */
@@ -94,11 +99,12 @@ static void check_forms(const struct bundle_manifest *m, struct bundle_faults *f
     for (size_t i = 0; i < m->n_participants; i++) {
         same = same && p[i].subtask == m->subtasks[i];
         if ((strcmp(p[i].form, FORM_REMOTE) == 0) != !m->state_root)
-            bundle_fault(f, "manifest.json", "subtask %ju's state is %s and checkpoint.state_root is %s",
-                         (uintmax_t)p[i].subtask, p[i].form, m->state_root ? m->state_root : "null");
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                         "subtask %ju's state is %s and checkpoint.state_root is %s", (uintmax_t)p[i].subtask,
+                         p[i].form, m->state_root ? m->state_root : "null");
     }
     if (!same)
-        bundle_fault(f, "manifest.json",
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
                      "selection.participant_state does not name each of checkpoint.subtasks once and nobody else");
 }
 
@@ -106,22 +112,26 @@ static void check_artifact(const struct bundle_manifest *m, const struct bundle_
 {
     struct bundle_place at;
     if (!bundle_role_fits(a->role, a->path, m->job)) {
-        bundle_fault(f, a->path, "'%s' cannot be a %s of job '%s'", a->path, bundle_role_name(a->role), m->job);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path, "'%s' cannot be a %s of job '%s'", a->path,
+                     bundle_role_name(a->role), m->job);
         return;
     }
     if (!bundle_place(m, a->path, &at)) {
         if (bundle_role_is_state(a->role) || a->role == ROLE_SIDECAR || a->role == ROLE_RUN_START)
-            bundle_fault(f, a->path, "'%s' does not lie under checkpoint.state_root", a->path);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path,
+                         "'%s' does not lie under checkpoint.state_root", a->path);
         return;
     }
     if (a->role != ROLE_SNAPSHOT)
         return;
     if (at.generation != m->generation || at.id != m->checkpoint || !is_participant(m, at.subtask))
-        bundle_fault(f, a->path, "'%s' is listed as the state of checkpoint %ju, generation %ju", a->path,
-                     (uintmax_t)m->checkpoint, (uintmax_t)m->generation);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path,
+                     "'%s' is listed as the state of checkpoint %ju, generation %ju", a->path, (uintmax_t)m->checkpoint,
+                     (uintmax_t)m->generation);
     else if (strcmp(bundle_form_of(m, at.subtask), FORM_FILE) != 0)
-        bundle_fault(f, a->path, "'%s' is listed, and subtask %ju's state is said to be %s", a->path,
-                     (uintmax_t)at.subtask, bundle_form_of(m, at.subtask));
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path,
+                     "'%s' is listed, and subtask %ju's state is said to be %s", a->path, (uintmax_t)at.subtask,
+                     bundle_form_of(m, at.subtask));
 }
 
 static int by_captured(const void *a, const void *b)
@@ -149,21 +159,24 @@ static void check_captured(const struct bundle_manifest *m, struct bundle_faults
         c[i] = &m->captured[i];
         const struct bundle_artifact *a = bundle_find(m, c[i]->path);
         if (a && a->role != ROLE_CAPTURE)
-            bundle_fault(f, a->path, "captured '%s' is listed as %s", a->path, bundle_role_name(a->role));
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path, "captured '%s' is listed as %s", a->path,
+                         bundle_role_name(a->role));
         if (!selects(m, c[i]))
-            bundle_fault(f, c[i]->path, "captured '%s' is outside the selection", c[i]->path);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), c[i]->path, "captured '%s' is outside the selection",
+                         c[i]->path);
     }
     qsort(c, m->n_captured, sizeof *c, by_captured);
     for (size_t i = 0; i < m->n_captured; i++) {
         if (i > 0 && strcmp(c[i - 1]->path, c[i]->path) == 0)
-            bundle_fault(f, c[i]->path, "captured '%s' stands twice", c[i]->path);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), c[i]->path, "captured '%s' stands twice", c[i]->path);
         else if (bundle_find(m, c[i]->path))
             listed++;
     }
     for (size_t i = 0; i < m->n_artifacts; i++)
         captures += m->artifacts[i].role == ROLE_CAPTURE;
     if (captures > listed)
-        bundle_fault(f, "manifest.json", "%zu captures are listed that are no captured epoch", captures - listed);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "%zu captures are listed that are no captured epoch", captures - listed);
     free(c);
 }
 
@@ -171,10 +184,12 @@ static void check_left_out(const struct bundle_manifest *m, struct bundle_faults
 {
     for (size_t i = 0; i < m->n_excluded; i++)
         if (bundle_find(m, m->excluded[i].what))
-            bundle_fault(f, m->excluded[i].what, "'%s' is listed, and excluded by the selection", m->excluded[i].what);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), m->excluded[i].what,
+                         "'%s' is listed, and excluded by the selection", m->excluded[i].what);
     for (size_t i = 0; i < m->n_absent; i++)
         if (bundle_find(m, m->absent[i].what))
-            bundle_fault(f, m->absent[i].what, "'%s' is listed, and recorded as absent", m->absent[i].what);
+            bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), m->absent[i].what,
+                         "'%s' is listed, and recorded as absent", m->absent[i].what);
 }
 
 void bundle_check_manifest(const struct bundle *b, struct bundle_finding *finding)
@@ -191,11 +206,11 @@ void bundle_check_manifest(const struct bundle *b, struct bundle_finding *findin
         bytes = bytes + m->artifacts[i].bytes < bytes ? UINT64_MAX : bytes + m->artifacts[i].bytes;
     }
     if (bytes > m->max_bytes)
-        bundle_fault(f, "manifest.json", "%ju bytes are listed, past bounds.max_bytes %ju", (uintmax_t)bytes,
-                     (uintmax_t)m->max_bytes);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "%ju bytes are listed, past bounds.max_bytes %ju", (uintmax_t)bytes, (uintmax_t)m->max_bytes);
     if (m->n_artifacts > m->max_files)
-        bundle_fault(f, "manifest.json", "%zu files are listed, past bounds.max_files %ju", m->n_artifacts,
-                     (uintmax_t)m->max_files);
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "%zu files are listed, past bounds.max_files %ju", m->n_artifacts, (uintmax_t)m->max_files);
     check_captured(m, f);
     check_left_out(m, f);
 }
@@ -205,7 +220,7 @@ void bundle_check_manifest(const struct bundle *b, struct bundle_finding *findin
 static void need(const struct bundle_manifest *m, const char *path, const char *what, struct bundle_faults *f)
 {
     if (!bundle_find(m, path))
-        bundle_fault(f, path, "not listed: '%s', %s", path, what);
+        bundle_fault(f, BECAUSE(CODE_ARTIFACT_NOT_LISTED), path, "not listed: '%s', %s", path, what);
 }
 
 static void need_participant(const struct bundle_manifest *m, uint64_t subtask, struct bundle_faults *f)
@@ -246,15 +261,17 @@ void bundle_check_completeness(const struct bundle *b, struct bundle_finding *fi
     for (size_t i = 0; i < m->n_captured; i++)
         need(m, m->captured[i].path, "a captured epoch", f);
     if (m->has_state && !any_state(m))
-        bundle_fault(f, "manifest.json", "contains.state is true and no state is listed");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "contains.state is true and no state is listed");
     if (m->has_captures && m->n_captured == 0 && !any_role(m, ROLE_INTERVAL))
-        bundle_fault(f, "manifest.json",
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
                      "contains.captures is true and neither an epoch nor an interval's evidence is listed");
     if (m->has_traces && !any_role(m, ROLE_TRACE))
-        bundle_fault(f, "manifest.json", "contains.traces is true and no trace is listed");
+        bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
+                     "contains.traces is true and no trace is listed");
     for (size_t i = 0; i < m->n_absent; i++)
-        bundle_fault(&finding->notes, "manifest.json", "recorded as absent: %s (%s)", m->absent[i].what,
-                     m->absent[i].why);
+        bundle_remark(&finding->notes, "manifest.json", "recorded as absent: %s (%s)", m->absent[i].what,
+                      m->absent[i].why);
     buf_free(&rel);
     buf_free(&path);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ...)
+static void add(struct bundle_faults *f, const char *path, const char *fmt, va_list ap)
 {
     f->total++;
     if (f->n == BUNDLE_FAULTS_KEPT)
@@ -15,14 +15,34 @@ void bundle_fault(struct bundle_faults *f, const char *path, const char *fmt, ..
         f->path = arena_alloc(&f->arena, (BUNDLE_FAULTS_KEPT + 1) * sizeof *f->path);
     }
     struct buf text = BUF_INIT;
-    va_list ap;
-    va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);
-    va_end(ap);
     f->text[f->n] = arena_strndup(&f->arena, text.p, text.len);
     f->path[f->n++] = arena_strndup(&f->arena, path, strlen(path));
     f->text[f->n] = f->path[f->n] = NULL;
     buf_free(&text);
+}
+
+void bundle_fault(struct bundle_faults *f, const struct cause *cause, const char *path, const char *fmt, ...)
+{
+    if (f->total == 0)
+        f->cause = *cause;
+    va_list ap;
+    va_start(ap, fmt);
+    add(f, path, fmt, ap);
+    va_end(ap);
+}
+
+void bundle_remark(struct bundle_faults *f, const char *path, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(f, path, fmt, ap);
+    va_end(ap);
+}
+
+void bundle_fault_err(struct bundle_faults *f, enum code code, const char *path, const struct err *err)
+{
+    bundle_fault(f, err->cause.code != CODE_NONE ? &err->cause : BECAUSE(code), path, "%s", err->text);
 }
 
 void bundle_faults_text(const struct bundle_faults *f, struct buf *out)
@@ -45,13 +65,12 @@ void bundle_faults_free(struct bundle_faults *f)
 
 void bundle_finding_init(struct bundle_finding *f)
 {
-    *f = (struct bundle_finding){BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT, BUNDLE_FAULTS_INIT,
-                                 BUNDLE_FAULTS_INIT};
+    *f = (struct bundle_finding){.failed = BUNDLE_FAULTS_INIT};
 }
 
 void bundle_used(struct bundle_finding *f, const char *path)
 {
-    bundle_fault(&f->used, path, "%s", path);
+    bundle_remark(&f->used, path, "%s", path);
 }
 
 void bundle_finding_free(struct bundle_finding *f)

@@ -3,6 +3,7 @@
 #include "bundle/bundle.h"
 #include "bundle/paths.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@ int bundle_open(struct bundle *b, const char *path, struct err *err)
     b->path = arena_strndup(&b->arena, path, strlen(path));
     b->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (b->fd < 0) {
+        bool missing = errno == ENOENT || errno == ENOTDIR;
         err_sys(err, "cannot open the bundle '%s'", path);
+        if (missing)
+            err_cause(err, BECAUSE(CODE_BUNDLE_MISSING));
         if (err)
             err->kind = ERR_REFUSED;
         return -1;
@@ -23,8 +27,10 @@ int bundle_open(struct bundle *b, const char *path, struct err *err)
     int fd = open_beneath(b->fd, "manifest.json", O_RDONLY | O_NONBLOCK, err);
     struct stat st;
     int rc = -1;
+    if (fd < 0 && err && (err->kind == ERR_MISSING || err->sys == ELOOP))
+        err_cause(err, BECAUSE(err->kind == ERR_MISSING ? CODE_BUNDLE_MISSING : CODE_BUNDLE_UNSAFE));
     if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)))
-        err_set(err, ERR_REFUSED, "'manifest.json' is no regular file");
+        err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_UNSAFE), "'manifest.json' is no regular file");
     else if (fd >= 0)
         rc = file_read_fd(fd, "manifest.json", BUNDLE_MANIFEST_MAX, &b->text, err);
     if (fd >= 0)
@@ -37,6 +43,8 @@ int bundle_open(struct bundle *b, const char *path, struct err *err)
     }
     if (rc != 0) {
         err_prefix(err, "bundle '%s'", path);
+        if (err && err->kind == ERR_BOUND)
+            err_cause(err, BECAUSE(CODE_MANIFEST_MALFORMED));
         /* A bundle that cannot be read as one is outside the contract, whatever stood in the way. */
         if (err && err->kind != ERR_TROUBLE)
             err->kind = ERR_REFUSED;
@@ -57,6 +65,15 @@ void bundle_close(struct bundle *b)
     arena_free(&b->arena);
 }
 
+/* A listed file that cannot be opened: what that makes of the bundle. */
+static void not_opened(struct err *err)
+{
+    if (err && err->kind == ERR_MISSING)
+        err_cause(err, BECAUSE(CODE_ARTIFACT_MISSING));
+    else if (err && err->kind == ERR_REFUSED)
+        err_cause(err, BECAUSE(err->sys == ELOOP ? CODE_BUNDLE_UNSAFE : CODE_ARTIFACT_CHANGED));
+}
+
 int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact, struct err *err)
 {
     *artifact = bundle_find(&b->m, path);
@@ -64,10 +81,12 @@ int bundle_open_file(const struct bundle *b, const char *path, const struct bund
         return err_set(err, ERR_MISSING, "'%s' is not in the bundle", path);
     int fd = open_beneath(b->fd, path, O_RDONLY | O_NONBLOCK, err);
     struct stat st;
+    if (fd < 0)
+        not_opened(err);
     if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
         return fd;
     close(fd);
-    return err_set(err, ERR_REFUSED, "'%s' is no regular file", path);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ARTIFACT_CHANGED), "'%s' is no regular file", path);
 }
 
 int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err)
@@ -89,10 +108,11 @@ int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf
     size_t n = out->len - start;
     char sha[SHA256_HEX + 1];
     if (n != f->bytes)
-        return err_set(err, ERR_CHANGED, "'%s' %s: expected %ju bytes, got %zu", path,
-                       n < f->bytes ? "is truncated" : "has grown", (uintmax_t)f->bytes, n);
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED), "'%s' %s: expected %ju bytes, got %zu", path,
+                        n < f->bytes ? "is truncated" : "has grown", (uintmax_t)f->bytes, n);
     sha256_of(out->p ? out->p + start : "", n, sha);
     if (strcmp(sha, f->sha256) != 0)
-        return err_set(err, ERR_CHANGED, "'%s' has another SHA-256 than the manifest lists", path);
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                        "'%s' has another SHA-256 than the manifest lists", path);
     return 0;
 }

@@ -3,6 +3,7 @@
  */
 #include "bundle/marker.h"
 #include "bundle/paths.h"
+#include "stream/names.h"
 #include "bundle/state.h"
 
 #include <string.h>
@@ -26,17 +27,18 @@ static void check_file(const struct bundle *b, const char *snap, uint64_t subtas
     buf_printf(&meta, "%s.meta", snap);
     bundle_used(f, buf_str(&meta));
     if (bundle_sidecar(b, meta.p, &side, &err) != 0)
-        bundle_fault(&f->failed, meta.p, "%s", err.text);
+        bundle_fault_err(&f->failed, CODE_STATE_MALFORMED, meta.p, &err);
     else if (side.checkpoint != b->m.checkpoint)
-        bundle_fault(&f->failed, meta.p, "the sidecar of subtask %ju is of checkpoint %ju", (uintmax_t)subtask,
-                     (uintmax_t)side.checkpoint);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), meta.p, "the sidecar of subtask %ju is of checkpoint %ju",
+                     (uintmax_t)subtask, (uintmax_t)side.checkpoint);
     else if (!b->m.has_state)
-        bundle_fault(&f->notes, meta.p, "subtask %ju by its sidecar alone: the bundle holds no snapshots",
-                     (uintmax_t)subtask);
+        bundle_remark(&f->notes, meta.p, "subtask %ju by its sidecar alone: the bundle holds no snapshots",
+                      (uintmax_t)subtask);
     else if (bundle_read(b, snap, BUNDLE_STATE_MAX, &text, &err) != 0)
-        bundle_fault(err.kind == ERR_BOUND ? &f->unsupported : &f->failed, snap, "%s", err.text);
+        bundle_fault_err(err.kind == ERR_BOUND ? &f->unsupported : &f->failed,
+                         err.kind == ERR_BOUND ? CODE_STATE_UNREADABLE : CODE_STATE_MALFORMED, snap, &err);
     else if (sidecar_verify(&side, text.p ? text.p : "", text.len, snap, &err) != 0)
-        bundle_fault(&f->failed, snap, "%s", err.text);
+        bundle_fault_err(&f->failed, CODE_STATE_MALFORMED, snap, &err);
     else
         bundle_used(f, snap);
     buf_free(&meta);
@@ -50,11 +52,12 @@ static void check_listed(const struct bundle *b, const char *path, const char *f
     if (bundle_find(&b->m, path))
         bundle_used(f, path);
     else if (b->m.has_state)
-        bundle_fault(&f->failed, path, "subtask %ju has no %s checkpoint in the bundle: '%s' is not listed",
-                     (uintmax_t)subtask, form, path);
+        bundle_fault(&f->failed, BECAUSE(CODE_PARTICIPANT_MISSING), path,
+                     "subtask %ju has no %s checkpoint in the bundle: '%s' is not listed", (uintmax_t)subtask, form,
+                     path);
     else
         bundle_fault(
-            &f->unavailable, path,
+            &f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), path,
             "subtask %ju's checkpoint was written by %s, which keeps no sidecar, and the bundle holds no state",
             (uintmax_t)subtask, form);
 }
@@ -72,7 +75,7 @@ static void check_participant(const struct bundle *b, uint64_t generation, uint6
         buf_adds(&path, "/CURRENT");
         check_listed(b, buf_str(&path), form, subtask, f);
     } else if (strcmp(form, FORM_REMOTE) == 0) {
-        bundle_fault(&f->unavailable, "manifest.json",
+        bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_REMOTE), "manifest.json",
                      "subtask %ju's checkpoint lies in an object store and is not in the bundle", (uintmax_t)subtask);
     } else {
         bundle_state_path(&path, m, evidence_path_snapshot(&rel, m->job, generation, subtask, m->checkpoint));
@@ -89,7 +92,9 @@ void bundle_check_participants(const struct bundle *b, struct bundle_finding *f)
     struct marker marker;
     const char *where;
     if (bundle_marker(b, b->m.checkpoint, &a, &marker, &where, &err) != 0)
-        bundle_fault(&f->unavailable, where, "no marker says who took part: %s", err.text);
+        bundle_fault(&f->unavailable,
+                     BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_CHECKPOINT_MARKER)}), where,
+                     "no marker says who took part: %s", err.text);
     else
         for (size_t i = 0; i < marker.n_subtasks; i++)
             check_participant(b, marker.generation, marker.subtasks[i], f);

@@ -177,8 +177,9 @@ int bundle_links_refused(const struct bundle_manifest *m, int root, struct err *
         close(fd);
     if (l.total > LINKS_NAMED)
         buf_printf(&l.text, " and %ju more", (uintmax_t)(l.total - LINKS_NAMED));
-    int rc = l.total ? err_set(err, ERR_REFUSED, "manifest.json.artifacts: symbolic link%s on a listed path: %s",
-                               l.total > 1 ? "s" : "", buf_str(&l.text))
+    int rc = l.total ? err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_UNSAFE),
+                                "manifest.json.artifacts: symbolic link%s on a listed path: %s", l.total > 1 ? "s" : "",
+                                buf_str(&l.text))
                      : 0;
     buf_free(&l.text);
     buf_free(&dir);

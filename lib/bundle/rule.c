@@ -31,7 +31,7 @@ static void check_root(const struct bundle_manifest *m, const struct marker *mar
     struct state_root root;
     struct err err = ERR_INIT;
     if (state_root_parse(marker->state_root, a, &root, where, &err) != 0) {
-        bundle_fault(f, where, "%s", err.text);
+        bundle_fault_err(f, CODE_MARKER_MALFORMED, where, &err);
         return;
     }
     const char *named = root.kind == ROOT_OWN ? "its own" : marker->state_root;
@@ -41,8 +41,8 @@ static void check_root(const struct bundle_manifest *m, const struct marker *mar
                 : root.kind == ROOT_LOCAL ? m->state_root != NULL
                                           : m->state_root && strcmp(m->state_root, "checkpoint/_state") == 0;
     if (!same)
-        bundle_fault(f, where, "the marker's state root is %.300s, the manifest's %s", buf_str(&found),
-                     m->state_root ? m->state_root : "null");
+        bundle_fault(f, BECAUSE(CODE_MARKER_OTHER), where, "the marker's state root is %.300s, the manifest's %s",
+                     buf_str(&found), m->state_root ? m->state_root : "null");
     buf_free(&found);
 }
 
@@ -54,19 +54,24 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)
     struct marker marker;
     const char *path;
     if (bundle_marker(b, m->checkpoint, &a, &marker, &path, &err) != 0) {
-        bundle_fault(bundle_find(m, path) ? &f->failed : &f->unavailable, path, "%s", err.text);
+        bundle_fault_err(bundle_find(m, path) ? &f->failed : &f->unavailable,
+                         bundle_find(m, path) ? CODE_MARKER_MALFORMED : CODE_MARKER_MISSING, path, &err);
     } else {
         if (strcmp(marker.job, m->job) != 0)
-            bundle_fault(&f->failed, path, "the marker is of job '%s', the manifest of '%s'", marker.job, m->job);
+            bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
+                         "the marker is of job '%s', the manifest of '%s'", marker.job, m->job);
         if (marker.checkpoint != m->checkpoint)
-            bundle_fault(&f->failed, path, "the marker is of checkpoint %ju, the manifest of %ju",
-                         (uintmax_t)marker.checkpoint, (uintmax_t)m->checkpoint);
+            bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
+                         "the marker is of checkpoint %ju, the manifest of %ju", (uintmax_t)marker.checkpoint,
+                         (uintmax_t)m->checkpoint);
         if (marker.generation != m->generation)
-            bundle_fault(&f->failed, path, "the marker is of generation %ju, the manifest of %ju",
-                         (uintmax_t)marker.generation, (uintmax_t)m->generation);
+            bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
+                         "the marker is of generation %ju, the manifest of %ju", (uintmax_t)marker.generation,
+                         (uintmax_t)m->generation);
         if (marker.n_subtasks != m->n_subtasks ||
             (m->n_subtasks && memcmp(marker.subtasks, m->subtasks, m->n_subtasks * sizeof *m->subtasks) != 0))
-            bundle_fault(&f->failed, path, "the marker's participants are not the manifest's");
+            bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
+                         "the marker's participants are not the manifest's");
         check_root(m, &marker, path, &a, &f->failed);
     }
     bundle_used(f, path);
@@ -119,7 +124,7 @@ static int restored_of(const struct bundle *b, struct arena *a, struct markers *
         if (rc == 1 && strcmp(out->restored.job, b->m.job) != 0)
             rc = err_set(&err, ERR_REFUSED, "'%s' is of job '%s'", path.p, out->restored.job);
         if (rc < 0)
-            bundle_fault(&f->failed, path.p, "%s", err.text);
+            bundle_fault_err(&f->failed, CODE_MARKER_MALFORMED, path.p, &err);
         out->has_restored = rc == 1;
     }
     buf_free(&rel);
@@ -133,16 +138,17 @@ static void check_choice(const struct bundle_manifest *m, const struct markers *
     uint64_t choice = 0;
     bool confirmed = m->rule == RULE_CONFIRMED, found = restore_point(k, confirmed, &choice);
     if (found != m->has_choice)
-        bundle_fault(&f->failed, "manifest.json", "the rule %s over the bundle's markers, the manifest records %s",
+        bundle_fault(&f->failed, BECAUSE(CODE_RESTORE_RULE_DIFFERS), "manifest.json",
+                     "the rule %s over the bundle's markers, the manifest records %s",
                      found ? "chooses a checkpoint" : "chooses none", m->has_choice ? "a choice" : "none");
     else if (found && choice != m->choice)
-        bundle_fault(&f->failed, "manifest.json",
+        bundle_fault(&f->failed, BECAUSE(CODE_RESTORE_RULE_DIFFERS), "manifest.json",
                      "the rule chooses %ju over the bundle's markers, the manifest records %ju", (uintmax_t)choice,
                      (uintmax_t)m->choice);
     if (confirmed)
-        bundle_fault(&f->notes, "manifest.json",
-                     "a takeover asks the sinks' systems about transactions in doubt and may move this "
-                     "point; offline nothing says how far");
+        bundle_remark(&f->notes, "manifest.json",
+                      "a takeover asks the sinks' systems about transactions in doubt and may move this "
+                      "point; offline nothing says how far");
 }
 
 void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f)
@@ -151,7 +157,7 @@ void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f)
     struct markers k = {0};
     bundle_used(f, "manifest.json");
     if (b->m.rule == RULE_NONE) {
-        bundle_fault(&f->unavailable, "manifest.json",
+        bundle_fault(&f->unavailable, BECAUSE(CODE_RESTORE_RULE_UNKNOWN), "manifest.json",
                      "the bundle does not say whether the job's sinks need commit confirmation");
     } else {
         markers_of(&b->m, &a, &k);

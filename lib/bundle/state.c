@@ -53,25 +53,28 @@ static void read_document(const struct bundle *b, const char *path, const struct
     const char *p = text->p ? text->p : "";
     char sha[SHA256_HEX + 1];
     if (spend(&(struct spent){0, 0}, text, path, &err) != 0)
-        bundle_fault(&f->unsupported, path, "%s", err.text);
+        bundle_fault_err(&f->unsupported, CODE_STATE_UNREADABLE, path, &err);
     else if (snapshot_parse(p, text->len, path, &arena, &s, &err) != 0)
-        bundle_fault(is_foreign(p, text->len) ? &f->unsupported : &f->failed, path, "%s", err.text);
+        bundle_fault_err(is_foreign(p, text->len) ? &f->unsupported : &f->failed,
+                         is_foreign(p, text->len) ? CODE_STATE_UNREADABLE : CODE_STATE_MALFORMED, path, &err);
     else if (strcmp(s.job, b->m.job) != 0)
-        bundle_fault(&f->failed, path, "'%s' is of job '%s'", path, s.job);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of job '%s'", path, s.job);
     else if (s.subtask != at->subtask)
-        bundle_fault(&f->failed, path, "'%s' is the state of subtask %ju", path, (uintmax_t)s.subtask);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is the state of subtask %ju", path,
+                     (uintmax_t)s.subtask);
     else if (s.is_start != at->is_start)
-        bundle_fault(&f->failed, path, "'%s' is %sthe start of a run", path, s.is_start ? "" : "not ");
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is %sthe start of a run", path,
+                     s.is_start ? "" : "not ");
     else if ((s.is_start ? s.first_epoch : s.checkpoint) != at->id)
-        bundle_fault(&f->failed, path, "'%s' is of %s %ju", path, s.is_start ? "epoch" : "checkpoint",
-                     (uintmax_t)(s.is_start ? s.first_epoch : s.checkpoint));
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of %s %ju", path,
+                     s.is_start ? "epoch" : "checkpoint", (uintmax_t)(s.is_start ? s.first_epoch : s.checkpoint));
     else if (side && side->checkpoint != s.checkpoint)
-        bundle_fault(&f->failed, path, "'%s' is of checkpoint %ju, its sidecar of %ju", path, (uintmax_t)s.checkpoint,
-                     (uintmax_t)side->checkpoint);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of checkpoint %ju, its sidecar of %ju", path,
+                     (uintmax_t)s.checkpoint, (uintmax_t)side->checkpoint);
     else {
         sha256_of(p, text->len, sha);
-        bundle_fault(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind,
-                     (uintmax_t)s.subtask, s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
+        bundle_remark(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind,
+                      (uintmax_t)s.subtask, s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
     }
     arena_free(&arena);
 }
@@ -88,15 +91,16 @@ static void decode_file(const struct bundle *b, const char *path, struct bundle_
     buf_printf(&meta, "%s.meta", path);
     buf_str(&meta);
     if (!bundle_place(&b->m, path, &at))
-        bundle_fault(&f->failed, path, "'%s' does not lie where state does", path);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' does not lie where state does", path);
     else if (!bundle_find(&b->m, meta.p))
-        bundle_fault(&f->unavailable, path, "'%s' has no sidecar in the bundle, and a restart reads none without",
-                     path);
+        bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), path,
+                     "'%s' has no sidecar in the bundle, and a restart reads none without", path);
     else if (bundle_read(b, path, BUNDLE_STATE_MAX, &text, &err) != 0)
-        bundle_fault(err.kind == ERR_BOUND ? &f->unsupported : &f->failed, path, "%s", err.text);
+        bundle_fault_err(err.kind == ERR_BOUND ? &f->unsupported : &f->failed,
+                         err.kind == ERR_BOUND ? CODE_STATE_UNREADABLE : CODE_STATE_MALFORMED, path, &err);
     else if (bundle_sidecar(b, meta.p, &side, &err) != 0 ||
              sidecar_verify(&side, text.p ? text.p : "", text.len, path, &err) != 0)
-        bundle_fault(&f->failed, path, "%s", err.text);
+        bundle_fault_err(&f->failed, CODE_STATE_MALFORMED, path, &err);
     else
         read_document(b, path, &at, &text, &side, f);
     buf_free(&text);
@@ -163,11 +167,13 @@ static void decode_changelog(const struct bundle *b, const char *path, struct bu
     if (rc == 0)
         read_document(b, path, &at, &state, NULL, f);
     else
-        bundle_fault(err.kind == ERR_MISSING ? &f->unavailable
-                     : err.kind == ERR_BOUND ? &f->unsupported
-                                             : &f->failed,
-                     path, "%s%s%s", err.kind == ERR_MISSING ? path : "", err.kind == ERR_MISSING ? ": " : "",
-                     err.text);
+        bundle_fault(
+            err.kind == ERR_MISSING ? &f->unavailable
+            : err.kind == ERR_BOUND ? &f->unsupported
+                                    : &f->failed,
+            err.cause.code != CODE_NONE ? &err.cause
+                                        : BECAUSE(err.kind == ERR_BOUND ? CODE_STATE_UNREADABLE : CODE_STATE_MALFORMED),
+            path, "%s%s%s", err.kind == ERR_MISSING ? path : "", err.kind == ERR_MISSING ? ": " : "", err.text);
     for (size_t i = 0; texts && i < c.n_handles; i++)
         buf_free(&texts[i]);
     free(texts);
@@ -186,7 +192,7 @@ static size_t decode_rocksdb(const struct bundle *b, size_t i, const char *scrat
     struct buf dir = BUF_INIT, state = BUF_INIT;
     struct err err = ERR_INIT;
     if (!bundle_place(&b->m, path, &at) || !at.dir_len) {
-        bundle_fault(&f->failed, path, "'%s' does not lie where state does", path);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' does not lie where state does", path);
         return i + 1;
     }
     buf_add(&dir, path, at.dir_len);
@@ -196,14 +202,18 @@ static size_t decode_rocksdb(const struct bundle *b, size_t i, const char *scrat
            b->m.artifacts[end].path[dir.len] == '/')
         end++;
     if (!bundle_has_rocksdb())
-        bundle_fault(&f->unsupported, dir.p, "'%s' was written by RocksDB, and this build has none", dir.p);
+        bundle_fault(&f->unsupported, BECAUSE(CODE_STATE_UNREADABLE), dir.p,
+                     "'%s' was written by RocksDB, and this build has none", dir.p);
     else if (bundle_rocksdb_read(b, dir.p, scratch, &state, &err) == 0)
         read_document(b, dir.p, &at, &state, NULL, f);
     else
-        bundle_fault(err.kind == ERR_TROUBLE ? &f->unavailable
-                     : err.kind == ERR_BOUND ? &f->unsupported
-                                             : &f->failed,
-                     dir.p, "%s", err.text);
+        bundle_fault_err(err.kind == ERR_TROUBLE ? &f->unavailable
+                         : err.kind == ERR_BOUND ? &f->unsupported
+                                                 : &f->failed,
+                         err.kind == ERR_TROUBLE ? CODE_STATE_UNREAD
+                         : err.kind == ERR_BOUND ? CODE_STATE_UNREADABLE
+                                                 : CODE_STATE_MALFORMED,
+                         dir.p, &err);
     buf_free(&dir);
     buf_free(&state);
     return end;
@@ -229,7 +239,8 @@ void bundle_check_state(const struct bundle *b, const char *scratch, const volat
     for (size_t i = 0; i < m->n_artifacts;) {
         bool is_state = bundle_role_is_state(m->artifacts[i].role);
         if (stop && *stop) {
-            bundle_fault(&f->unavailable, "manifest.json", "interrupted before every state was read");
+            bundle_fault(&f->unavailable, BECAUSE(CODE_INTERRUPTED), "manifest.json",
+                         "interrupted before every state was read");
             return;
         }
         /* What a run started with is no state of a checkpoint: alone it does not make one that was looked at. */
@@ -238,8 +249,8 @@ void bundle_check_state(const struct bundle *b, const char *scratch, const volat
     }
     for (size_t i = 0; i < m->n_participants; i++)
         if (strcmp(m->participants[i].form, FORM_REMOTE) == 0)
-            bundle_fault(&f->unavailable, "manifest.json", "subtask %ju's state lies in an object store",
-                         (uintmax_t)m->participants[i].subtask);
+            bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_REMOTE), "manifest.json",
+                         "subtask %ju's state lies in an object store", (uintmax_t)m->participants[i].subtask);
     if (!any && f->unavailable.total == 0)
-        bundle_fault(&f->unavailable, "manifest.json", "the bundle holds no state");
+        bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), "manifest.json", "the bundle holds no state");
 }

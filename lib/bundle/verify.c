@@ -187,20 +187,22 @@ struct look {
     struct bundle_verified *out;
 };
 
-static void on_entry(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
+static void on_entry(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
 {
     struct look *l = ctx;
     bool listed = bundle_find(&l->b->m, path) != NULL;
     if (trouble)
-        bundle_fault(&l->out->unlisted, path, "cannot be listed in full: '%s': %s", path, trouble);
+        bundle_fault(&l->out->unlisted, BECAUSE(CODE_ARTIFACT_UNLISTED), path, "cannot be listed in full: '%s': %s",
+                     path, walk_trouble(trouble));
     else if (S_ISDIR(mode) || listed) /* a listed path that is no file is the reading thread's to say */
         return;
     else if (S_ISREG(mode) && (strcmp(name, ".DS_Store") == 0 || strncmp(name, "._", 2) == 0))
-        bundle_fault(&l->out->ignored, path, "%s", path);
+        bundle_remark(&l->out->ignored, path, "%s", path);
     else if (!S_ISREG(mode))
-        bundle_fault(&l->out->unlisted, path, "no regular file: '%s' (%s)", path, walk_kind(mode));
+        bundle_fault(&l->out->unlisted, BECAUSE(CODE_ARTIFACT_UNLISTED), path, "no regular file: '%s' (%s)", path,
+                     walk_kind(mode));
     else
-        bundle_fault(&l->out->unlisted, path, "unlisted: '%s'", path);
+        bundle_fault(&l->out->unlisted, BECAUSE(CODE_ARTIFACT_UNLISTED), path, "unlisted: '%s'", path);
 }
 
 /* The walk needs one thread, which then helps the others. */
@@ -237,7 +239,9 @@ int bundle_verify(struct bundle *b, bool keep, struct bundle_verified *out, cons
     run(&w, out);
     for (size_t i = 0; i < n; i++) {
         if (w.fault[i])
-            bundle_fault(w.missing[i] ? &out->missing : &out->changed, b->m.artifacts[i].path, "%s", w.fault[i]);
+            bundle_fault(w.missing[i] ? &out->missing : &out->changed,
+                         BECAUSE(w.missing[i] ? CODE_ARTIFACT_MISSING : CODE_ARTIFACT_CHANGED), b->m.artifacts[i].path,
+                         "%s", w.fault[i]);
         free(w.fault[i]);
     }
     out->files = n;

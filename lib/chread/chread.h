@@ -12,6 +12,7 @@
 
 #include "cells/cells.h"
 #include "http/http.h"
+#include "stream/codes.h"
 #include "stream/names.h"
 #include "types/types.h"
 
@@ -19,12 +20,12 @@
 struct chread_why {
     bool refused;       /* another server or table than the evidence's: exit 2 */
     enum status status; /* STATUS_UNAVAILABLE or STATUS_UNSUPPORTED */
-    enum next_action next;
+    struct cause cause;
     char reason[1000];
 };
 
 /* Fill *why and return -1. */
-int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+int chread_say(struct chread_why *why, enum status status, const struct cause *cause, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* ---- decoding ---- */
@@ -43,8 +44,10 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
                                           chread_row_fn *fn, void *ctx);
 /* Column i is selected as an expression: its name in a Native block is the server's own. */
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i);
+/* No result has more rows than that: the next one is ERR_BOUND, before it is given on. Without this call any number. */
+void chread_decoder_most(struct chread_decoder *d, uint64_t rows);
 /* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
- * max_bytes, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
+ * max_bytes or the most rows, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err);
 /* The result is through: -1 (ERR_TROUBLE) in the middle of a row or block. */
 int chread_decode_end(struct chread_decoder *d, struct err *err);
@@ -100,7 +103,8 @@ struct chread {
     size_t n_settings;
     struct chread_limits limits;
     uint64_t bytes, queries; /* of answers, statements that read the table */
-    int code;                /* ClickHouse's code of the last answer, 0 for none */
+    int code;                /* ClickHouse's code of the last answer of texts, 0 for none */
+    bool unproven;           /* it was whole, and did not prove to be the server's own */
 };
 
 /* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and
@@ -212,9 +216,9 @@ struct chread_reads {
 struct chread_unstable {
     struct buf list;   /* JSON strings with commas between */
     struct buf reason; /* the same for a person; "" where the table stood still */
-    enum next_action next;
+    struct cause cause;
 };
-#define CHREAD_UNSTABLE_INIT ((struct chread_unstable){BUF_INIT, BUF_INIT, NEXT_NONE})
+#define CHREAD_UNSTABLE_INIT ((struct chread_unstable){.cause = {.code = CODE_NONE}})
 
 /* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u, whose
  * buffers are the caller's to free. */

@@ -30,6 +30,9 @@ int decode_row(struct chread_decoder *d, struct err *err)
     buf_addc(&d->row, ']');
     if (d->row.len > d->max_bytes)
         return err_set(err, ERR_BOUND, "row %" PRIu64 " is longer than %zu bytes", d->rows + 1, d->max_bytes);
+    if (d->rows == d->most)
+        return err_set(err, ERR_BOUND, "the answer has more rows than the %" PRIu64 " that were asked for at most",
+                       d->most);
     d->rows++;
     if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
         if (err)
@@ -48,6 +51,7 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->fn = fn;
     d->ctx = ctx;
     d->max_bytes = max_bytes;
+    d->most = UINT64_MAX;
     d->plan = xcalloc(cols->n, sizeof *d->plan);
     d->native = xcalloc(cols->n, sizeof *d->native);
     for (size_t i = 0; i < cols->n; i++) {
@@ -60,6 +64,11 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i)
 {
     d->plan[i].unnamed = true;
+}
+
+void chread_decoder_most(struct chread_decoder *d, uint64_t rows)
+{
+    d->most = rows;
 }
 
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err)

@@ -29,7 +29,7 @@ struct chread_decoder {
     chread_row_fn *fn;
     void *ctx;
     size_t max_bytes;
-    uint64_t rows;
+    uint64_t rows, most;
     struct buf in;  /* a block or row that is not whole yet */
     struct buf row; /* the cells being built */
     /* Native */

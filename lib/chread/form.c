@@ -100,19 +100,19 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     const struct chread_column *found = find(t, c);
     struct type type;
     if (!type_supported(&c->type))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, a type without cells",
-                          c->name, c->type.name);
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
+                          "column '%s' is %s, a type without cells", c->name, c->type.name);
     if (!found)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is not in the table any more",
-                          c->name);
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_MISSING, {"column", c->name}),
+                          "column '%s' is not in the table any more", c->name);
     bool same = type_parse(found->type, strlen(found->type), &type, NULL) == 0 && type_equal(&type, &c->type);
     type_free(&type);
     if (!same)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' was %s and is %s", c->name,
-                          c->type.name, found->type);
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),
+                          "column '%s' was %s and is %s", c->name, c->type.name, found->type);
     if (*found->kind != '\0' && strcmp(found->kind, "DEFAULT") != 0)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "column '%s' is computed by the table now (%s)",
-                          c->name, found->kind);
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),
+                          "column '%s' is computed by the table now (%s)", c->name, found->kind);
     return 0;
 }
 
@@ -124,18 +124,18 @@ static bool no_uuid(const char *uuid)
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why)
 {
     if (no_uuid(t->server_uuid))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER,
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
                           "the server has no UUID, so that it cannot be told from another");
     if (strcmp(t->engine, "MergeTree") != 0)
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
                           "the table's engine is %s, and only a plain MergeTree can be judged",
                           *t->engine != '\0' ? t->engine : "unknown");
     if (no_uuid(t->table_uuid))
         return chread_say(
-            why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
     if (chread_has_ttl(t->create_table_query) || chread_has_ttl(t->engine_full))
-        return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE,
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
                           "the table's definition has a TTL, by which rows or values vanish");
     for (size_t i = 0; i < cols->n; i++)
         if (form_of_column(t, &cols->at[i], why) != 0)

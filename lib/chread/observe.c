@@ -13,12 +13,13 @@ static const struct chread_mutation *find_mutation(const struct chread_table *t,
     return NULL;
 }
 
-static void add_unstable(struct chread_unstable *u, enum next_action next, const char *what)
+static void add_unstable(struct chread_unstable *u, const struct cause *cause, const char *what)
 {
     buf_adds(&u->list, u->list.len > 0 ? "," : "");
     json_put_s(&u->list, what);
     buf_printf(&u->reason, "%s%s", u->reason.len > 0 ? "; " : "", what);
-    u->next = u->next == NEXT_NONE ? next : u->next;
+    if (u->cause.code == CODE_NONE)
+        u->cause = *cause;
 }
 
 void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u)
@@ -28,18 +29,18 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
         if (!first->mutations[i].done) {
             buf_reset(&text);
             buf_printf(&text, "mutation %s in progress", first->mutations[i].id);
-            add_unstable(u, NEXT_WAIT_MUTATION, buf_str(&text));
+            add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", first->mutations[i].id}), buf_str(&text));
         }
     for (size_t i = 0; i < last->n_mutations; i++)
         if (!find_mutation(first, last->mutations[i].id)) {
             buf_reset(&text);
             buf_printf(&text, "mutation %s began while the table was read", last->mutations[i].id);
-            add_unstable(u, NEXT_WAIT_MUTATION, buf_str(&text));
+            add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", last->mutations[i].id}), buf_str(&text));
         }
     buf_reset(&text);
     if (!chread_same(first, last, &text)) {
         msg_mask(&shown, text.p, text.len);
-        add_unstable(u, NEXT_READ_QUIET, buf_str(&shown));
+        add_unstable(u, BECAUSE(CODE_DEFINITION_CHANGED), buf_str(&shown));
     }
     buf_free(&text);
     buf_free(&shown);
@@ -141,6 +142,7 @@ static void put_request(struct json_w *w, const struct chread *c)
 {
     const struct chread_options *o = c->o;
     jw_obj(w, "settings");
+    put_text(w, "wait_end_of_query", "1"); /* with every statement, by http */
     for (size_t i = 0; i < c->n_settings; i++)
         put_text(w, c->settings[i].name, c->settings[i].value);
     jw_u64(w, "max_result_rows", o->max_rows);

@@ -10,9 +10,9 @@
 /* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it
  * next, whatever this answer was. */
 static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
-               size_t columns, struct texts *x, const char *what, struct chread_why *why)
+               size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why)
 {
-    int status = session_texts(c, sql, columns, x, what, why);
+    int status = session_texts(c, sql, columns, asked, x, what, why);
     if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
         return -1;
     return status != 0;
@@ -24,7 +24,7 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
     for (size_t i = 0; i < x->n; i++) {
         struct chread_part *p = &parts->at[parts->n];
         if (!scan_u64(x->rows[i][1], strlen(x->rows[i][1]), &p->rows))
-            return -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+            return -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                                "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
         p->name = xstrdup(x->rows[i][0]);
         parts->n++;
@@ -49,9 +49,9 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     buf_adds(&sql, " AND table = ");
     http_quote_string(&sql, expect->table, strlen(expect->table));
     buf_adds(&sql, " ORDER BY name");
-    int status = ask(c, expect, t, buf_str(&sql), 3, &x, "reading system.parts", why);
-    if (status > 0 && why->next == NEXT_GRANT_SELECT)
-        why->next = NEXT_GRANT_PARTS;
+    int status = ask(c, expect, t, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.parts", why);
+    if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
+        why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});
     if (status == 0)
         status = take_parts(&x, parts, why);
     texts_free(&x);
@@ -71,9 +71,9 @@ static int count_once(struct chread *c, const struct chread_expect *expect, cons
     http_quote_ident(&sql, expect->table, strlen(expect->table));
     if (deleted)
         buf_adds(&sql, " SETTINGS apply_deleted_mask = 0");
-    int status = ask(c, expect, t, buf_str(&sql), 1, &x, "counting the rows", why);
+    int status = ask(c, expect, t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "counting the rows", why);
     if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
-        status = -chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        status = -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                              "counting the rows: the server gave no number");
     texts_free(&x);
     buf_free(&sql);

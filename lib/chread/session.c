@@ -9,13 +9,9 @@
 #include "chread/decode.h"
 #include "chread/session.h"
 
-#define SYSTEM_ROWS 100000 /* rows of a system table that are still taken for an answer */
-#define SYSTEM_BYTES ((size_t)64 << 20)
-
 /* Known to every line that is read, so that even the first statement is not cut or widened by a profile. */
 static const struct http_setting always[] = {
     {"readonly", "2"},
-    {"wait_end_of_query", "1"},
     {"limit", "0"},
     {"offset", "0"},
     {"result_overflow_mode", "throw"},
@@ -54,7 +50,7 @@ static const struct http_setting where_known[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-int chread_say(struct chread_why *why, enum status status, enum next_action next, const char *fmt, ...)
+int chread_say(struct chread_why *why, enum status status, const struct cause *cause, const char *fmt, ...)
 {
     struct buf b = BUF_INIT, shown = BUF_INIT;
     va_list ap;
@@ -67,40 +63,20 @@ int chread_say(struct chread_why *why, enum status status, enum next_action next
     if (n >= sizeof why->reason)
         for (n = sizeof why->reason - 1; n > 0 && ((unsigned char)shown.p[n] & 0xc0) == 0x80; n--)
             continue;
-    *why = (struct chread_why){.status = status, .next = next};
+    struct cause own = *cause; /* which may be the one that why holds */
+    *why = (struct chread_why){.status = status, .cause = own};
     memcpy(why->reason, shown.p, n);
     buf_free(&b);
     buf_free(&shown);
     return -1;
 }
 
-static enum next_action next_of(int code)
-{
-    static const struct {
-        int code;
-        enum next_action next;
-    } known[] = {
-        {497, NEXT_GRANT_SELECT},   {60, NEXT_RIGHT_SERVER}, {81, NEXT_RIGHT_SERVER},        {164, NEXT_ALLOW_SETTINGS},
-        {452, NEXT_ALLOW_SETTINGS}, {396, NEXT_RAISE_BOUND}, {159, NEXT_RAISE_BOUND},        {160, NEXT_RAISE_BOUND},
-        {241, NEXT_RAISE_BOUND},    {158, NEXT_RAISE_BOUND}, {307, NEXT_RAISE_BOUND},        {62, NEXT_RAISE_BOUND},
-        {168, NEXT_RAISE_BOUND},    {191, NEXT_RAISE_BOUND}, {115, NEXT_UNSUPPORTED_SERVER},
-    };
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (known[i].code == code)
-            return known[i].next;
-    return NEXT_CHECK_CONNECTION;
-}
-
 int session_why(const struct http_answer *a, const char *what, struct chread_why *why)
 {
-    if (a->outcome != HTTP_ANSWERED)
-        return chread_say(why, STATUS_UNAVAILABLE,
-                          a->timed_out && a->outcome != HTTP_NOT_SENT ? NEXT_RAISE_BOUND : NEXT_CHECK_CONNECTION,
-                          "%s: %s", what, a->text);
-    if (a->code == 164 || a->code == 452)
-        return chread_say(why, STATUS_UNAVAILABLE, NEXT_ALLOW_SETTINGS, "%s: the user may not send settings: %s", what,
-                          a->text);
-    return chread_say(why, STATUS_UNAVAILABLE, next_of(a->code), "%s: %s", what, a->text);
+    struct cause cause = http_cause(a);
+    return chread_say(why, STATUS_UNAVAILABLE, &cause,
+                      cause.code == CODE_SETTINGS_NOT_ALLOWED ? "%s: the user may not send settings: %s" : "%s: %s",
+                      what, a->text);
 }
 
 const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,
@@ -116,11 +92,14 @@ const struct http_setting *session_settings(struct chread *c, uint64_t max_rows,
 
 /* ---- answers of texts ---- */
 
-static int split(const struct buf *b, size_t columns, struct texts *t)
+/* 0, or -1 for what is no such answer; a row more than was asked is kept from being taken, and is one too many. */
+static int split(const struct buf *b, size_t columns, uint64_t most, struct texts *t)
 {
     const unsigned char *p = (const unsigned char *)b->p;
     size_t left = b->len;
     while (left > 0) {
+        if (t->n == most)
+            return -1;
         char **row = arena_alloc(&t->arena, columns * sizeof *row);
         for (size_t i = 0; i < columns; i++) {
             uint64_t len = 0;
@@ -147,28 +126,33 @@ void texts_free(struct texts *t)
     *t = (struct texts)TEXTS_INIT;
 }
 
-int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what,
-                  struct chread_why *why)
+int session_texts(struct chread *c, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+                  const char *what, struct chread_why *why)
 {
     struct buf b = BUF_INIT, text = BUF_INIT;
     struct http_answer a;
     struct http_setting *keep;
     char number[24];
     buf_printf(&text, "%s FORMAT RowBinary", sql);
-    const struct http_setting *settings = session_settings(c, SYSTEM_ROWS, &keep, number);
-    enum http_outcome got = http_text(c->http, buf_str(&text), settings, SYSTEM_BYTES, &b, &a);
+    const struct http_setting *settings = session_settings(c, asked.rows, &keep, number);
+    enum http_outcome got = http_text(c->http, buf_str(&text), settings, asked.bytes, &b, &a);
     free(keep);
     c->code = a.code;
+    c->unproven = a.unproven;
     int status = 0;
     if (got == HTTP_ABORTED)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "%s: the answer is larger than %zu bytes",
-                            what, SYSTEM_BYTES);
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "%s: the answer is larger than %zu bytes", what, asked.bytes);
     else if (got != HTTP_DONE)
         status = session_why(&a, what, why);
-    else if (split(&b, columns, t) != 0 || !a.has_summary || a.result_rows != t->n)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
-                            "%s: the answer's end is not proven: the server counted %s rows and %zu came", what,
-                            a.has_summary ? "other" : "no", t->n);
+    else if (split(&b, columns, asked.rows, t) != 0)
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "%s: the answer is not the %llu rows of %zu texts, at most, that were asked for", what,
+                            (unsigned long long)asked.rows, columns);
+    else if (a.result_rows != t->n)
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "%s: the answer's end is not proven: the server counted %llu rows and %zu came", what,
+                            (unsigned long long)a.result_rows, t->n);
     t->new_connection = a.new_connection;
     buf_free(&b);
     buf_free(&text);
@@ -219,7 +203,7 @@ static int read_settings(struct chread *c, struct chread_why *why)
     for (size_t i = 0; i < COUNT(where_known); i++)
         buf_printf(&sql, ", '%s'", where_known[i].name);
     buf_adds(&sql, ") ORDER BY name");
-    int status = session_texts(c, buf_str(&sql), 2, &t, "reading system.settings", why);
+    int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
     for (size_t i = 0; status == 0 && i < t.n; i++) {
         const char *name = t.rows[i][0], *value = NULL;
@@ -253,11 +237,12 @@ bool chread_line_supported(const char *version, bool *tested)
 
 static int old_line(struct chread_why *why, const char *version)
 {
-    return chread_say(why, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_SERVER,
+    return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
                       "the server is ClickHouse %s; lines before 24.3 are not supported", version);
 }
 
-/* A server that does not know one of the settings is asked for its version alone, to be named. */
+/* A server that does not know one of the settings, or proves no answer, is asked for its version alone, to be named: an
+ * old one gives neither query id nor summary, and nothing but its refusal hangs on what it says here. */
 static int name_old_line(struct chread *c, struct chread_why *why)
 {
     static const struct http_setting bare[] = {{"readonly", "2"}, {NULL, NULL}};
@@ -266,8 +251,9 @@ static int name_old_line(struct chread *c, struct chread_why *why)
     struct texts t = TEXTS_INIT;
     bool tested;
     int status = -1;
-    if (http_text(c->http, "SELECT version() FORMAT RowBinary", bare, 4096, &b, &a) == HTTP_DONE &&
-        split(&b, 1, &t) == 0 && t.n == 1 && !chread_line_supported(t.rows[0][0], &tested)) {
+    http_text(c->http, "SELECT version() FORMAT RowBinary", bare, HTTP_ASKED_WORDS.bytes, &b, &a);
+    if ((a.outcome == HTTP_DONE || a.unproven) && split(&b, 1, 1, &t) == 0 && t.n == 1 &&
+        !chread_line_supported(t.rows[0][0], &tested)) {
         struct buf shown = BUF_INIT;
         msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
         status = old_line(why, buf_str(&shown));
@@ -286,16 +272,18 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
     if (!c->http) {
-        chread_say(why, STATUS_UNAVAILABLE, NEXT_FIX_USAGE, "%s", err.text);
+        struct cause cause = code_of_err(&err, CODE_USAGE);
+        chread_say(why, STATUS_UNAVAILABLE, &cause, "%s", err.text);
         why->refused = err.kind == ERR_REFUSED;
         return -1;
     }
     add_always(c);
-    int status = session_texts(c, "SELECT version()", 1, &t, "connecting", why);
-    if (status != 0 && c->code == 115)
+    int status = session_texts(c, "SELECT version()", 1, HTTP_ASKED_WORDS, &t, "connecting", why);
+    if (status != 0 && (c->code == 115 || c->unproven))
         status = name_old_line(c, why);
     else if (status == 0 && t.n != 1)
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "connecting: the server gave no version");
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "connecting: the server gave no version");
     else if (status == 0 && !chread_line_supported(t.rows[0][0], &tested))
         status = old_line(why, t.rows[0][0]);
     texts_free(&t);

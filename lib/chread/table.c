@@ -25,9 +25,10 @@ struct look {
     bool first_new, moved;
 };
 
-static int ask(struct look *l, const char *sql, size_t columns, struct texts *t, const char *what)
+static int ask(struct look *l, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+               const char *what)
 {
-    int status = session_texts(l->c, sql, columns, t, what, l->why);
+    int status = session_texts(l->c, sql, columns, asked, t, what, l->why);
     if (l->statements++ == 0)
         l->first_new = t->new_connection;
     else if (t->new_connection)
@@ -42,9 +43,9 @@ static int read_server(struct look *l, struct chread_table *t)
     int status = ask(
         l,
         "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))",
-        5, &x, "reading the server's identity");
+        5, HTTP_ASKED_WORDS, &x, "reading the server's identity");
     if (status == 0 && x.n != 1)
-        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION, "the server gave no identity");
+        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN), "the server gave no identity");
     if (status == 0) {
         t->server_uuid = xstrdup(x.rows[0][0]);
         t->server_version = xstrdup(x.rows[0][1]);
@@ -73,13 +74,13 @@ static int read_table(struct look *l, struct chread_table *t)
         &sql,
         "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
     where_table(&sql, l->expect, "name");
-    int status = ask(l, buf_str(&sql), 6, &x, "reading system.tables");
+    int status = ask(l, buf_str(&sql), 6, HTTP_ASKED_ROW, &x, "reading system.tables");
     if (status == 0 && x.n != 1) {
         struct buf name = BUF_INIT;
         http_quote_ident(&name, l->expect->database, strlen(l->expect->database));
         buf_addc(&name, '.');
         http_quote_ident(&name, l->expect->table, strlen(l->expect->table));
-        status = chread_say(l->why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER,
+        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_MISSING, {"table", buf_str(&name)}),
                             "the server shows this user no table %s: it is not there, or may not be seen",
                             buf_str(&name));
         buf_free(&name);
@@ -102,7 +103,7 @@ static int read_columns(struct look *l, struct chread_table *t)
     buf_adds(&sql, "SELECT name, type, toString(default_kind) FROM system.columns");
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY position");
-    int status = ask(l, buf_str(&sql), 3, &x, "reading system.columns");
+    int status = ask(l, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.columns");
     if (status == 0) {
         t->columns = xcalloc(x.n, sizeof *t->columns);
         t->n_columns = x.n;
@@ -123,7 +124,7 @@ static int read_mutations(struct look *l, struct chread_table *t)
         "SELECT mutation_id, command, toString(toUnixTimestamp(create_time)), toString(is_done) FROM system.mutations");
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY create_time, mutation_id");
-    int status = ask(l, buf_str(&sql), 4, &x, "reading system.mutations");
+    int status = ask(l, buf_str(&sql), 4, HTTP_ASKED_LIST, &x, "reading system.mutations");
     if (status == 0) {
         t->mutations = xcalloc(x.n, sizeof *t->mutations);
         t->n_mutations = x.n;
@@ -152,7 +153,8 @@ static void read_window(struct look *l, struct chread_table *t)
     struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
     struct buf sql = BUF_INIT;
     buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", name);
-    bool got = ask(&aside, buf_str(&sql), 1, &x, "reading system.merge_tree_settings") == 0 && x.n == 1;
+    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
+               x.n == 1;
     t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
     l->moved = l->moved || aside.moved;
     texts_free(&x);
@@ -171,7 +173,7 @@ static void fill_texts(struct chread_table *t)
 
 static int refuse(struct chread_why *why, const char *what, const char *found, const char *expected)
 {
-    chread_say(why, STATUS_UNAVAILABLE, NEXT_RIGHT_SERVER, "the %s is %s, and the scope's is %s", what, found,
+    chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_SERVER_OTHER), "the %s is %s, and the scope's is %s", what, found,
                expected);
     why->refused = true;
     return -1;
@@ -200,7 +202,7 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
 static int not_kept(struct chread_why *why)
 {
     return chread_say(
-        why, STATUS_UNAVAILABLE, NEXT_CHECK_CONNECTION,
+        why, STATUS_UNAVAILABLE, BECAUSE(CODE_CONNECTION_NOT_KEPT),
         "the server, or a proxy before it, keeps no connection, so that it cannot be told whose answers they are");
 }
 
@@ -232,7 +234,8 @@ int chread_look_again(struct chread *c, const struct chread_expect *expect, cons
     if (status == 0 && (l.moved || l.first_new))
         status = not_kept(why);
     else if (status == 0 && !chread_same(t, &now, &differs))
-        status = chread_say(why, STATUS_UNAVAILABLE, NEXT_READ_QUIET, "over a new connection: %s", buf_str(&differs));
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_DEFINITION_CHANGED), "over a new connection: %s",
+                            buf_str(&differs));
     buf_free(&differs);
     chread_table_free(&now);
     return status;

@@ -12,11 +12,11 @@
 #define REASONS_MAX 6
 #define QUIET 2 /* barriers after the checkpoint that each sink subtask must show empty */
 
-static void say(struct cut *c, enum next_action next, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void say(struct cut *c, enum next_action next, const char *fmt, ...)
+static void say(struct cut *c, const struct cause *cause, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct cut *c, const struct cause *cause, const char *fmt, ...)
 {
     if (c->uncovered_reasons++ == 0)
-        c->uncovered_next = next;
+        c->uncovered_cause = *cause;
     else if (c->uncovered_reasons <= REASONS_MAX)
         buf_adds(&c->uncovered, "; ");
     if (c->uncovered_reasons > REASONS_MAX)
@@ -31,20 +31,22 @@ static void start(struct cut *c)
 {
     const struct scope *s = &c->scope;
     if (c->n_intervals == 0 || s->start == SCOPE_FROM_CHECKPOINT) {
-        say(c, NEXT_COLLECT_EPOCHS, "the bundle does not reach back to the run's start");
+        say(c, BECAUSE(CODE_EPOCHS_NOT_COLLECTED), "the bundle does not reach back to the run's start");
     } else if (s->start == SCOPE_FROM_RESTORE && s->restored_from > 0) {
-        say(c, NEXT_CHOOSE_CHECKPOINT, "the run began with the state of checkpoint %ju", (uintmax_t)s->restored_from);
+        say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS), "the run began with the state of checkpoint %ju",
+            (uintmax_t)s->restored_from);
     } else if (s->start == SCOPE_FROM_RESTORE) {
-        say(c, NEXT_CHOOSE_CHECKPOINT, "the run began at epoch %ju, after an attempt whose rows may be in the table",
+        say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS),
+            "the run began at epoch %ju, after an attempt whose rows may be in the table",
             (uintmax_t)c->intervals[0].iv.epoch);
     } else {
         for (size_t i = 0; i < c->n_ends; i++)
             if (!c->ends[i].has_from || !c->ends[i].from.is_start)
-                say(c, NEXT_COLLECT_STATE, "the bundle does not hold what source subtask %ju started with",
-                    (uintmax_t)c->ends[i].subtask);
+                say(c, BECAUSE(CODE_RUN_START_NOT_SHOWN),
+                    "the bundle does not hold what source subtask %ju started with", (uintmax_t)c->ends[i].subtask);
     }
     if (c->markers.has_restored && c->markers.restored.next > s->checkpoint)
-        say(c, NEXT_CHOOSE_CHECKPOINT,
+        say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS),
             "the job was restored from checkpoint %ju after checkpoint %ju: the table is not of one run",
             (uintmax_t)c->markers.restored.checkpoint, (uintmax_t)s->checkpoint);
 }
@@ -78,19 +80,19 @@ static struct interval *read_after(struct cut *c, size_t *n)
         size_t len;
         struct err err = ERR_INIT;
         if (!after(c, &m->artifacts[i], buf_str(&head), &subtask, &epoch) ||
-            !cut_read(c, m->artifacts[i].path, NEXT_COLLECT_AGAIN, &p, &len))
+            !cut_read(c, m->artifacts[i].path, CODE_INTERVAL_MISSING, &p, &len))
             continue;
         iv = &quiet[*n];
         if (interval_parse(p, len, m->artifacts[i].path, &c->a, iv, &err) != 0)
-            say(c, NEXT_RECORD_AGAIN, "%s", err.text);
+            say(c, BECAUSE(CODE_INTERVAL_MALFORMED), "%s", err.text);
         else if (strcmp(iv->job, m->job) != 0 || strcmp(iv->operator_id, c->sink) != 0 || iv->subtask != subtask ||
                  iv->epoch != epoch)
-            say(c, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", m->artifacts[i].path,
-                iv->job, iv->operator_id, (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
+            say(c, BECAUSE(CODE_INTERVAL_OTHER), "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju",
+                m->artifacts[i].path, iv->job, iv->operator_id, (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
         else if (is_quiet(iv))
             ++*n;
         else
-            say(c, NEXT_CHOOSE_CHECKPOINT, "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path,
+            say(c, BECAUSE(CODE_SINK_NOT_QUIET), "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path,
                 (uintmax_t)iv->seen, (uintmax_t)c->scope.checkpoint,
                 iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
     }
@@ -132,7 +134,7 @@ void cut_cover(struct cut *c)
         unsigned found = barriers_after(c, quiet, n, c->scope.subtasks[i]);
         bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;
         if (found < QUIET)
-            say(c, cut_short ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_AGAIN,
+            say(c, BECAUSE(cut_short ? CODE_EPOCHS_NOT_COLLECTED : CODE_SINK_QUIET_NOT_SHOWN),
                 "the bundle shows sink subtask %ju quiet for %u of %d barriers after checkpoint %ju",
                 (uintmax_t)c->scope.subtasks[i], found, QUIET, (uintmax_t)c->scope.checkpoint);
     }

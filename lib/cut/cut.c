@@ -7,11 +7,11 @@
 #define REASONS_MAX 20
 #define READ_MAX ((size_t)64 << 20)
 
-void cut_say(struct cut *c, enum status s, enum next_action next, const char *fmt, ...)
+void cut_say(struct cut *c, enum status s, const struct cause *cause, const char *fmt, ...)
 {
     if (s > c->status) {
         c->status = s;
-        c->next = next;
+        c->cause = *cause;
     }
     if (c->reasons++ >= REASONS_MAX)
         return;
@@ -23,19 +23,24 @@ void cut_say(struct cut *c, enum status s, enum next_action next, const char *fm
     va_end(ap);
 }
 
-void cut_say_read(struct cut *c, const char *path, const struct err *err, enum next_action next)
+void cut_say_read(struct cut *c, const char *path, const struct err *err, enum code code)
 {
-    if (err->kind == ERR_CHANGED || (err->kind == ERR_MISSING && bundle_find(&c->b->m, path)) ||
-        (err->kind == ERR_REFUSED && strstr(err->text, "symbolic link"))) {
+    struct cause cause = err->cause;
+    bool listed = bundle_find(&c->b->m, path) != NULL;
+    if (cause.code == CODE_ARTIFACT_CHANGED || cause.code == CODE_BUNDLE_UNSAFE ||
+        (listed && cause.code == CODE_ARTIFACT_MISSING)) {
         if (c->broken.len > 0)
             buf_adds(&c->broken, "; ");
+        else
+            c->broken_cause = cause;
         buf_adds(&c->broken, err->text);
-        next = NEXT_DO_NOT_TRUST_BUNDLE;
+    } else if (cause.code == CODE_NONE || !listed) {
+        cause = *BECAUSE(code);
     }
-    cut_say(c, STATUS_UNAVAILABLE, next, "%s", err->text);
+    cut_say(c, STATUS_UNAVAILABLE, &cause, "%s", err->text);
 }
 
-bool cut_read(struct cut *c, const char *path, enum next_action next, const char **p, size_t *n)
+bool cut_read(struct cut *c, const char *path, enum code code, const char **p, size_t *n)
 {
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
@@ -44,7 +49,7 @@ bool cut_read(struct cut *c, const char *path, enum next_action next, const char
         *p = arena_strndup(&c->a, text.p ? text.p : "", text.len);
         *n = text.len;
     } else {
-        cut_say_read(c, path, &err, next);
+        cut_say_read(c, path, &err, code);
     }
     buf_free(&text);
     return ok;
@@ -67,11 +72,11 @@ static void list_markers(struct cut *c)
         c->markers.completed[c->markers.n_completed++] = id;
     }
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
-    if (bundle_find(m, path.p) && cut_read(c, path.p, NEXT_COLLECT_AGAIN, &p, &n)) {
+    if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
         if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
             c->markers.has_restored = true;
         else
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
     }
     buf_free(&rel);
     buf_free(&path);
@@ -88,8 +93,9 @@ static int check_request(struct cut *c, struct err *err)
     struct buf have = BUF_INIT;
     for (size_t i = 0; i < c->markers.n_completed && i < 50; i++)
         buf_printf(&have, "%s%ju", i ? ", " : "", (uintmax_t)c->markers.completed[i]);
-    err_set(err, ERR_REFUSED, "--checkpoint=%ju, and the bundle holds as completed: %s", (uintmax_t)c->scope.checkpoint,
-            have.len ? buf_str(&have) : "none");
+    err_fail(err, ERR_REFUSED, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED, {"completed", have.len ? buf_str(&have) : NULL}),
+             "--checkpoint=%ju, and the bundle holds as completed: %s", (uintmax_t)c->scope.checkpoint,
+             have.len ? buf_str(&have) : "none");
     buf_free(&have);
     return -1;
 }
@@ -103,12 +109,12 @@ static void read_marker(struct cut *c, uint64_t id, struct marker *out)
     size_t n;
     path_join(&path, "checkpoint", evidence_path_marker(&rel, c->b->m.job, MARKER_COMPLETED, id));
     const char *where = arena_strndup(&c->a, path.p, path.len);
-    if (cut_read(c, where, NEXT_COLLECT_AGAIN, &p, &n)) {
+    if (cut_read(c, where, CODE_MARKER_MISSING, &p, &n)) {
         if (marker_parse(p, n, where, &c->a, out, &err) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
         else if (out->checkpoint != id || strcmp(out->job, c->b->m.job) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is the marker of checkpoint %ju of job '%s'",
-                    where, (uintmax_t)out->checkpoint, out->job);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
+                    "'%s' is the marker of checkpoint %ju of job '%s'", where, (uintmax_t)out->checkpoint, out->job);
     }
     buf_free(&rel);
     buf_free(&path);
@@ -119,13 +125,14 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
     c->scope.job = b->m.job;
     c->scope.complete_table = r->complete_table;
+    c->scope.repeats = r->repeats;
     c->scope.from_run_start = r->from_run_start || r->complete_table;
     list_markers(c);
     if (check_request(c, err) != 0 || cut_find_sink(c, err) != 0)
         return -1;
     const struct restored *passed = c->markers.has_restored ? &c->markers.restored : NULL;
     if (restored_passes_over(passed, c->scope.checkpoint))
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
                 "checkpoint %ju is of a run that the restore from %ju discarded", (uintmax_t)c->scope.checkpoint,
                 (uintmax_t)passed->checkpoint);
     read_marker(c, c->scope.checkpoint, &c->marker);
@@ -139,6 +146,7 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);
+    cut_note_kept(c);
     if (r->complete_table)
         cut_cover(c);
     c->has_columns = c->has_columns && !c->no_scope;

@@ -23,14 +23,14 @@ static bool is_state_of(struct cut *c, const struct snapshot *s, const char *whe
                         uint64_t checkpoint)
 {
     if (strcmp(s->job, c->b->m.job) != 0 || s->subtask != subtask || s->checkpoint != checkpoint) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', subtask %ju, checkpoint %ju", where,
-                s->job, (uintmax_t)s->subtask, (uintmax_t)s->checkpoint);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_OTHER), "'%s' is of job '%s', subtask %ju, checkpoint %ju",
+                where, s->job, (uintmax_t)s->subtask, (uintmax_t)s->checkpoint);
         return false;
     }
     for (size_t i = 0; i < s->n_declared; i++)
         if (!position_of(s, s->declared[i])) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "'%s' declares partition %ju and has no position of it",
-                    where, (uintmax_t)s->declared[i]);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
+                    "'%s' declares partition %ju and has no position of it", where, (uintmax_t)s->declared[i]);
             return false;
         }
     return true;
@@ -50,11 +50,11 @@ static bool fits_sidecar(struct cut *c, const char *where, const char *p, size_t
     buf_free(&path);
     if (!bundle_find(&c->b->m, meta))
         return true;
-    if (!cut_read(c, meta, NEXT_COLLECT_STATE, &text, &len))
+    if (!cut_read(c, meta, CODE_STATE_NOT_COLLECTED, &text, &len))
         return false;
     if (sidecar_parse(text, len, meta, &side, &err) == 0 && sidecar_verify(&side, p, n, where, &err) == 0)
         return true;
-    cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
+    cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_MALFORMED), "%s", err.text);
     return false;
 }
 
@@ -68,14 +68,14 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
     const char *where = arena_strndup(&c->a, path.p, path.len);
     buf_free(&path);
     if (!bundle_find(&c->b->m, where)) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED),
                 "the source's positions are not whole: '%s' is not in the bundle", where);
         return false;
     }
-    if (!cut_read(c, where, NEXT_COLLECT_STATE, &p, &n) || !fits_sidecar(c, where, p, n))
+    if (!cut_read(c, where, CODE_STATE_NOT_COLLECTED, &p, &n) || !fits_sidecar(c, where, p, n))
         return false;
     if (snapshot_parse(p, n, where, &c->a, out, &err) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "%s", err.text);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_MALFORMED), "%s", err.text);
         return false;
     }
     return is_state_of(c, out, where, subtask, checkpoint);
@@ -93,20 +93,21 @@ static void start_of_run(struct cut *c, uint64_t first_epoch)
         if (!e->has_from)
             continue;
         if (!e->from.is_start || e->from.first_epoch != first_epoch) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
                     "the start of source subtask %ju is not that of epoch %ju", (uintmax_t)e->subtask,
                     (uintmax_t)first_epoch);
             continue;
         }
         if (strcmp(e->from.attempt, c->intervals[0].iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
                     "source subtask %ju started in attempt '%s', the sink's evidence is of '%s'", (uintmax_t)e->subtask,
                     e->from.attempt, c->intervals[0].iv.attempt);
         if (s->has_restored_from && s->restored_from != e->from.restored_from)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's subtasks were restored from %ju and %ju",
-                    (uintmax_t)s->restored_from, (uintmax_t)e->from.restored_from);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                    "the source's subtasks were restored from %ju and %ju", (uintmax_t)s->restored_from,
+                    (uintmax_t)e->from.restored_from);
         if (r && r->checkpoint != e->from.restored_from)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
                     "RESTORED names checkpoint %ju, source subtask %ju was restored from %ju", (uintmax_t)r->checkpoint,
                     (uintmax_t)e->subtask, (uintmax_t)e->from.restored_from);
         s->restored_from = e->from.restored_from;
@@ -183,17 +184,18 @@ static void add_range(struct cut *c, const struct cut_end *e, struct scope_sourc
     if (!r.has_from)
         r.from = 0;
     if (e->has_from && one_log && !from)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's start",
-                (uintmax_t)to->partition);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
+                "partition %ju has no position at the scope's start", (uintmax_t)to->partition);
     if (r.has_from && r.from > r.to) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju's positions run backwards, from %jd to %jd",
-                (uintmax_t)to->partition, (intmax_t)r.from, (intmax_t)r.to);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
+                "partition %ju's positions run backwards, from %jd to %jd", (uintmax_t)to->partition, (intmax_t)r.from,
+                (intmax_t)r.to);
         r.has_from = false;
     }
     for (size_t i = 0; i < s->n_partitions; i++)
         if (s->partitions[i].partition == r.partition) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "partition %ju has a position in two source subtasks",
-                    (uintmax_t)r.partition);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
+                    "partition %ju has a position in two source subtasks", (uintmax_t)r.partition);
             return;
         }
     s->partitions[s->n_partitions++] = r;
@@ -220,12 +222,13 @@ static void sources(struct cut *c)
         if (!s->partitions)
             s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
         if (!log_id_same(&own, &e->to.log) || strcmp(s->isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
                     "the source's subtasks name different logs or isolation levels");
         if (c->scope.n_sources > 1 || (e->has_from && strcmp(e->from.operator_id, e->to.operator_id) != 0))
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the source's state is of several operators");
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
+                    "the source's state is of several operators");
         if (e->has_from && strcmp(e->from.isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
                     "source subtask %ju reads %s at the scope's start and %s at its end", (uintmax_t)e->subtask,
                     e->from.isolation, e->to.isolation);
         bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
@@ -235,8 +238,8 @@ static void sources(struct cut *c)
             add_range(c, e, s, &e->to.positions[k], one_log);
         for (size_t k = 0; e->has_from && one_log && k < e->from.n_positions; k++)
             if (!position_of(&e->to, e->from.positions[k].partition))
-                cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_STATE, "partition %ju has no position at the scope's end",
-                        (uintmax_t)e->from.positions[k].partition);
+                cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
+                        "partition %ju has no position at the scope's end", (uintmax_t)e->from.positions[k].partition);
     }
     for (size_t i = 0; i < c->scope.n_sources; i++)
         if (c->scope.sources[i].n_partitions > 1)
@@ -250,7 +253,7 @@ void cut_ends(struct cut *c)
         return;
     uint64_t first_epoch = c->intervals[0].iv.epoch;
     if (c->source_parallelism > 0 && c->marker.n_subtasks != c->source_parallelism)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
                 "the marker names %zu participants, and the job's source has %ju subtasks", c->marker.n_subtasks,
                 (uintmax_t)c->source_parallelism);
     c->scope.start = SCOPE_FROM_CHECKPOINT;

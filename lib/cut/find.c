@@ -88,14 +88,17 @@ int cut_find_sink(struct cut *c, struct err *err)
     describe(list, n, &all);
     int rc = 0;
     if (n == 0)
-        cut_say(c, STATUS_UNAVAILABLE, c->b->m.has_captures ? NEXT_COLLECT_EPOCHS : NEXT_COLLECT_CAPTURES,
+        cut_say(c, STATUS_UNAVAILABLE,
+                BECAUSE(c->b->m.has_captures ? CODE_EPOCHS_NOT_COLLECTED : CODE_CAPTURES_NOT_COLLECTED),
                 "the bundle holds no sink's interval evidence");
     else if (fit == 0)
-        rc = err_set(err, ERR_REFUSED, "no sink of the bundle is --sink=%s --database=%s --table=%s; its sinks are: %s",
-                     r->sink ? r->sink : "(any)", r->database ? r->database : "(any)", r->table ? r->table : "(any)",
-                     all.p);
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SINK_UNKNOWN, {"sinks", buf_str(&all)}),
+                      "no sink of the bundle is --sink=%s --database=%s --table=%s; its sinks are: %s",
+                      r->sink ? r->sink : "(any)", r->database ? r->database : "(any)", r->table ? r->table : "(any)",
+                      all.p);
     else if (fit > 1)
-        rc = err_set(err, ERR_REFUSED, "the bundle has several sinks and none is named with --sink: %s", all.p);
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SINK_UNKNOWN, {"sinks", buf_str(&all)}),
+                      "the bundle has several sinks and none is named with --sink: %s", all.p);
     if (rc != 0)
         c->sink = NULL;
     c->scope.sink = c->sink;
@@ -115,12 +118,12 @@ static void check_type(struct cut *c, const char *id, const char *type)
     if (!known_type(type)) {
         c->no_scope = true;
         cut_say(
-            c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB,
+            c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED),
             "operator %s is of type '%s', which keeps state across records or is not known: only record-wise jobs are supported",
             id, type);
     } else if (c->sink && strcmp(id, c->sink) == 0 && strcmp(type, "clickhouse-sink") != 0)
-        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "operator %s is of type '%s', no ClickHouse sink", id,
-                type);
+        cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED), "operator %s is of type '%s', no ClickHouse sink",
+                id, type);
 }
 
 /* Only what the sink's rows pass through decides; another branch of the job does not. */
@@ -132,7 +135,7 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
             up[i] = sink_found = true;
     if (!sink_found)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the job's graph has no operator %s", c->sink);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);
     while (more) {
         more = false;
         for (size_t e = 0; e < job->n_edges; e++)
@@ -155,8 +158,8 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         }
     }
     if (sink_found && sources != 1)
-        cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_JOB, "%zu Kafka sources lead to the sink, one is supported",
-                sources);
+        cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED),
+                "%zu Kafka sources lead to the sink, one is supported", sources);
 }
 
 static bool check_manifest(struct cut *c)
@@ -168,12 +171,12 @@ static bool check_manifest(struct cut *c)
     size_t n;
     if (!bundle_find(&c->b->m, path))
         return false;
-    if (!cut_read(c, path, NEXT_COLLECT_AGAIN, &p, &n))
+    if (!cut_read(c, path, CODE_JOB_UNKNOWN, &p, &n))
         return true;
     if (job_manifest_parse(p, n, path, &c->a, &job, &err) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "%s", err.text);
     } else if (strcmp(job.job, c->b->m.job) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s'", path, job.job);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "'%s' is of job '%s'", path, job.job);
     } else {
         c->scope.job_graph_sha256 = arena_strndup(&c->a, job.graph_sha256, SHA256_HEX);
         check_graph(c, &job);
@@ -193,10 +196,10 @@ void cut_check_operators(struct cut *c)
         struct err err = ERR_INIT;
         const char *p;
         size_t n;
-        if (m->artifacts[i].role != ROLE_OPERATOR || !cut_read(c, m->artifacts[i].path, NEXT_COLLECT_AGAIN, &p, &n))
+        if (m->artifacts[i].role != ROLE_OPERATOR || !cut_read(c, m->artifacts[i].path, CODE_JOB_UNKNOWN, &p, &n))
             continue;
         if (op_spec_parse(p, n, m->artifacts[i].path, &c->a, &op, &err) != 0) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "%s", err.text);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "%s", err.text);
             continue;
         }
         check_type(c, op.operator_id, op.kind);
@@ -204,7 +207,7 @@ void cut_check_operators(struct cut *c)
         other |= !c->sink || strcmp(op.operator_id, c->sink) != 0;
     }
     if (!sink || !other)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN),
                 "nothing in the bundle says what the job is made of: no job manifest, and no op.json of %s",
                 sink ? "the operators before the sink" : "the sink");
 }
@@ -219,19 +222,20 @@ static int mark_keys(struct cut *c, struct err *err)
         size_t at;
         const struct column *k = columns_find(all, name, strlen(name), &at);
         if (!k)
-            return err_set(err, ERR_REFUSED, "--key=%s, and the sink writes no such column of %s.%s", name,
-                           c->scope.database, c->scope.table);
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_USAGE, {"option", "--key"}),
+                            "--key=%s, and the sink writes no such column of %s.%s", name, c->scope.database,
+                            c->scope.table);
         if (k->key)
             return err_set(err, ERR_REFUSED, "--key names '%s' twice", name);
         all->at[at].key = true;
         if (!type_is_key(&k->type))
-            cut_say(c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY,
+            cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", name}),
                     "key column '%s' is %s: an integer or String column, not Nullable, is needed", name, k->type.name);
     }
     for (size_t i = 0; i < all->n; i++)
         if (!type_supported(&all->at[i].type))
-            cut_say(c, STATUS_UNSUPPORTED, NEXT_UNSUPPORTED_TABLE, "column '%s' is %s, which is not compared",
-                    all->at[i].name, all->at[i].type.name);
+            cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", all->at[i].name}),
+                    "column '%s' is %s, which is not compared", all->at[i].name, all->at[i].type.name);
     return 0;
 }
 
@@ -248,7 +252,8 @@ int cut_columns(struct cut *c, struct err *err)
     c->scope.table = d->table;
     c->scope.table_uuid = d->table_uuid;
     if (!list || columns_parse(list, true, &c->scope.columns, &why) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "%s: the sink's columns: %s", c->intervals[0].path, why.text);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_MALFORMED), "%s: the sink's columns: %s",
+                c->intervals[0].path, why.text);
         return 0;
     }
     if (mark_keys(c, err) != 0)

@@ -6,26 +6,20 @@
 #include "cut/cut.h"
 
 /* Say why reconcile.scope does not pass. */
-void cut_say(struct cut *c, enum status s, enum next_action next, const char *fmt, ...)
+void cut_say(struct cut *c, enum status s, const struct cause *cause, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same from an error of reading the bundle; one that is not what the manifest lists is kept for bundle.artifacts.
  */
-void cut_say_read(struct cut *c, const char *path, const struct err *err, enum next_action next);
+void cut_say_read(struct cut *c, const char *path, const struct err *err, enum code code);
 /* A listed file's bytes, kept in the arena; false once said. */
-bool cut_read(struct cut *c, const char *path, enum next_action next, const char **p, size_t *n);
+bool cut_read(struct cut *c, const char *path, enum code code, const char **p, size_t *n);
 
 int cut_find_sink(struct cut *c, struct err *err);
 void cut_check_operators(struct cut *c);
 void cut_walk(struct cut *c);
 int cut_columns(struct cut *c, struct err *err);
 void cut_ends(struct cut *c);
+void cut_note_kept(struct cut *c);
 void cut_cover(struct cut *c);
-
-/* Which rows a key has named so far: two different ones under one key are told. */
-struct keyed;
-struct keyed *keyed_new(void);
-/* True when this key already named another row. */
-bool keyed_add(struct keyed *k, const char *key, size_t key_len, const char *row, size_t row_len);
-void keyed_free(struct keyed *k);
 
 #endif

@@ -15,10 +15,9 @@ struct pass {
     struct stream_out *out;
     struct file_out *expected; /* or NULL */
     struct err expected_err;   /* of writing it */
-    struct keyed *keyed;
-    struct buf cells, key;
+    struct buf cells, text;
     struct arena line;
-    bool said_key, said_name;
+    bool said_name;
 };
 
 /* The text of `at`, or NULL; what a row line cannot carry, which is anything that needs an escape, is left out. */
@@ -39,33 +38,26 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
         size_t at;
         if (columns_find(all, m->name, m->name_len, &at))
             continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, NEXT_UNSUPPORTED_JOB,
+        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
                 "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where, (uintmax_t)line,
                 (int)m->name_len, m->name);
         p->said_name = true;
     }
 }
 
-/* The row's cells, and its key's cells apart. */
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
     size_t found = 0;
     buf_reset(&p->cells);
-    buf_reset(&p->key);
     buf_addc(&p->cells, '[');
     for (size_t i = 0; i < all->n; i++) {
         const struct json *v = json_get(values, all->at[i].name);
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        size_t from = p->cells.len;
         found += v != NULL;
         cells_owed(&all->at[i], v, &p->cells, &why);
-        if (all->at[i].key) {
-            buf_add(&p->key, p->cells.p + from, p->cells.len - from);
-            buf_addc(&p->key, ',');
-        }
     }
     buf_addc(&p->cells, ']');
     if (found < values->len)
@@ -86,13 +78,13 @@ static void put_expected(struct pass *p, const char *at, size_t at_len)
 {
     if (!p->expected || p->expected_err.kind != ERR_NONE)
         return;
-    buf_reset(&p->key);
-    buf_adds(&p->key, "{\"cells\":");
-    buf_add(&p->key, p->cells.p, p->cells.len);
+    buf_reset(&p->text);
+    buf_adds(&p->text, "{\"cells\":");
+    buf_add(&p->text, p->cells.p, p->cells.len);
     if (at)
-        buf_printf(&p->key, ",\"at\":\"%.*s\"", (int)at_len, at);
-    buf_adds(&p->key, "}\n");
-    file_add(p->expected, p->key.p, p->key.len, &p->expected_err);
+        buf_printf(&p->text, ",\"at\":\"%.*s\"", (int)at_len, at);
+    buf_adds(&p->text, "}\n");
+    file_add(p->expected, p->text.p, p->text.len, &p->expected_err);
 }
 
 static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again,
@@ -108,12 +100,7 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
     size_t at_len = 0;
     const char *at = at_of(event, &at_len);
     cells_of(p, values, where, line);
-    if (keyed_add(p->keyed, p->key.p, p->key.len, p->cells.p, p->cells.len) && !p->said_key) {
-        cut_say(p->c, STATUS_UNSUPPORTED, NEXT_CHOOSE_KEY, "the key does not name one row: %.*s names another at %.*s",
-                (int)p->key.len - 1, p->key.p, at ? (int)at_len : 1, at ? at : "?");
-        p->said_key = true;
-    }
-    stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
+    stream_put_row(p->out, SIDE_CAPTURED, p->cells.p, p->cells.len, at, at_len, again);
     put_expected(p, at, at_len);
     p->c->rows++;
     return 0;
@@ -156,8 +143,8 @@ static int check_digest(struct capture_reader *r, const struct bundle_artifact *
     capture_read_digest(r, &bytes, sha);
     if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
         return 0;
-    return err_set(err, ERR_CHANGED, "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path,
-                   (uintmax_t)bytes, sha);
+    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                    "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
 }
 
 static void read_capture(struct pass *p, const struct cut_interval *i)
@@ -167,7 +154,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     struct capture_reader r;
     int fd = bundle_open_file(p->c->b, i->capture, &f, &err);
     if (fd < 0) {
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_CAPTURES);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MISSING);
         return;
     }
     int rc = capture_read_open(&r, fd, i->capture, &err);
@@ -178,22 +165,21 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     if (rc == 0)
         rc = check_digest(&r, f, &err);
     if (rc != 0)
-        cut_say_read(p->c, i->capture, &err, NEXT_COLLECT_AGAIN);
+        cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
     capture_read_close(&r);
     close(fd);
 }
 
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
-    struct pass p = {.c = c, .out = out, .expected = expected, .keyed = keyed_new()};
+    struct pass p = {.c = c, .out = out, .expected = expected};
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
             read_capture(&p, &c->intervals[i]);
     }
-    keyed_free(p.keyed);
     buf_free(&p.cells);
-    buf_free(&p.key);
+    buf_free(&p.text);
     arena_free(&p.line);
     if (p.expected_err.kind == ERR_NONE)
         return 0;

@@ -26,15 +26,15 @@ static struct cut_interval *interval_add(struct cut *c)
 static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint64_t epoch)
 {
     const struct bundle_manifest *m = &c->b->m;
-    enum next_action next = NEXT_RECORD_AGAIN;
+    enum code code = CODE_INTERVAL_MISSING;
     for (size_t i = 0; i < m->n_excluded; i++)
         if (strcmp(m->excluded[i].what, path) == 0)
-            next = NEXT_COLLECT_EPOCHS;
+            code = CODE_EPOCHS_NOT_COLLECTED;
     if (!m->has_captures)
-        next = NEXT_COLLECT_CAPTURES;
+        code = CODE_CAPTURES_NOT_COLLECTED;
     else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
-        next = NEXT_COLLECT_EPOCHS;
-    cut_say(c, STATUS_UNAVAILABLE, next,
+        code = CODE_EPOCHS_NOT_COLLECTED;
+    cut_say(c, STATUS_UNAVAILABLE, BECAUSE(code, {"epoch", FACT_NUMBER(epoch)}),
             "no interval evidence of sink %s, subtask %ju, epoch %ju: '%s' is not in the bundle", c->sink,
             (uintmax_t)subtask, (uintmax_t)epoch, path);
 }
@@ -45,16 +45,18 @@ static void check_capture(struct cut *c, struct cut_interval *i)
     const struct interval *iv = &i->iv;
     const struct bundle_artifact *f = bundle_find(&c->b->m, i->capture);
     if (iv->outcome == CAPTURE_DISARMED)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s': the capture of this interval was disarmed", i->path);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_DISARMED),
+                "'%s': the capture of this interval was disarmed", i->path);
     else if (iv->truncated || iv->stored < iv->seen)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RAISE_CAPTURE,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_TRUNCATED),
                 "'%s': the capture is truncated: %ju of %ju rows were stored", i->path, (uintmax_t)iv->stored,
                 (uintmax_t)iv->seen);
     else if (!f)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_CAPTURES, "the capture '%s' is not in the bundle", i->capture);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_MISSING), "the capture '%s' is not in the bundle",
+                i->capture);
     else if (strcmp(f->sha256, iv->sha256) != 0 || f->bytes != iv->bytes)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "the capture '%s' is not the one that '%s' speaks of",
-                i->capture, i->path);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_CHANGED),
+                "the capture '%s' is not the one that '%s' speaks of", i->capture, i->path);
 }
 
 /* The acknowledged INSERTs must be exactly the recorded rows, one range after another. */
@@ -64,7 +66,7 @@ static void check_ledger(struct cut *c, const struct cut_interval *i)
     for (size_t k = 0; k < i->iv.n_ledger; k++) {
         const struct ledger_entry *l = &i->iv.ledger[k];
         if (l->first != at || l->rows == 0) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_LEDGER_DIFFERS),
                     "'%s': ledger entry %zu begins at row %ju, the ones before end at %ju", i->path, k,
                     (uintmax_t)l->first, (uintmax_t)at);
             return;
@@ -72,7 +74,7 @@ static void check_ledger(struct cut *c, const struct cut_interval *i)
         at += l->rows;
     }
     if (at != i->iv.seen)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_LEDGER_DIFFERS),
                 "'%s': the ledger acknowledges %ju rows, the sink's input had %ju", i->path, (uintmax_t)at,
                 (uintmax_t)i->iv.seen);
     c->owed_rows += at;
@@ -95,16 +97,17 @@ static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struc
         say_missing(c, where, subtask, epoch);
         return false;
     }
-    if (!cut_read(c, where, NEXT_COLLECT_AGAIN, &p, &n))
+    if (!cut_read(c, where, CODE_INTERVAL_MISSING, &p, &n))
         return false;
     if (interval_parse(p, n, where, &c->a, &iv, &err) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "%s", err.text);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_MALFORMED), "%s", err.text);
         return false;
     }
     if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask ||
         iv.epoch != epoch) {
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_COLLECT_AGAIN, "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju",
-                where, iv.job, iv.operator_id, (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_OTHER),
+                "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", where, iv.job, iv.operator_id,
+                (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
         return false;
     }
     *out = interval_add(c);
@@ -121,7 +124,7 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
     for (uint64_t e = c->scope.checkpoint;;) {
         struct cut_interval *i;
         if (restored_passes_over(r, e)) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
                     "epoch %ju is of a run that the restore from %ju discarded", (uintmax_t)e,
                     (uintmax_t)r->checkpoint);
             return false;
@@ -131,7 +134,7 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
         uint64_t previous = i->iv.previous;
         *since = previous;
         if (r && previous != 0 && previous < r->next && e >= r->next) {
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                     "'%s': the barrier before it is %ju, and a restore lies between them (RESTORED's next is %ju)",
                     i->path, (uintmax_t)previous, (uintmax_t)r->next);
             return false;
@@ -196,14 +199,14 @@ static void check_agreement(struct cut *c)
         const struct cut_interval *other = &c->intervals[i];
         const char *field = destination_differs(&first->iv.destination, &other->iv.destination);
         if (strcmp(first->iv.attempt, other->iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' is of attempt '%s', '%s' of '%s'", first->path,
-                    first->iv.attempt, other->path, other->iv.attempt);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RUNS_MIXED), "'%s' is of attempt '%s', '%s' of '%s'",
+                    first->path, first->iv.attempt, other->path, other->iv.attempt);
         if (field)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_CHECKPOINT, "'%s' and '%s' name two destinations: %s differs",
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RUNS_MIXED), "'%s' and '%s' name two destinations: %s differs",
                     first->path, other->path, field);
         if (other->iv.epoch == c->intervals[i - 1].iv.epoch && other->iv.previous != c->intervals[i - 1].iv.previous)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "'%s' and '%s' differ in the barrier before them",
-                    c->intervals[i - 1].path, other->path);
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
+                    "'%s' and '%s' differ in the barrier before them", c->intervals[i - 1].path, other->path);
     }
 }
 
@@ -243,7 +246,7 @@ static void check_passed_by(struct cut *c)
         while (k < s->n_epochs && s->epochs[k] != epoch)
             k++;
         if (k == s->n_epochs)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                     "'%s' lies within the scope, and no later interval names it as the one before", path);
     }
     buf_free(&head);
@@ -261,7 +264,7 @@ void cut_walk(struct cut *c)
             continue;
         }
         if (any && own != since)
-            cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN,
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                     "the subtasks' intervals begin after different checkpoints: %ju and %ju", (uintmax_t)since,
                     (uintmax_t)own);
         since = own;
@@ -274,10 +277,11 @@ void cut_walk(struct cut *c)
     check_agreement(c);
     list_epochs(c);
     if (whole && c->scope.n_epochs * c->scope.n_subtasks != c->n_intervals)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_RECORD_AGAIN, "the subtasks' intervals are not of the same epochs");
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
+                "the subtasks' intervals are not of the same epochs");
     if (whole)
         check_passed_by(c);
     /* A table that is to be read whole can be held against nothing. */
     if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED && !c->scope.complete_table)
-        cut_say(c, STATUS_UNAVAILABLE, NEXT_CHOOSE_SCOPE, "the scope holds no rows, which establishes nothing");
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_SCOPE_EMPTY), "the scope holds no rows, which establishes nothing");
 }

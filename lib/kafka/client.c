@@ -8,20 +8,46 @@
 
 #define STEP_MS 500 /* how long one question is waited for before its answers so far are looked at */
 
-int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...)
+static enum code code_of_broker(rd_kafka_resp_err_t code)
 {
-    char what[256];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION: return CODE_TOPIC_MISSING;
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED: return CODE_TOPIC_NOT_GRANTED;
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR__SSL:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED: return CODE_LOGIN_REFUSED;
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT: return CODE_BROKER_UNREACHABLE;
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET: return CODE_RANGE_EXPIRED;
+    default: return CODE_BROKER_FAILED;
+    }
+}
+
+const struct cause *kafka_cause(struct cause *room, rd_kafka_resp_err_t code)
+{
+    enum code c = code_of_broker(code);
+    const struct fact facts[] = {
+        {"option", c == CODE_LOGIN_REFUSED ? "the SASL and SSL properties of -X, -E and -F" : NULL}, {NULL, NULL}};
+    *room = CAUSE_INIT;
+    return cause_of(room, c, facts);
+}
+
+int kafka_err(struct err *err, rd_kafka_resp_err_t code)
+{
     enum err_kind kind = ERR_TROUBLE;
     if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
         code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
         kind = ERR_MISSING;
     else if (code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
         kind = ERR_TIMEOUT;
-    return err_set(err, kind, "%s: %s", what, rd_kafka_err2str(code));
+    return err_fail(err, kind, kafka_cause(&CAUSE_INIT, code), "%s", rd_kafka_err2str(code));
 }
 
 const char *kafka_isolation_name(enum kafka_isolation i)
@@ -148,9 +174,9 @@ static int topic_state(struct kafka_client *k, const rd_kafka_metadata_topic_t *
     if (t->err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
         return 1;
     if (t->err)
-        return kafka_err(err, t->err, "topic %s", k->name);
+        return kafka_err(err, t->err);
     if (t->partition_cnt == 0)
-        return err_set(err, ERR_MISSING, "topic %s: it has no partition", k->name);
+        return err_fail(err, ERR_MISSING, BECAUSE(CODE_TOPIC_MISSING), "it has no partition");
     for (int i = 0; i < t->partition_cnt; i++)
         if (t->partitions[i].err && t->partitions[i].err != RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE)
             return 1;
@@ -178,23 +204,24 @@ static int look(struct kafka_client *k, struct err *err)
             return state;
         rd_kafka_poll(k->rk, 0);
         if (turned_away(k->trouble))
-            return err_set(err, ERR_TROUBLE, "topic %s: %s", k->name, k->trouble_text);
+            return err_fail(err, ERR_TROUBLE, kafka_cause(&CAUSE_INIT, k->trouble), "%s", k->trouble_text);
         if (time_mono_ms() >= end)
             break;
         if (!code)
             sleep_ms(50);
     }
     if (answered)
-        return err_set(err, ERR_TIMEOUT, "topic %s: a partition has had no leader for %d ms", k->name, k->timeout_ms);
-    return err_set(err, ERR_TIMEOUT, "topic %s: no broker answered in %d ms%s%s", k->name, k->timeout_ms,
-                   k->trouble ? ": " : "", k->trouble ? k->trouble_text : "");
+        return err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_BROKER_UNREACHABLE), "a partition has had no leader for %d ms",
+                        k->timeout_ms);
+    return err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_BROKER_UNREACHABLE), "no broker answered in %d ms%s%s",
+                    k->timeout_ms, k->trouble ? ": " : "", k->trouble ? k->trouble_text : "");
 }
 
 static int identify(struct kafka_client *k, struct err *err)
 {
     char *cluster = rd_kafka_clusterid(k->rk, k->timeout_ms);
     if (!cluster)
-        return err_set(err, ERR_TROUBLE, "topic %s: the broker names no cluster id", k->name);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker names no cluster id");
     k->cluster_id = xstrdup(cluster);
     rd_kafka_mem_free(k->rk, cluster);
     if (kafka_topic_look(k, k->timeout_ms, &k->topic_id, &k->log.topic_id_lack, &k->log.partitions, err) != 0)
@@ -214,7 +241,7 @@ int kafka_open(const struct kafka_conf *c, const char *topic, enum kafka_isolati
     k->rk = create(k, c, isolation, err);
     k->topic = k->rk ? rd_kafka_topic_new(k->rk, topic, NULL) : NULL;
     if (k->rk && !k->topic)
-        kafka_err(err, rd_kafka_last_error(), "topic %s", topic);
+        kafka_err(err, rd_kafka_last_error());
     if (!k->topic || look(k, err) != 0 || !(k->admin = create(NULL, c, isolation, err)) || identify(k, err) != 0) {
         kafka_close(k);
         return -1;

@@ -50,8 +50,10 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
 int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err);
 /* The options of an admin request, which waits so long; and its answer, or NULL with why there is none. */
 rd_kafka_AdminOptions_t *kafka_ask(struct kafka_client *k, int wait_ms, rd_kafka_admin_op_t op);
-rd_kafka_event_t *kafka_answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err);
-/* An error of the broker's about the topic, with the kind that fits. */
-int kafka_err(struct err *err, rd_kafka_resp_err_t code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+rd_kafka_event_t *kafka_answer(int wait_ms, rd_kafka_queue_t *queue, struct err *err);
+/* The cause of a broker's or the library's error, in room. */
+const struct cause *kafka_cause(struct cause *room, rd_kafka_resp_err_t code);
+/* An error of the broker's about the topic, with the kind and the code that fit. */
+int kafka_err(struct err *err, rd_kafka_resp_err_t code);
 
 #endif

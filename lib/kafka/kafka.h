@@ -17,6 +17,8 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "json/json.h"
+#include "stream/account.h"
+#include "stream/codes.h"
 
 /* ---- connection properties ---- */
 
@@ -156,6 +158,8 @@ struct kafka_range {
     uint64_t aborted; /* of the offsets that were passed and not delivered */
     enum kafka_range_state state;
     char *reason;        /* why it is incomplete, else NULL; owned */
+    struct cause cause;  /* of the same */
+    bool of_source;      /* and it is the whole source's */
     bool at_end;         /* nothing lay beyond the position when last heard */
     int64_t waits_since; /* on the monotonic clock: since when an open transaction is waited for; 0: it is not */
 };
@@ -166,7 +170,8 @@ enum kafka_range_wait { KAFKA_RANGE_MOVES, KAFKA_RANGE_WAITS /* for a transactio
 void kafka_range_init(struct kafka_range *r, uint32_t partition, int64_t from, int64_t to);
 void kafka_range_free(struct kafka_range *r);
 /* It is incomplete, also where it was complete; the first reason stays. */
-void kafka_range_fail(struct kafka_range *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kafka_range_fail(struct kafka_range *r, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Before the read: fails it where the log does not hold the range's start, or ends before it. */
 void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b);
 /* Take what came. True for a record of the range, which the caller hands on and then counts with kafka_range_count; an
@@ -196,6 +201,7 @@ struct kafka_source {
     char *found_cluster, *found_id, *policy;
     bool same_cluster, same_id, not_compacted, start_held; /* what was confirmed, before the read and after it */
     char *reason;                                          /* why nothing of the source is complete, else NULL */
+    struct cause cause;                                    /* of the same */
 };
 
 /* What a read may take, and whom it tells. */
@@ -221,13 +227,14 @@ struct kafka_reading {
 int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, struct err *err);
 void kafka_source_free(struct kafka_source *s); /* what it owns, and its ranges' reasons */
 /* Nothing of it is complete. The first reason stays. */
-void kafka_source_fail(struct kafka_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kafka_source_fail(struct kafka_source *s, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 bool kafka_source_complete(const struct kafka_source *s);
 
 /* ---- the account ---- */
 
-/* Append the members of an account line over all sources, but `recorded`: `,"complete":…,…,"verified":[…]`. */
-void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n);
+/* The account of a reader over all sources, but `recorded`. Its texts are in arena or the sources'. */
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out);
 /* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
 void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
                            void *ctx);

@@ -10,13 +10,13 @@ const struct kafka_log *kafka_log(const struct kafka_client *k)
     return &k->log;
 }
 
-rd_kafka_event_t *kafka_answer(struct kafka_client *k, int wait_ms, rd_kafka_queue_t *queue, struct err *err)
+rd_kafka_event_t *kafka_answer(int wait_ms, rd_kafka_queue_t *queue, struct err *err)
 {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, wait_ms);
     if (!event) {
-        err_set(err, ERR_TIMEOUT, "topic %s: no answer in %d ms", k->name, wait_ms);
+        err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_BROKER_UNREACHABLE), "no answer in %d ms", wait_ms);
     } else if (rd_kafka_event_error(event)) {
-        kafka_err(err, rd_kafka_event_error(event), "topic %s", k->name);
+        kafka_err(err, rd_kafka_event_error(event));
         rd_kafka_event_destroy(event);
         event = NULL;
     }
@@ -29,8 +29,8 @@ int kafka_reach(struct kafka_client *k, int wait_ms, struct err *err)
     int64_t end = time_mono_ms() + wait_ms;
     rd_kafka_resp_err_t code = rd_kafka_metadata(k->admin, 0, NULL, &md, wait_ms);
     if (code) {
-        kafka_err(err, code, "topic %s: no broker answers", k->name);
-        return -1;
+        kafka_err(err, code);
+        return err_prefix(err, "no broker answers");
     }
     rd_kafka_metadata_destroy(md);
     return kafka_until(end, wait_ms);
@@ -70,7 +70,7 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
     rd_kafka_DescribeTopics(k->admin, topics, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_TopicCollection_destroy(topics);
-    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(wait_ms, queue, err);
     int rc = event ? 0 : -1;
     if (event) {
         size_t n = 0;
@@ -78,9 +78,10 @@ int kafka_topic_look(struct kafka_client *k, int wait_ms, char **id, const char 
             rd_kafka_event_DescribeTopics_result(event), &n);
         const rd_kafka_error_t *error = n == 1 ? rd_kafka_TopicDescription_error(found[0]) : NULL;
         if (n != 1)
-            rc = err_set(err, ERR_TROUBLE, "topic %s: the broker describes %zu topics of this name", k->name, n);
+            rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker describes %zu topics of this name",
+                          n);
         else if (rd_kafka_error_code(error))
-            rc = kafka_err(err, rd_kafka_error_code(error), "topic %s", k->name);
+            rc = kafka_err(err, rd_kafka_error_code(error));
         else if (!(*id = id_text(rd_kafka_TopicDescription_topic_id(found[0]))))
             *lack = "the broker gives topics no ids";
         if (!rc) {
@@ -109,7 +110,7 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     rd_kafka_ListOffsets(k->admin, ask, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_topic_partition_list_destroy(ask);
-    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(wait_ms, queue, err);
     int rc = event ? 0 : -1;
     size_t n = 0, got = 0;
     if (event) {
@@ -117,9 +118,10 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
             rd_kafka_event_ListOffsets_result(event), &n);
         for (size_t i = 0; i < n && !rc; i++) {
             const rd_kafka_topic_partition_t *tp = rd_kafka_ListOffsetsResultInfo_topic_partition(infos[i]);
-            if (tp->err)
-                rc = kafka_err(err, tp->err, "topic %s partition %d", k->name, tp->partition);
-            else if (tp->partition >= 0 && (uint32_t)tp->partition < k->log.partitions && tp->offset >= 0) {
+            if (tp->err) {
+                kafka_err(err, tp->err);
+                rc = err_prefix(err, "partition %d", tp->partition);
+            } else if (tp->partition >= 0 && (uint32_t)tp->partition < k->log.partitions && tp->offset >= 0) {
                 memcpy((char *)&out[tp->partition] + field, &tp->offset, sizeof tp->offset);
                 got++;
             }
@@ -128,7 +130,8 @@ static int list_offsets(struct kafka_client *k, rd_kafka_OffsetSpec_t spec, rd_k
     }
     rd_kafka_queue_destroy(queue);
     if (!rc && got != k->log.partitions)
-        rc = err_set(err, ERR_TROUBLE, "topic %s: the broker told %zu of %u offsets", k->name, got, k->log.partitions);
+        rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker told %zu of %u offsets", got,
+                      k->log.partitions);
     return rc;
 }
 
@@ -160,8 +163,10 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
     for (uint32_t p = 0; p < k->log.partitions; p++) {
         rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, k->name, (int32_t)p, &out[p].low,
                                                                     &out[p].high, k->timeout_ms);
-        if (code)
-            return kafka_err(err, code, "topic %s partition %u", k->name, p);
+        if (code) {
+            kafka_err(err, code);
+            return err_prefix(err, "partition %u", p);
+        }
         out[p].stable = out[p].high;
     }
     return 0;
@@ -176,11 +181,11 @@ int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err)
     uint32_t partitions = k->log.partitions;
     int rc = kafka_topic_look(k, wait_ms, &now, &lack, &partitions, err);
     if (!rc && k->topic_id && now && strcmp(k->topic_id, now) != 0)
-        rc = err_set(err, ERR_REFUSED, "topic %s: it was recreated while it was read: its id was %s and is %s", k->name,
-                     k->topic_id, now);
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_TOPIC_RECREATED, {"topic", k->name}),
+                      "it was recreated while it was read: its id was %s and is %s", k->topic_id, now);
     else if (!rc && partitions != k->log.partitions)
-        rc = err_set(err, ERR_CHANGED, "topic %s: it has %u partitions now, not %u: start again to read them", k->name,
-                     partitions, k->log.partitions);
+        rc = err_fail(err, ERR_CHANGED, BECAUSE(CODE_PARTITIONS_CHANGED),
+                      "it has %u partitions now, not %u: start again to read them", partitions, k->log.partitions);
     if (!rc)
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR; /* the broker answers again; what still fails is heard of anew */
     free(now);

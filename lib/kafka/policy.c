@@ -36,16 +36,17 @@ int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err)
     rd_kafka_DescribeConfigs(k->admin, &topic, 1, o, queue);
     rd_kafka_AdminOptions_destroy(o);
     rd_kafka_ConfigResource_destroy(topic);
-    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(wait_ms, queue, err);
     int rc = event ? 0 : -1;
     if (event) {
         size_t n;
         const rd_kafka_ConfigResource_t **found = rd_kafka_DescribeConfigs_result_resources(
             rd_kafka_event_DescribeConfigs_result(event), &n);
-        if (n == 1 && rd_kafka_ConfigResource_error(found[0]))
-            rc = kafka_err(err, rd_kafka_ConfigResource_error(found[0]), "topic %s: its configuration", k->name);
-        else if (n != 1 || !(*policy = entry_of(found[0], "cleanup.policy")))
-            rc = err_set(err, ERR_TROUBLE, "topic %s: the broker tells no cleanup.policy", k->name);
+        if (n == 1 && rd_kafka_ConfigResource_error(found[0])) {
+            kafka_err(err, rd_kafka_ConfigResource_error(found[0]));
+            rc = err_prefix(err, "its configuration");
+        } else if (n != 1 || !(*policy = entry_of(found[0], "cleanup.policy")))
+            rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker tells no cleanup.policy");
         rd_kafka_event_destroy(event);
     }
     rd_kafka_queue_destroy(queue);
@@ -64,14 +65,14 @@ int kafka_log_cluster(struct kafka_client *k, char **id, struct err *err)
     rd_kafka_AdminOptions_t *o = kafka_ask(k, wait_ms, RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER);
     rd_kafka_DescribeCluster(k->admin, o, queue);
     rd_kafka_AdminOptions_destroy(o);
-    rd_kafka_event_t *event = kafka_answer(k, wait_ms, queue, err);
+    rd_kafka_event_t *event = kafka_answer(wait_ms, queue, err);
     int rc = event ? 0 : -1;
     if (event) {
         const char *text = rd_kafka_DescribeCluster_result_cluster_id(rd_kafka_event_DescribeCluster_result(event));
         if (text)
             *id = xstrdup(text);
         else
-            rc = err_set(err, ERR_TROUBLE, "the broker names no cluster id");
+            rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_BROKER_FAILED), "the broker names no cluster id");
         rd_kafka_event_destroy(event);
     }
     rd_kafka_queue_destroy(queue);

@@ -29,13 +29,14 @@ char *kafka_reason(const char *fmt, va_list ap)
     return reason;
 }
 
-void kafka_range_fail(struct kafka_range *r, const char *fmt, ...)
+void kafka_range_fail(struct kafka_range *r, const struct cause *cause, const char *fmt, ...)
 {
     va_list ap;
     r->state = KAFKA_RANGE_INCOMPLETE;
     if (r->reason)
         return;
     va_start(ap, fmt);
+    r->cause = *cause;
     r->reason = kafka_reason(fmt, ap);
     va_end(ap);
 }
@@ -54,11 +55,13 @@ void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b)
 {
     if (r->from < b->low && r->from < r->to) {
         int64_t gone = (b->low < r->to ? b->low : r->to) - r->from;
-        kafka_range_fail(
-            r, "first available offset %" PRId64 " is past the range's start %" PRId64 ": %" PRId64 " offsets are gone",
-            b->low, r->from, gone);
+        kafka_range_fail(r, BECAUSE(CODE_RANGE_EXPIRED, {"offset", FACT_NUMBER((uint64_t)b->low)}),
+                         "first available offset %" PRId64 " is past the range's start %" PRId64 ": %" PRId64
+                         " offsets are gone",
+                         b->low, r->from, gone);
     } else if (r->from > b->high) {
-        kafka_range_fail(r, "the log ends at %" PRId64 ", before the range's start %" PRId64, b->high, r->from);
+        kafka_range_fail(r, BECAUSE(CODE_RANGE_BEYOND, {"offset", FACT_NUMBER((uint64_t)b->high)}),
+                         "the log ends at %" PRId64 ", before the range's start %" PRId64, b->high, r->from);
     }
 }
 
@@ -72,7 +75,8 @@ bool kafka_range_take(struct kafka_range *r, const struct kafka_event *e)
         return false;
     }
     if (e->offset < r->position) {
-        kafka_range_fail(r, "offset %" PRId64 " came after the position %" PRId64, e->offset, r->position);
+        kafka_range_fail(r, BECAUSE(CODE_LOG_CHANGED), "offset %" PRId64 " came after the position %" PRId64, e->offset,
+                         r->position);
         return false;
     }
     return true;
@@ -100,9 +104,10 @@ enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafk
                                         enum kafka_isolation isolation)
 {
     if (b->high < r->to) {
-        kafka_range_fail(
-            r, "the log ends at %" PRId64 ", before the range's end %" PRId64 ": %" PRId64 " offsets are not there",
-            b->high, r->to, r->to - (b->high > r->from ? b->high : r->from));
+        kafka_range_fail(r, BECAUSE(CODE_RANGE_BEYOND, {"offset", FACT_NUMBER((uint64_t)b->high)}),
+                         "the log ends at %" PRId64 ", before the range's end %" PRId64 ": %" PRId64
+                         " offsets are not there",
+                         b->high, r->to, r->to - (b->high > r->from ? b->high : r->from));
         return KAFKA_RANGE_MOVES;
     }
     return deliverable(b, isolation) < r->to ? KAFKA_RANGE_WAITS : KAFKA_RANGE_MOVES;
@@ -111,7 +116,7 @@ enum kafka_range_wait kafka_range_judge(struct kafka_range *r, const struct kafk
 void kafka_range_end(struct kafka_range *r, const struct kafka_bounds *b)
 {
     if (r->from < b->low && r->from < r->to)
-        kafka_range_fail(r,
+        kafka_range_fail(r, BECAUSE(CODE_RANGE_EXPIRED, {"offset", FACT_NUMBER((uint64_t)b->low)}),
                          "retention passed its start while it was read: first available offset %" PRId64
                          ", past the range's start %" PRId64 ": what lay between may not have been delivered",
                          b->low, r->from);

@@ -44,11 +44,11 @@ int kafka_bounds_again(struct kafka_client *k, const struct kafka_reading *how, 
     }
 }
 
-static void fail_open(struct reader *r, const char *why)
+static void fail_open(struct reader *r, const struct cause *cause, const char *why)
 {
     for (size_t i = 0; i < r->s->n_ranges; i++)
         if (r->s->ranges[i].state == KAFKA_RANGE_OPEN)
-            kafka_range_fail(&r->s->ranges[i], "%s at offset %" PRId64, why, r->s->ranges[i].position);
+            kafka_range_fail(&r->s->ranges[i], cause, "%s at offset %" PRId64, why, r->s->ranges[i].position);
     r->open = 0;
 }
 
@@ -88,12 +88,12 @@ static void partition_failed(struct reader *r, struct kafka_range *range, const 
     struct err err = ERR_INIT;
     r->k->timeout_ms = answer_within(r);
     if (kafka_log_bounds(r->k, r->bounds, &err) == 0 && r->bounds[range->partition].low > range->position)
-        kafka_range_fail(range,
-                         "retention passed the position while it was read: first available offset %" PRId64
-                         " is past the position %" PRId64 ": %" PRId64 " offsets are gone",
-                         r->bounds[range->partition].low, range->position,
-                         r->bounds[range->partition].low - range->position);
-    kafka_range_fail(range, "%s", why->text);
+        kafka_range_fail(
+            range, BECAUSE(CODE_RANGE_EXPIRED, {"offset", FACT_NUMBER((uint64_t)r->bounds[range->partition].low)}),
+            "retention passed the position while it was read: first available offset %" PRId64
+            " is past the position %" PRId64 ": %" PRId64 " offsets are gone",
+            r->bounds[range->partition].low, range->position, r->bounds[range->partition].low - range->position);
+    kafka_range_fail(range, &why->cause, "%s", why->text);
 }
 
 static int take(struct reader *r, const struct kafka_event *e, struct err *err)
@@ -123,7 +123,7 @@ static void judge(struct reader *r, struct kafka_range *range, int64_t now)
     if (!range->waits_since)
         range->waits_since = now;
     if (now - range->waits_since >= r->how->stable_wait_ms)
-        kafka_range_fail(range,
+        kafka_range_fail(range, BECAUSE(CODE_TRANSACTION_OPEN),
                          "an open transaction holds the last stable offset at %" PRId64
                          ", under the range's end %" PRId64 ", after %" PRId64 " s of waiting",
                          b->stable, range->to, r->how->stable_wait_ms / 1000);
@@ -142,7 +142,8 @@ static bool still_there(struct reader *r, int64_t now)
         r->missing_since_ms = now;
     if (err.kind == ERR_MISSING && now - r->missing_since_ms < MISSING_MS)
         return true;
-    fail_open(r, err.kind == ERR_MISSING ? "the topic was deleted" : "the topic was recreated");
+    fail_open(r, BECAUSE(err.kind == ERR_MISSING ? CODE_TOPIC_MISSING : CODE_TOPIC_RECREATED),
+              err.kind == ERR_MISSING ? "the topic was deleted" : "the topic was recreated");
     return false;
 }
 
@@ -201,13 +202,13 @@ static int read_all(struct reader *r, struct err *err)
 {
     struct err why = ERR_INIT;
     if (start(r, &why) != 0)
-        fail_open(r, why.text);
+        fail_open(r, &why.cause, why.text);
     while (r->open > 0) {
         size_t n;
         if (time_mono_ms() >= r->how->deadline_ms) {
-            fail_open(r, "the deadline passed");
+            fail_open(r, BECAUSE(CODE_READ_TIMED_OUT, {"option", "--deadline-s"}), "the deadline passed");
         } else if (fetch(r, &n, &why) != 0) {
-            fail_open(r, why.text);
+            fail_open(r, &why.cause, why.text);
         } else {
             bool ended = n == 0;
             for (size_t i = 0; i < n; i++) {
@@ -229,8 +230,10 @@ int kafka_ranges_read(struct kafka_client *k, struct kafka_source *s, const stru
     r->s = s;
     r->how = how;
     int rc = read_all(r, err);
-    if (rc != 0)
-        fail_open(r, err->text);
+    if (rc != 0) {
+        struct cause cause = code_of_err(err, CODE_IO_FAILED);
+        fail_open(r, &cause, err->text);
+    }
     free(r->by_partition);
     free(r->bounds);
     free(r);

@@ -6,9 +6,10 @@
 
 int kafka_assign(struct kafka_client *k, uint32_t partition, int64_t offset, struct err *err)
 {
-    if (rd_kafka_consume_start_queue(k->topic, (int32_t)partition, offset, k->queue) != 0)
-        return kafka_err(err, rd_kafka_last_error(), "topic %s partition %u", k->name, partition);
-    return 0;
+    if (rd_kafka_consume_start_queue(k->topic, (int32_t)partition, offset, k->queue) == 0)
+        return 0;
+    kafka_err(err, rd_kafka_last_error());
+    return err_prefix(err, "partition %u", partition);
 }
 
 void kafka_unassign(struct kafka_client *k, uint32_t partition)
@@ -44,10 +45,13 @@ bool kafka_event_failed(const struct kafka_event *e, struct err *err)
     const rd_kafka_message_t *m = e->message;
     if (!m->err || e->end)
         return false;
-    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-        err_set(err, ERR_TROUBLE, "the position is no longer in the log: %s", rd_kafka_message_errstr(m));
-    else
-        kafka_err(err, m->err, "offset %" PRId64, m->offset);
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
+        err_fail(err, ERR_TROUBLE, BECAUSE(CODE_RANGE_EXPIRED), "the position is no longer in the log: %s",
+                 rd_kafka_message_errstr(m));
+    } else {
+        kafka_err(err, m->err);
+        err_prefix(err, "offset %" PRId64, m->offset);
+    }
     return true;
 }
 
@@ -61,12 +65,12 @@ int kafka_read_each(struct kafka_client *k, int wait_ms, struct kafka_event *eve
     rd_kafka_poll(k->rk, 0);
     ssize_t got = rd_kafka_consume_batch_queue(k->queue, wait_ms, k->batch, max < KAFKA_BATCH ? max : KAFKA_BATCH);
     if (got < 0)
-        return kafka_err(err, rd_kafka_last_error(), "topic %s", k->name);
+        return kafka_err(err, rd_kafka_last_error());
     k->n_batch = (size_t)got;
     if (got > 0)
         k->trouble = RD_KAFKA_RESP_ERR_NO_ERROR;
     else if (k->trouble == RD_KAFKA_RESP_ERR__AUTHENTICATION || k->trouble == RD_KAFKA_RESP_ERR__FATAL)
-        return err_set(err, ERR_TROUBLE, "topic %s: %s", k->name, k->trouble_text);
+        return err_fail(err, ERR_TROUBLE, kafka_cause(&CAUSE_INIT, k->trouble), "%s", k->trouble_text);
     for (size_t i = 0; i < k->n_batch; i++)
         take(k->batch[i], &events[i]);
     *n = k->n_batch;
@@ -81,5 +85,5 @@ int kafka_read(struct kafka_client *k, int wait_ms, struct kafka_event *events, 
         return -1;
     while (*n < got && !kafka_event_failed(&events[*n], err))
         (*n)++;
-    return *n < got ? err_prefix(err, "topic %s partition %u", k->name, events[*n].partition) : 0;
+    return *n < got ? err_prefix(err, "partition %u", events[*n].partition) : 0;
 }

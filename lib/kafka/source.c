@@ -6,18 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kafka_source_fail(struct kafka_source *s, const char *fmt, ...)
+void kafka_source_fail(struct kafka_source *s, const struct cause *cause, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     char *reason = kafka_reason(fmt, ap);
     va_end(ap);
-    for (size_t i = 0; i < s->n_ranges; i++)
-        kafka_range_fail(&s->ranges[i], "%s", reason);
-    if (s->reason)
+    for (size_t i = 0; i < s->n_ranges; i++) {
+        struct kafka_range *r = &s->ranges[i];
+        r->of_source |= !r->reason;
+        kafka_range_fail(r, cause, "%s", reason);
+    }
+    if (s->reason) {
         free(reason);
-    else
-        s->reason = reason;
+        return;
+    }
+    s->reason = reason;
+    s->cause = *cause;
 }
 
 void kafka_source_free(struct kafka_source *s)
@@ -38,12 +43,11 @@ bool kafka_source_complete(const struct kafka_source *s)
     return !s->reason;
 }
 
-/* An error without the topic's name, which stands before every reason. */
-static const char *told(const struct kafka_source *s, const struct err *err)
+/* What could not be asked, or read. */
+static void fail_err(struct kafka_source *s, const char *what, const struct err *err)
 {
-    char place[300];
-    size_t n = (size_t)snprintf(place, sizeof place, "topic %s: ", s->topic);
-    return n < sizeof place && strncmp(err->text, place, n) == 0 ? err->text + n : err->text;
+    struct cause cause = code_of_err(err, CODE_BROKER_FAILED);
+    kafka_source_fail(s, &cause, "%s%s%s", what, *what ? ": " : "", err->text);
 }
 
 /* ---- before ---- */
@@ -53,12 +57,15 @@ static int check_identity(struct kafka_source *s, const struct kafka_log *log)
     s->found_cluster = xstrdup(log->cluster_id);
     s->found_id = log->topic_id ? xstrdup(log->topic_id) : NULL;
     if (s->cluster_id && strcmp(s->cluster_id, log->cluster_id) != 0)
-        kafka_source_fail(s, "another cluster: its id is %s here, %s in the scope", log->cluster_id, s->cluster_id);
+        kafka_source_fail(s, BECAUSE(CODE_CLUSTER_OTHER), "another cluster: its id is %s here, %s in the scope",
+                          log->cluster_id, s->cluster_id);
     else if (s->topic_id && !log->topic_id)
-        kafka_source_fail(s, "topic id: not to be had, so that a recreated topic could not be told from %s: %s",
+        kafka_source_fail(s, BECAUSE(CODE_TOPIC_ID_UNKNOWN),
+                          "topic id: not to be had, so that a recreated topic could not be told from %s: %s",
                           s->topic_id, log->topic_id_lack);
     else if (s->topic_id && strcmp(s->topic_id, log->topic_id) != 0)
-        kafka_source_fail(s, "another topic of this name: its id is %s here, %s in the scope: it was recreated",
+        kafka_source_fail(s, BECAUSE(CODE_TOPIC_RECREATED),
+                          "another topic of this name: its id is %s here, %s in the scope: it was recreated",
                           log->topic_id, s->topic_id);
     return s->reason ? -1 : 0;
 }
@@ -69,15 +76,16 @@ static int check_policy(struct kafka_client *k, struct kafka_source *s)
     struct err err = ERR_INIT;
     char *policy;
     if (kafka_log_policy(k, &policy, &err) != 0) {
-        kafka_source_fail(s, "whether it is compacted could not be asked: %s", told(s, &err));
+        fail_err(s, "whether it is compacted could not be asked", &err);
         return -1;
     }
     free(s->policy);
     s->policy = policy;
     if (!strstr(policy, "compact"))
         return 0;
-    kafka_source_fail(
-        s, "it is compacted (cleanup.policy=%s): what a range held cannot be told from what is left of it", policy);
+    kafka_source_fail(s, BECAUSE(CODE_TOPIC_COMPACTED),
+                      "it is compacted (cleanup.policy=%s): what a range held cannot be told from what is left of it",
+                      policy);
     return -1;
 }
 
@@ -98,13 +106,13 @@ static int begin(struct kafka_client *k, struct kafka_source *s, const struct ka
 {
     struct err err = ERR_INIT;
     if (kafka_bounds_again(k, how, bounds, &err) != 0) {
-        kafka_source_fail(s, "%s", told(s, &err));
+        fail_err(s, "", &err);
         return -1;
     }
     for (size_t i = 0; i < s->n_ranges; i++) {
         struct kafka_range *r = &s->ranges[i];
         if (r->partition >= k->log.partitions) {
-            kafka_range_fail(r, "the topic has %u partitions", k->log.partitions);
+            kafka_range_fail(r, BECAUSE(CODE_TOPIC_MISSING), "the topic has %u partitions", k->log.partitions);
             continue;
         }
         const struct kafka_bounds *b = &bounds[r->partition];
@@ -128,9 +136,10 @@ static int open_client(const char *topic, enum kafka_isolation isolation, const 
 static void take_recount(struct kafka_range *r, const struct kafka_range *again)
 {
     if (again->state != KAFKA_RANGE_COMPLETE)
-        kafka_range_fail(r, "the second read, for the account: %s", again->reason ? again->reason : "not begun");
+        kafka_range_fail(r, again->reason ? &again->cause : BECAUSE(CODE_READ_TIMED_OUT),
+                         "the second read, for the account: %s", again->reason ? again->reason : "not begun");
     else if (again->delivered < r->delivered)
-        kafka_range_fail(r,
+        kafka_range_fail(r, BECAUSE(CODE_LOG_CHANGED),
                          "the second read, for the account, found %" PRIu64 " records where the first found %" PRIu64,
                          again->delivered, r->delivered);
     else
@@ -158,7 +167,7 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how)
     }
     if (needed && (open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &err) != 0 ||
                    kafka_ranges_read(k, &again, &only_count, &err) != 0))
-        kafka_source_fail(&again, "%s", told(s, &err));
+        fail_err(&again, "", &err);
     for (size_t i = 0; i < s->n_ranges; i++)
         take_recount(&s->ranges[i], &copies[i]);
     kafka_close(k);
@@ -196,13 +205,15 @@ static int still_same(struct kafka_client *k, struct kafka_source *s, const stru
     char *cluster = NULL, *id = NULL;
     int rc = ask_identity(k, how, &cluster, &id, &err);
     if (rc != 0 && err.kind == ERR_MISSING)
-        kafka_source_fail(s, "it was deleted while it was read");
+        kafka_source_fail(s, BECAUSE(CODE_TOPIC_MISSING), "it was deleted while it was read");
     else if (rc != 0)
-        kafka_source_fail(s, "whether it is still the same log could not be asked: %s", told(s, &err));
+        fail_err(s, "whether it is still the same log could not be asked", &err);
     else if (strcmp(cluster, s->found_cluster) != 0)
-        kafka_source_fail(s, "another cluster answers than before: its id was %s and is %s", s->found_cluster, cluster);
+        kafka_source_fail(s, BECAUSE(CODE_CLUSTER_OTHER),
+                          "another cluster answers than before: its id was %s and is %s", s->found_cluster, cluster);
     else if (s->found_id && (!id || strcmp(id, s->found_id) != 0))
-        kafka_source_fail(s, "it was recreated while it was read: its id was %s and is %s", s->found_id,
+        kafka_source_fail(s, BECAUSE(CODE_TOPIC_RECREATED),
+                          "it was recreated while it was read: its id was %s and is %s", s->found_id,
                           id ? id : "not to be had");
     free(cluster);
     free(id);
@@ -215,7 +226,8 @@ static void look_again(struct kafka_client *k, struct kafka_source *s, const str
 {
     struct err err = ERR_INIT;
     if (time_mono_ms() >= how->deadline_ms) {
-        kafka_source_fail(s, "the deadline passed before the log could be looked at again");
+        kafka_source_fail(s, BECAUSE(CODE_READ_TIMED_OUT, {"option", "--deadline-s"}),
+                          "the deadline passed before the log could be looked at again");
         return;
     }
     if (still_same(k, s, how) != 0)
@@ -224,7 +236,7 @@ static void look_again(struct kafka_client *k, struct kafka_source *s, const str
     s->same_id = s->topic_id != NULL;
     s->not_compacted = check_policy(k, s) == 0;
     if (kafka_bounds_again(k, how, bounds, &err) != 0) {
-        kafka_source_fail(s, "the log's start could not be looked at again: %s", told(s, &err));
+        fail_err(s, "the log's start could not be looked at again", &err);
         return;
     }
     for (size_t i = 0; i < s->n_ranges; i++)
@@ -239,7 +251,7 @@ int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, s
     struct err why = ERR_INIT;
     int rc = 0;
     if (open_client(s->topic, s->isolation, how, &k, &why) != 0) {
-        kafka_source_fail(s, "%s", told(s, &why));
+        fail_err(s, "", &why);
         if (why.kind == ERR_REFUSED)
             *err = why;
         return why.kind == ERR_REFUSED ? -1 : 0;

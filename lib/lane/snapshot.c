@@ -67,13 +67,14 @@ int lane_store_start(const struct lane_state *l, uint32_t lane, const struct lan
 static int check_log(const struct kafka_log *log, const struct snapshot *s, struct err *err)
 {
     if (strcmp(s->log.topic, log->topic) != 0)
-        return err_set(err, ERR_REFUSED, "its topic is %s, not %s", s->log.topic, log->topic);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "its topic is %s, not %s", s->log.topic,
+                        log->topic);
     if (strcmp(s->log.cluster_id, log->cluster_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s: its cluster is %s, this one is %s", log->topic, s->log.cluster_id,
-                       log->cluster_id);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_CLUSTER_OTHER), "topic %s: its cluster is %s, this one is %s",
+                        log->topic, s->log.cluster_id, log->cluster_id);
     if (s->log.topic_id && log->topic_id && strcmp(s->log.topic_id, log->topic_id) != 0)
-        return err_set(err, ERR_REFUSED, "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id,
-                       log->topic_id);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_TOPIC_RECREATED),
+                        "topic %s was recreated: its id was %s and is %s", log->topic, s->log.topic_id, log->topic_id);
     return 0;
 }
 
@@ -89,10 +90,10 @@ int lane_restore(struct lane_state *l, const struct kafka_log *log, const struct
     for (size_t i = 0; i < s->n_positions; i++) {
         struct lane_part *part = part_of(l, s->positions[i].partition);
         if (!part)
-            return err_set(err, ERR_REFUSED,
-                           "partition %" PRIu64
-                           " is not this lane's: the topic shrank, or the job ran with other lanes",
-                           s->positions[i].partition);
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER),
+                            "partition %" PRIu64
+                            " is not this lane's: the topic shrank, or the job ran with other lanes",
+                            s->positions[i].partition);
         part->position = s->positions[i].value;
         part->restored = true;
     }
@@ -110,13 +111,14 @@ int lane_position_check(const struct kafka_log *log, const struct lane_part *par
                         struct err *err)
 {
     if (part->position < b->low)
-        return err_set(err, ERR_TROUBLE,
-                       "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
-                       log->topic, part->partition, part->position, b->low - 1);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_RANGE_EXPIRED),
+                        "topic %s partition %u: offsets %" PRId64 " to %" PRId64 " were removed before they were read",
+                        log->topic, part->partition, part->position, b->low - 1);
     if (part->position > b->high)
-        return err_set(err, ERR_REFUSED,
-                       "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64 ": another log",
-                       log->topic, part->partition, part->position, b->high);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_RANGE_BEYOND),
+                        "topic %s partition %u: the position %" PRId64 " is past the log's end %" PRId64
+                        ": another log",
+                        log->topic, part->partition, part->position, b->high);
     return 0;
 }
 
@@ -126,10 +128,12 @@ static int check_owner(const struct lane_owner *owner, const struct snapshot *s,
     const char *isolation = kafka_isolation_name(owner->isolation);
     if (strcmp(s->job, owner->job) != 0 || strcmp(s->operator_id, owner->operator_id) != 0 || s->subtask != lane ||
         s->checkpoint != checkpoint)
-        return err_set(err, ERR_REFUSED, "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64,
-                       s->job, s->operator_id, s->subtask, s->checkpoint);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER),
+                        "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, s->job,
+                        s->operator_id, s->subtask, s->checkpoint);
     if (strcmp(s->isolation, isolation) != 0)
-        return err_set(err, ERR_REFUSED, "it was read as %s, not as %s", s->isolation, isolation);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "it was read as %s, not as %s", s->isolation,
+                        isolation);
     return 0;
 }
 
@@ -142,13 +146,16 @@ static int restore_lanes(struct lane_state *lanes, uint32_t n, const struct lane
         struct snapshot s;
         evidence_path_snapshot(&rel, owner->job, owner->generation, i, checkpoint);
         rc = snapshot_read(dir, buf_str(&rel), a, &s, err);
+        if (rc && err->kind == ERR_REFUSED)
+            err_cause(err, BECAUSE(CODE_STATE_MALFORMED));
         if (!rc && (check_owner(owner, &s, i, checkpoint, err) != 0 || lane_restore(&lanes[i], log, &s, err) != 0))
             rc = err_prefix(err, "%s", buf_str(&rel));
     }
     /* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
     evidence_path_snapshot(&rel, owner->job, owner->generation, n, checkpoint);
     if (!rc && faccessat(dir, buf_str(&rel), F_OK, 0) == 0)
-        rc = err_set(err, ERR_REFUSED, "%s: the checkpoint is of more lanes than %u", buf_str(&rel), n);
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "%s: the checkpoint is of more lanes than %u",
+                      buf_str(&rel), n);
     buf_free(&rel);
     return rc;
 }
@@ -169,7 +176,8 @@ int lane_restore_all(struct lane_state *lanes, uint32_t n, const struct lane_own
     for (uint32_t p = 0; !rc && p < known; p++) {
         const struct lane_part *part = lane_part(&lanes[p % n], p);
         if (!part->restored)
-            rc = err_set(err, ERR_REFUSED, "checkpoint %" PRIu64 " has no position of partition %u", checkpoint, p);
+            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_POSITIONS_MISSING),
+                          "checkpoint %" PRIu64 " has no position of partition %u", checkpoint, p);
         else
             rc = lane_position_check(log, part, &bounds[p], err);
     }

@@ -7,68 +7,41 @@
 
 #include <inttypes.h>
 
-static const char *const side_text[MULTISET_SIDES] = {"the captured rows", "the reference's rows",
-                                                      "the destination's first read", "the destination's second read"};
-
-static const enum check_name check_of[RELATION_TYPES] = {
-    [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
-    [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
-    [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
-    [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
-};
-
-static bool reads_destination(enum relation r)
-{
-    return r != RELATION_TRANSFORMATION;
-}
-
 /* True where the expectation is a reference's: there, or required and yet to come. */
 static bool has_reference(const struct multiset_question *q)
 {
-    return q->side[MULTISET_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] ||
-           q->required[CHECK_REFERENCE_CAPTURE] || q->required[CHECK_REFERENCE_DESTINATION];
+    return q->side[SIDE_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] || q->required[CHECK_REFERENCE_CAPTURE] ||
+           q->required[CHECK_REFERENCE_DESTINATION];
 }
 
 static bool has_captured(const struct multiset_question *q)
 {
-    return q->side[MULTISET_CAPTURED].seen || q->required[CHECK_RECONCILE_ROWS] || q->required[CHECK_REFERENCE_CAPTURE];
+    return q->side[SIDE_CAPTURED].seen || q->required[CHECK_RECONCILE_ROWS] || q->required[CHECK_REFERENCE_CAPTURE];
 }
 
-/* The sides whose rows a relation needs, whole. */
-static void needs(const struct multiset_question *q, enum relation r, bool need[MULTISET_SIDES])
-{
-    bool reference = has_reference(q), captured = has_captured(q);
-    need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
-    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION ||
-                               (r == RELATION_COVERAGE && reference);
-    /* The captured rows name keys of reference-destination, where there are any. */
-    need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
-                              (r == RELATION_REFERENCE_DESTINATION && captured) ||
-                              (r == RELATION_COVERAGE && !reference);
-}
-
-/* A relation is looked at where the run requires it, or where both its sides are there. */
+/* A relation is looked at where the run requires it, or where both its sides are there; one of the whole table where it
+ * is required alone. */
 static void choose(const struct multiset_question *q, bool chosen[RELATION_TYPES])
 {
-    bool captured = q->side[MULTISET_CAPTURED].seen, reference = q->side[MULTISET_REFERENCE].seen;
-    bool destination = q->side[MULTISET_READ1].seen || q->side[MULTISET_READ2].seen, any = false;
-    const bool there[RELATION_TYPES] = {
-        [RELATION_DELIVERY] = captured && destination,
-        [RELATION_TRANSFORMATION] = reference && captured,
-        [RELATION_REFERENCE_DESTINATION] = reference && destination,
-    };
-    for (size_t r = 0; r < RELATION_TYPES; r++)
-        any |= chosen[r] = there[r] || q->required[check_of[r]];
+    bool there[SIDES], any = false;
+    for (size_t i = 0; i < SIDES; i++)
+        there[i] = q->side[i].seen;
+    there[SIDE_READ1] |= there[SIDE_READ2];
+    for (size_t r = 0; r < RELATION_TYPES; r++) {
+        const struct relation_row *of = &relation_table[r];
+        chosen[r] = q->required[of->check] || (r != RELATION_COVERAGE && there[of->owed] && there[of->found]);
+        any |= chosen[r];
+    }
     /* A comparison of nothing must not look like one that passed. */
     if (!any)
         chosen[q->declared ? RELATION_REFERENCE_DESTINATION : RELATION_DELIVERY] = true;
 }
 
 /* Why a side decides nothing, appended to why; false where it is whole. */
-static bool side_wanting(const struct multiset_question *q, unsigned which, struct buf *why)
+static bool side_wanting(const struct multiset_question *q, enum side which, struct cause *cause, struct buf *why)
 {
     const struct multiset_side_seen *s = &q->side[which];
-    const char *name = side_text[which];
+    const char *name = side_words(which);
     if (!s->seen)
         buf_printf(why, "%s never came", name);
     else if (!s->closed)
@@ -80,15 +53,15 @@ static bool side_wanting(const struct multiset_question *q, unsigned which, stru
                    s->rows);
     else
         return false;
+    *cause = *BECAUSE(CODE_SIDE_NOT_WHOLE, {"side", name});
     return true;
 }
 
-static bool any_wanting(const struct multiset_question *q, enum relation r, struct buf *why)
+static bool any_wanting(const struct multiset_question *q, enum relation r, struct cause *cause, struct buf *why)
 {
-    bool need[MULTISET_SIDES];
-    needs(q, r, need);
-    for (unsigned i = 0; i < MULTISET_SIDES; i++)
-        if (need[i] && side_wanting(q, i, why))
+    struct relation_sides sides = relation_sides(r, has_reference(q), has_captured(q));
+    for (size_t i = 0; i < SIDES; i++)
+        if (sides.need[i] && side_wanting(q, (enum side)i, cause, why))
             return true;
     return false;
 }
@@ -107,8 +80,8 @@ static void put_key(struct buf *out, struct multiset_text key)
 /* True where the table was read whole for an answer about the whole of it, and both reads found no row. */
 static bool table_is_empty(const struct multiset_question *q)
 {
-    return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered &&
-           q->side[MULTISET_READ1].rows == 0 && q->side[MULTISET_READ2].rows == 0;
+    return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered.why &&
+           q->side[SIDE_READ1].rows == 0 && q->side[SIDE_READ2].rows == 0;
 }
 
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
@@ -144,49 +117,60 @@ static void put_tail(struct buf *why, const struct multiset_tail *tail, bool ack
 }
 
 static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of,
-                               struct buf *why, enum next_action *next)
+                               struct buf *why, struct cause *cause)
 {
     static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
+    static const enum code codes[KIND_TYPES] = {CODE_ROWS_MISSING, CODE_ROWS_CHANGED, CODE_ROWS_DUPLICATED,
+                                                CODE_ROWS_UNEXPECTED};
     for (size_t k = 0; k < KIND_TYPES; k++)
-        if (of->kind_rows[k])
+        if (of->kind_rows[k]) {
+            cause->code = why->len ? cause->code : codes[k];
             buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
                        k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
+        }
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->ambiguous_keys) {
-        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ",
+        cause->code = failed ? cause->code : CODE_KEY_REPEATS;
+        buf_printf(why,
+                   "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
                    failed ? "; " : "", of->ambiguous_keys);
         put_key(why, of->ambiguous);
+        if (of->ambiguous_at[0] && of->ambiguous_at[1])
+            buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
     }
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY);
-    *next = late && r != RELATION_DELIVERY ? NEXT_READ_TAIL
-            : failed                       ? NEXT_INSPECT_FINDINGS
-            : of->ambiguous_keys           ? NEXT_CHOOSE_KEY
-                                           : NEXT_NONE;
+    if (late && r != RELATION_DELIVERY)
+        cause->code = CODE_ROWS_LATE;
     if (failed || of->ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
     if (r != RELATION_COVERAGE || of->excluded_keys == 0)
         return STATUS_PASSED;
+    cause->code = CODE_KEYS_LEFT_OUT;
     buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison", of->excluded_keys);
     return STATUS_UNAVAILABLE;
 }
 
 /* Why what was seen of the destination decides nothing, in why. */
 static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res,
-                      struct buf *why, enum next_action *next)
+                      struct buf *why, struct cause *cause)
 {
-    *next = NEXT_READ_QUIET;
-    if (r == RELATION_TRANSFORMATION)
+    if (relation_table[r].found == SIDE_CAPTURED)
         return false;
     if (res->differ_keys) {
+        cause->code = CODE_READS_DIFFER;
         buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
         put_key(why, res->differ);
-    } else if (q->unsettled) {
-        buf_adds(why, q->unsettled);
-    } else if (r == RELATION_COVERAGE && (q->uncovered || !q->table_whole)) {
-        *next = q->uncovered ? NEXT_NONE : NEXT_READ_WHOLE;
-        buf_adds(why, q->uncovered ? q->uncovered : "the table was not read whole");
+    } else if (q->unsettled.why) {
+        *cause = q->unsettled.cause;
+        buf_adds(why, q->unsettled.why);
+    } else if (r == RELATION_COVERAGE && q->uncovered.why) {
+        *cause = q->uncovered.cause;
+        buf_adds(why, q->uncovered.why);
+    } else if (r == RELATION_COVERAGE && !q->table_whole) {
+        cause->code = CODE_TABLE_NOT_READ_WHOLE;
+        buf_adds(why, "the table was not read whole");
     }
     return why->len > 0;
 }
@@ -197,14 +181,14 @@ static void put_relation(const struct multiset_question *q, const struct columns
     const struct multiset_relation *of = &res->of[r];
     struct buf why = BUF_INIT, counts = BUF_INIT;
     enum status status = STATUS_UNAVAILABLE;
-    enum next_action next;
-    bool seen_only = undecided(q, r, res, &why, &next);
+    struct cause cause = CAUSE_INIT;
+    bool seen_only = undecided(q, r, res, &why, &cause);
     multiset_put(out, r, of, columns, seen_only);
     if (!seen_only) {
         status = nothing_compared(q, r, of, &why);
-        next = status == STATUS_UNAVAILABLE ? NEXT_CHOOSE_SCOPE : NEXT_NONE;
+        cause.code = of->excluded_keys ? CODE_KEYS_LEFT_OUT : CODE_SCOPE_EMPTY;
         if (status == STATUS_TYPES)
-            status = differences(q, r, of, &why, &next);
+            status = differences(q, r, of, &why, &cause);
     }
     buf_adds(&counts, "{\"keys\":");
     json_put_u64(&counts, of->keys);
@@ -213,16 +197,17 @@ static void put_relation(const struct multiset_question *q, const struct columns
     buf_adds(&counts, ",\"found_rows\":");
     json_put_u64(&counts, of->found_rows);
     buf_adds(&counts, "}");
-    stream_put_check(out, check_of[r], status, buf_str(&why), NULL, next, buf_str(&counts));
+    stream_put_check(out, relation_table[r].check, status, &cause, buf_str(&why), NULL, buf_str(&counts));
     buf_free(&why);
     buf_free(&counts);
 }
 
 /* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
-static bool without_cells(const struct columns *columns, struct buf *why)
+static bool without_cells(const struct columns *columns, struct cause *cause, struct buf *why)
 {
     for (size_t i = 0; i < columns->n; i++)
         if (!type_supported(&columns->at[i].type)) {
+            *cause = *BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", columns->at[i].name});
             buf_printf(why, "column '%s' is %s, a type without cells", columns->at[i].name, columns->at[i].type.name);
             return true;
         }
@@ -232,26 +217,28 @@ static bool without_cells(const struct columns *columns, struct buf *why)
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
                      struct stream_out *out)
 {
-    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
+    struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    bool chosen[RELATION_TYPES], any = false;
     choose(q, chosen);
     struct buf why = BUF_INIT, other = BUF_INIT;
-    bool unsupported = without_cells(columns, &other);
+    struct cause cause = CAUSE_INIT, no_cells = CAUSE_INIT;
+    bool unsupported = without_cells(columns, &no_cells, &other);
     for (size_t r = 0; r < RELATION_TYPES; r++) {
         buf_reset(&why);
-        bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &why);
-        asked[r] = chosen[r] && !wanting && !unsupported;
-        any |= asked[r];
+        bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &cause, &why);
+        asked.relation[r] = chosen[r] && !wanting && !unsupported;
+        any |= asked.relation[r];
         if (wanting)
-            stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, buf_str(&why), NULL, NEXT_RERUN_UPSTREAM, NULL);
+            stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &cause, buf_str(&why), NULL, NULL);
         else if (chosen[r] && unsupported)
-            stream_put_check(out, check_of[r], STATUS_UNSUPPORTED, buf_str(&other), NULL, NEXT_UNSUPPORTED_TABLE, NULL);
+            stream_put_check(out, relation_table[r].check, STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
     }
     struct multiset_result res = {0};
     struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, asked, has_reference(q), &res, &err) != 0)
-        stream_put_stop(out, &err, err.kind == ERR_BOUND ? NEXT_RAISE_BOUND : NEXT_FREE_SPACE);
+    if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
+        stream_put_stop(out, &err, CODE_IO_FAILED);
     for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
-        if (asked[r])
+        if (asked.relation[r])
             put_relation(q, columns, out, (enum relation)r, &res);
     buf_free(&why);
     buf_free(&other);

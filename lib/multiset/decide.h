@@ -12,13 +12,20 @@ struct multiset_side_seen {
     char *reason;        /* why it is not whole */
 };
 
+/* Why something decides nothing. */
+struct multiset_doubt {
+    char *why; /* NULL: nothing speaks against it */
+    struct cause cause;
+};
+
 struct multiset_question {
-    struct multiset_side_seen side[MULTISET_SIDES];
+    struct multiset_side_seen side[SIDES];
     bool required[CHECK_NAMES];
-    char *unsettled;  /* why the destination as it was read decides nothing, or NULL */
-    bool table_whole; /* the observation says that the table was read whole */
-    char *uncovered;  /* why the whole table decides nothing though it may have been read, or NULL */
-    bool declared;    /* the scope is one that no bundle shows: nothing was captured */
+    struct multiset_doubt unsettled; /* of the destination as it was read */
+    struct multiset_doubt uncovered; /* of the whole table, though it may have been read */
+    bool table_whole;                /* the observation says that the table was read whole */
+    bool declared;                   /* the scope is one that no bundle shows: nothing was captured */
+    bool repeats;                    /* it says that equal captured rows are meant */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */

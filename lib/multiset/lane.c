@@ -24,9 +24,9 @@ struct batch {
 
 /* ---- the worker's side ---- */
 
-static int spill(struct lane *l, struct err *err)
+static int to_disk(struct lane *l, struct err *err)
 {
-    if (parts_open(&l->parts, 0, l->scratch, err) != 0 || parts_spill(&l->parts, &l->table, err) != 0)
+    if (spill_open(&l->spill, 0, l->scratch, err) != 0 || spill_table(&l->spill, &l->table, err) != 0)
         return -1;
     table_reset(&l->table);
     l->spilled = true;
@@ -45,11 +45,11 @@ static int take_items(struct lane *l, const struct item *items, size_t n, size_t
             table_add(&l->table, items, n, more);
             return 0;
         }
-        if (spill(l, err) != 0)
+        if (to_disk(l, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < n; i++)
-        if (parts_put(&l->parts, &items[i], err) != 0)
+        if (spill_put(&l->spill, &items[i], err) != 0)
             return -1;
     return 0;
 }
@@ -57,7 +57,7 @@ static int take_items(struct lane *l, const struct item *items, size_t n, size_t
 static int take_batch(struct lane *l, const struct batch *b, struct err *err)
 {
     l->table.beside = b->beside;
-    table_look_ahead(&l->table, b->item, b->n);
+    table_prefetch(&l->table, b->item, b->n);
     for (size_t from = 0; from < b->n; from += ITEMS) {
         size_t n = b->n - from < ITEMS ? b->n - from : ITEMS;
         if (take_items(l, b->item + from, n, b->n - from - n, err) != 0)
@@ -103,8 +103,8 @@ void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uin
     l->scratch = scratch;
     for (size_t i = 0; i < BATCHES; i++)
         l->batch[i] = xcalloc(1, sizeof *l->batch[i]);
-    for (size_t i = 0; i < PARTS; i++)
-        spool_init(&l->parts.at[i]);
+    for (size_t i = 0; i < SPILL_FILES; i++)
+        spool_init(&l->spill.at[i]);
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
     l->failed = table_init(&l->table, form, memory, &l->err) != 0;
@@ -180,7 +180,7 @@ void lane_free(struct lane *l)
     struct err err = ERR_INIT;
     lane_join(l, &err);
     table_free(&l->table);
-    parts_close(&l->parts);
+    spill_close(&l->spill);
     for (size_t i = 0; i < BATCHES; i++) {
         buf_free(&l->batch[i]->bytes);
         free(l->batch[i]);

@@ -22,7 +22,7 @@ struct multiset {
     struct key_set excluded;
     struct arena arena;
     struct buf key;
-    uint64_t rows[MULTISET_SIDES];
+    uint64_t rows[SIDES];
     struct lane lane[LANES];
     bool on_disk;
 };
@@ -68,14 +68,14 @@ static int submit(struct multiset *m, struct lane *l, struct err *err)
     return 0;
 }
 
-int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err)
+int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err)
 {
     struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
     uint64_t hash = key_hash(&m->form, key.p, key.n), number = NO_NUMBER;
     struct lane *l = &m->lane[hash >> LANE_BIT & (LANES - 1)];
     if (lane_full(l, row->len) && submit(m, l, err) != 0)
         return -1;
-    if (row->at && side <= MULTISET_REFERENCE) {
+    if (row->at && side <= SIDE_REFERENCE) {
         if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
             return -1;
         number = m->places[side].rows - 1;
@@ -133,19 +133,19 @@ static int one_table(void *ctx, struct err *err)
     return 0;
 }
 
-static void plan(struct multiset *m, struct comparison *k, const bool asked[RELATION_TYPES], bool reference,
+static void plan(struct multiset *m, struct comparison *k, const struct multiset_asked *asked,
                  struct multiset_result *out)
 {
     bool reads = false;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        out->of[r].asked = asked[r];
-        if (!asked[r])
+        out->of[r].asked = asked->relation[r];
+        if (!asked->relation[r])
             continue;
         struct work *w = &k->works[k->n++];
-        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r};
-        w->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !reference) ? MULTISET_CAPTURED
-                                                                                   : MULTISET_REFERENCE;
-        w->found_captured = r == RELATION_TRANSFORMATION;
+        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r, .twice = {NO_NUMBER, NO_NUMBER}};
+        struct relation_sides sides = relation_sides((enum relation)r, asked->reference, false);
+        w->owed = sides.owed;
+        w->found_captured = sides.found == SIDE_CAPTURED;
         w->placed = m->places[w->owed].rows;
         w->reads = !w->found_captured && !reads;
         reads = reads || w->reads;
@@ -172,7 +172,7 @@ static int each_table(struct multiset *m, struct comparison *k, struct err *err)
     for (size_t i = 0; i < k->n; i++)
         t->beside += k->works[i].placed / 4;
     for (size_t i = 0; i < LANES; i++)
-        if (m->lane[i].spilled && parts_each(&m->lane[i].parts, t, one_table, k, err) != 0)
+        if (m->lane[i].spilled && spill_each(&m->lane[i].spill, t, one_table, k, err) != 0)
             return -1;
     return 0;
 }
@@ -207,7 +207,7 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
     return 0;
 }
 
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
                      struct err *err)
 {
     memset(out, 0, sizeof *out);
@@ -219,8 +219,9 @@ int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool 
     if (rc != 0)
         return -1;
     memcpy(out->rows, m->rows, sizeof out->rows);
-    struct comparison k = {.c = {.excluded = &m->excluded, .arena = &m->arena, .result = out}, .n = 0};
-    plan(m, &k, asked, reference, out);
+    struct comparison k = {
+        .c = {.excluded = &m->excluded, .arena = &m->arena, .result = out, .repeats = asked->repeats}, .n = 0};
+    plan(m, &k, asked, out);
     rc = each_table(m, &k, err);
     out->on_disk = m->on_disk;
     if (rc == 0)

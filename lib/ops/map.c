@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map operator: a record line in, event lines out, a compiled jq program between. */
 #include "ops/internal.h"
+#include "stream/codes.h"
 
 #include <inttypes.h>
 #include <jq.h>
@@ -89,7 +90,9 @@ static int compile(struct map *m, const char *program, size_t n, struct err *err
     program_wrap(&text, program, n, m->with_record);
     bool ok = compile_homeless(m->jq, buf_str(&text));
     buf_free(&text);
-    return ok ? 0 : err_set(err, ERR_REFUSED, "%s", m->compile.kind ? m->compile.text : "program: jq refuses it");
+    return ok ? 0
+              : err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "%s",
+                         m->compile.kind ? m->compile.text : "program: jq refuses it");
 }
 
 static int read_parameters(const struct json *parameters, const struct json **program, enum ops_numbers *numbers,
@@ -290,8 +293,10 @@ static int map_line(struct map *m, const struct json *line, struct err *err)
     const struct json *payload = NULL;
     jv input;
     if (record_time(m, line, err) < 0 || record_payload(m, line, &payload, err) < 0 ||
-        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0)
+        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0) {
+        err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", m->op.at}));
         return err_prefix(err, "%s", m->op.at);
+    }
     return 0;
 }
 

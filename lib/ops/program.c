@@ -9,6 +9,7 @@
  * a text of the same name is untouched.
  */
 #include "ops/internal.h"
+#include "stream/codes.h"
 
 #include <string.h>
 
@@ -140,8 +141,8 @@ static int check_number(struct scan *s, struct err *err)
     double d;
     if (number_to_double(from, (size_t)(s->p - from), &d))
         return 0;
-    return err_set(
-        err, ERR_REFUSED,
+    return err_fail(
+        err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED),
         "program, line %zu: the number %.*s does not fit a double; declare numbers: text and compare it as text",
         s->line, (int)(s->p - from < 60 ? s->p - from : 60), from);
 }
@@ -153,8 +154,8 @@ static int check_variable(struct scan *s, struct err *err)
     const char *from = s->p;
     skip_name(s);
     if (s->p - from == 3 && memcmp(from, "ENV", 3) == 0)
-        return err_set(err, ERR_REFUSED, "program, line %zu: $ENV reaches outside the record and is not available",
-                       s->line);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED),
+                        "program, line %zu: $ENV reaches outside the record and is not available", s->line);
     return 0;
 }
 
@@ -187,9 +188,9 @@ int program_check(const char *p, size_t n, struct err *err)
 {
     struct scan s = {.p = p, .end = p + n, .line = 1};
     if (memchr(p, '\0', n))
-        return err_set(err, ERR_REFUSED, "program: holds a NUL byte");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program: holds a NUL byte");
     if (!utf8_valid(p, n))
-        return err_set(err, ERR_REFUSED, "program: invalid UTF-8");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program: invalid UTF-8");
     for (skip_space(&s); s.p < s.end; skip_space(&s))
         if (check_token(&s, err) < 0)
             return -1;
@@ -211,14 +212,15 @@ int program_error(const char *message, struct err *err)
     }
     if (strncmp(message, OUTSIDE, sizeof OUTSIDE - 1) == 0) {
         const char *name = message + sizeof OUTSIDE - 1;
-        return err_set(err, ERR_REFUSED, "program: %.*s reaches outside the record and is not available",
-                       (int)strcspn(name, "/"), name);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED),
+                        "program: %.*s reaches outside the record and is not available", (int)strcspn(name, "/"), name);
     }
     const char *quoting = memmem(message, n, shell, sizeof shell - 1);
     if (quoting)
         n = (size_t)(quoting - message);
     /* the first line is ours */
     if (line > 1)
-        return err_set(err, ERR_REFUSED, "program, line %llu: %.*s", (unsigned long long)line - 1, (int)n, message);
-    return err_set(err, ERR_REFUSED, "program: %.*s", (int)n, message);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program, line %llu: %.*s",
+                        (unsigned long long)line - 1, (int)n, message);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program: %.*s", (int)n, message);
 }

@@ -82,7 +82,7 @@ struct beside {
     struct buf dir; /* "_state/<job>/v<generation>" */
 };
 
-static void on_state(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
+static void on_state(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
 {
     struct beside *b = ctx;
     struct pack *p = b->p;

@@ -45,7 +45,7 @@ static bool recognise(struct pack *p, const char *path, struct pack_found *f)
     return true;
 }
 
-static void on_capture(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
+static void on_capture(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
 {
     struct pack *p = ctx;
     struct pack_found f;

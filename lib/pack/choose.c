@@ -56,15 +56,16 @@ static int rule_of(struct pack *p, const struct job_manifest *job, bool has_job,
     int given = p->r->commit_confirmation,
         recorded = has_job && job->has_confirmation ? job->requires_commit_confirmation : -1;
     if (given >= 0 && recorded >= 0 && given != recorded)
-        return err_set(err, ERR_REFUSED, "--commit-confirmation=%s, and the job's manifest says %s",
-                       given ? "yes" : "no", recorded ? "yes" : "no");
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_USAGE, {"option", "--commit-confirmation"}),
+                        "--commit-confirmation=%s, and the job's manifest says %s", given ? "yes" : "no",
+                        recorded ? "yes" : "no");
     int confirm = recorded >= 0 ? recorded : given;
     p->m.rule = confirm < 0 ? RULE_NONE : confirm ? RULE_CONFIRMED : RULE_COMPLETED;
     if (p->m.rule == RULE_NONE && !p->r->named)
-        return err_set(err, ERR_REFUSED,
-                       "nothing says by which rule job '%s' restores: give --ha-dir while the job runs, "
-                       "--commit-confirmation=yes|no, or --checkpoint",
-                       p->r->job);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_RESTORE_RULE_UNKNOWN),
+                        "nothing says by which rule job '%s' restores: give --ha-dir while the job runs, "
+                        "--commit-confirmation=yes|no, or --checkpoint",
+                        p->r->job);
     return 0;
 }
 
@@ -76,12 +77,13 @@ static int choose(struct pack *p, struct err *err)
         p->m.has_choice = restore_point(k, confirmed, &p->m.choice);
     p->m.named = p->r->named;
     if (!p->r->named && !p->m.has_choice)
-        return err_set(err, ERR_MISSING, "job '%s' has no %s checkpoint to restore from", p->r->job,
-                       confirmed ? "confirmed" : "completed");
+        return err_fail(err, ERR_MISSING, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED),
+                        "job '%s' has no %s checkpoint to restore from", p->r->job,
+                        confirmed ? "confirmed" : "completed");
     p->m.checkpoint = p->r->named ? p->r->checkpoint : p->m.choice;
     if (!markers_have(k, MARKER_COMPLETED, p->m.checkpoint))
-        return err_set(err, ERR_MISSING, "checkpoint %ju of job '%s' has no completion marker",
-                       (uintmax_t)p->m.checkpoint, p->r->job);
+        return err_fail(err, ERR_MISSING, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED),
+                        "checkpoint %ju of job '%s' has no completion marker", (uintmax_t)p->m.checkpoint, p->r->job);
     return 0;
 }
 

@@ -33,14 +33,14 @@ static int markers_unchanged(struct pack *p, struct err *err)
         return -1;
     if (!same_ids(was->completed, was->n_completed, now.completed, now.n_completed) ||
         !same_ids(was->confirmed, was->n_confirmed, now.confirmed, now.n_confirmed))
-        return err_set(
-            err, ERR_CHANGED,
+        return err_fail(
+            err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED),
             "the job's markers changed while the bundle was collected; collect again, or stop the job first");
     if (was->has_restored != now.has_restored ||
         (now.has_restored &&
          (was->restored.checkpoint != now.restored.checkpoint || was->restored.next != now.restored.next)))
-        return err_set(err, ERR_CHANGED,
-                       "a restart was recorded while the bundle was collected; collect again, or stop the job first");
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED),
+                        "a restart was recorded while the bundle was collected; collect again, or stop the job first");
     return 0;
 }
 
@@ -68,8 +68,8 @@ static int put_manifest(struct pack *p, struct pack_result *out, struct err *err
     }
     int rc = 0, fd = openat(p->out, "manifest.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (text.len > BUNDLE_MANIFEST_MAX)
-        rc = err_set(err, ERR_BOUND, "the manifest would have %zu bytes, a reader takes %zu", text.len,
-                     BUNDLE_MANIFEST_MAX);
+        rc = err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes or --max-files"}),
+                      "the manifest would have %zu bytes, a reader takes %zu", text.len, BUNDLE_MANIFEST_MAX);
     else if (fd < 0)
         rc = err_sys(err, "cannot create the bundle's manifest.json");
     else

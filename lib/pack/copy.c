@@ -47,9 +47,10 @@ struct copying { /* one thread's */
 int pack_alive(const struct pack *p, struct err *err)
 {
     if (p->r->stop && *p->r->stop)
-        return err_set(err, ERR_TROUBLE, "interrupted by signal %d", *p->r->stop);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_INTERRUPTED), "interrupted by signal %d", *p->r->stop);
     if (time_mono_ms() > p->deadline_ms)
-        return err_set(err, ERR_TIMEOUT, "the collection took longer than --timeout-s=%ju", (uintmax_t)p->r->timeout_s);
+        return err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_TIME_PASSED, {"option", "--timeout-s"}),
+                        "the collection took longer than --timeout-s=%ju", (uintmax_t)p->r->timeout_s);
     return 0;
 }
 
@@ -129,7 +130,7 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
     if (fd < 0) {
         *err = why;
         if (why.kind == ERR_MISSING && it->listed)
-            err_set(err, ERR_CHANGED, "'%s' disappeared before it was copied", it->rel);
+            err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' disappeared before it was copied", it->rel);
         return err_prefix(err, "%s", bundle_role_name(it->role));
     }
     size_t cost = 0;
@@ -139,7 +140,8 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
     else if (!S_ISREG(st->st_mode))
         err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", it->rel, walk_kind(st->st_mode));
     else if ((bound = past_a_bound(c, it, charged(it, st), &cost, &kind)) && it->required)
-        err_set(err, ERR_BOUND, "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
+        err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes or --max-files"}),
+                 "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
     else if (bound)
         pack_excluded(c->p, it->dest, kind, bound);
     else if (make_dirs(c->p->out, it->dest, &c->made, err) == 0) {
@@ -197,9 +199,10 @@ static int unchanged(const struct pack_item *it, int fd, const struct stat *befo
 {
     struct stat now;
     if (fstat(fd, &now) != 0 || !same_file(before, &now))
-        return err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' changed while it was copied", it->rel);
     if (now.st_nlink == 0)
-        return err_set(err, ERR_CHANGED, "'%s' disappeared while it was copied", it->rel);
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' disappeared while it was copied",
+                        it->rel);
     return 0;
 }
 
@@ -218,7 +221,8 @@ static int copy_bytes(struct copying *w, const struct pack_item *it, int from, i
             return err_sys(err, "cannot read '%s'", it->rel);
         *bytes += (uint64_t)n;
         if ((n == 0 && *bytes < size) || *bytes > size)
-            return err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+            return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' changed while it was copied",
+                            it->rel);
         if (n == 0)
             return 0;
         sha256_add(&w->sha, w->block, (size_t)n);
@@ -236,7 +240,7 @@ static int copy_operator(struct copying *w, const struct pack_item *it, int from
     const struct json *doc = NULL;
     int rc = file_read_fd(from, it->rel, OPERATOR_MAX, &text, err);
     if (rc == 0 && text.len != (uint64_t)st->st_size)
-        rc = err_set(err, ERR_CHANGED, "'%s' changed while it was copied", it->rel);
+        rc = err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' changed while it was copied", it->rel);
     if (rc == 0 && !(doc = json_parse_named(text.p ? text.p : "", text.len, &a, it->rel, err)))
         rc = err_prefix(err, "no credential can be taken out of what is no JSON");
     if (rc == 0) {
@@ -271,7 +275,8 @@ static int copy_one(struct copying *w, size_t i, int from, const struct stat *st
     if (rc == 0)
         rc = unchanged(it, from, st, err);
     if (rc == 0 && it->sha256 && strcmp(it->sha256, c->sha[i]) != 0)
-        rc = err_set(err, ERR_CHANGED, "'%s' changed while the bundle was collected", it->rel);
+        rc = err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' changed while the bundle was collected",
+                      it->rel);
     out->path = it->dest;
     out->role = it->role;
     out->sha256 = c->sha[i];
@@ -331,7 +336,8 @@ static int put_job_manifest(struct copier *c, struct err *err)
     if (p->job_text.len == 0)
         return 0;
     if (p->job_text.len > p->r->max_bytes || p->r->max_files == 0)
-        return err_set(err, ERR_BOUND, "'%s' is past a bound", path);
+        return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes or --max-files"}),
+                        "'%s' is past a bound", path);
     if (make_dirs(p->out, path, &c->made, err) != 0)
         return -1;
     int fd = openat(p->out, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -389,9 +395,9 @@ int pack_still_there(const struct pack *p, struct err *err)
         if (fd >= 0)
             close(fd);
         if (!same && (it->required || why.kind != ERR_MISSING))
-            return err_set(err, ERR_CHANGED,
-                           "'%s' is not the file that was copied any more; collect again, or stop the job first",
-                           it->rel);
+            return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED),
+                            "'%s' is not the file that was copied any more; collect again, or stop the job first",
+                            it->rel);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 #define OWED_PACK_INTERNAL_H
 
 #include "pack/pack.h"
+#include "stream/codes.h"
 #include "evidence/marker.h"
 #include "evidence/changelog.h"
 
@@ -84,7 +85,7 @@ const char *pack_state_rel(const struct pack *p, const char *rel);
 int pack_read(int root, const char *rel, size_t max, struct buf *out, struct err *err);
 /* What a walk met and no collection may pass by: trouble, a link, a special file. option names the directory. True
  * where p->failed is set. vanished names with a leading dot are temporary and no trouble. */
-bool pack_met(struct pack *p, const char *option, const char *path, const char *name, mode_t mode, const char *trouble);
+bool pack_met(struct pack *p, const char *option, const char *path, const char *name, mode_t mode, int trouble);
 
 /* The job's manifest, the markers, the rule and the checkpoint. */
 int pack_choose(struct pack *p, struct err *err);

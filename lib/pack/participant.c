@@ -136,8 +136,8 @@ static int take_handle(struct pack *p, const struct place *at, const char *locat
     buf_printf(&rel, "_state/%s", below);
     int there = lies_there(p, buf_str(&rel), false, err), rc = there < 0 ? -1 : 0;
     if (there == 0 && selected)
-        rc = err_set(err, ERR_MISSING, "materialization '%s', which '%s' names, is not on disk", below,
-                     at->changelog.p);
+        rc = err_fail(err, ERR_MISSING, BECAUSE(CODE_PARTICIPANT_MISSING),
+                      "materialization '%s', which '%s' names, is not on disk", below, at->changelog.p);
     else if (there == 0)
         absent_handle(p, at, location, gone);
     else if (there > 0 && !taken(p, pack_state_rel(p, rel.p)))
@@ -179,7 +179,7 @@ struct rocksdb {
     bool required, has_current;
 };
 
-static void on_rocksdb(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
+static void on_rocksdb(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
 {
     struct rocksdb *db = ctx;
     struct buf rel = BUF_INIT;
@@ -206,8 +206,8 @@ static int take_rocksdb(struct pack *p, const struct place *at, bool selected, s
     if (db.has_current)
         return 0;
     if (selected)
-        return err_set(err, ERR_MISSING, "'%s' holds no CURRENT: it is no RocksDB checkpoint, or half of one",
-                       at->rocksdb.p);
+        return err_fail(err, ERR_MISSING, BECAUSE(CODE_PARTICIPANT_MISSING),
+                        "'%s' holds no CURRENT: it is no RocksDB checkpoint, or half of one", at->rocksdb.p);
     absent_state(p, at->rocksdb.p, "it holds no CURRENT");
     return 0;
 }
@@ -223,10 +223,10 @@ static int take(struct pack *p, const struct place *at, bool selected, int has, 
                        log ? at->changelog.p : at->rocksdb.p);
     *form = log ? FORM_CHANGELOG : rocks ? FORM_ROCKSDB : FORM_FILE;
     if (!has && selected)
-        return err_set(err, ERR_MISSING,
-                       "'%s' is not in '%s', and neither a changelog nor a RocksDB checkpoint is in its stead",
-                       pack_state_rel(p, p->r->include_state ? at->snapshot.p : at->sidecar.p),
-                       p->state == p->ckpt ? p->r->checkpoint_dir : p->root.path);
+        return err_fail(err, ERR_MISSING, BECAUSE(CODE_PARTICIPANT_MISSING),
+                        "'%s' is not in '%s', and neither a changelog nor a RocksDB checkpoint is in its stead",
+                        pack_state_rel(p, p->r->include_state ? at->snapshot.p : at->sidecar.p),
+                        p->state == p->ckpt ? p->r->checkpoint_dir : p->root.path);
     if (!log && !rocks) {
         take_file(p, at, selected, has);
         return 0;

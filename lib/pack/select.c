@@ -131,15 +131,17 @@ int pack_read(int root, const char *rel, size_t max, struct buf *out, struct err
     return rc;
 }
 
-bool pack_met(struct pack *p, const char *option, const char *path, const char *name, mode_t mode, const char *trouble)
+bool pack_met(struct pack *p, const char *option, const char *path, const char *name, mode_t mode, int trouble)
 {
     if (p->failed.kind || pack_alive(p, &p->failed) != 0)
         return true;
-    if (trouble && strcmp(trouble, strerror(ENOENT)) == 0) {
+    if (trouble == ENOENT) {
         if (name[0] != '.')
-            err_set(&p->failed, ERR_CHANGED, "'%s' of %s vanished while it was listed", path, option);
+            err_fail(&p->failed, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' of %s vanished while it was listed",
+                     path, option);
     } else if (trouble) {
-        err_set(&p->failed, ERR_TROUBLE, "cannot list '%s' of %s: %s", path, option, trouble);
+        err_set(&p->failed, ERR_TROUBLE, "cannot list '%s' of %s: %s", path, option, walk_trouble(trouble));
+        p->failed.sys = trouble;
     } else if (!S_ISDIR(mode) && !S_ISREG(mode)) {
         err_set(&p->failed, ERR_REFUSED, "'%s' of %s is no regular file but a %s", path, option, walk_kind(mode));
     }
@@ -181,7 +183,7 @@ static int select_participants(struct pack *p, struct err *err)
 
 /* ---- traces ---- */
 
-static void on_trace(void *ctx, const char *path, const char *name, mode_t mode, const char *trouble)
+static void on_trace(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
 {
     struct pack *p = ctx;
     size_t n = strlen(name);

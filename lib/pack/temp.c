@@ -126,10 +126,12 @@ static int names_of(struct pack_temp *t, const char *out, struct buf *prefix, st
     buf_printf(prefix, ".%s.tmp-", name);
     buf_str(prefix);
     if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return err_set(err, ERR_REFUSED, "--out '%s' is no name for a bundle", out);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_USAGE, {"option", "--out"}),
+                        "--out '%s' is no name for a bundle", out);
     struct stat st;
     if (lstat(t->final.p, &st) == 0)
-        return err_set(err, ERR_REFUSED, "--out '%s' is there already", t->final.p);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_FILE_EXISTS, {"path", t->final.p}),
+                        "--out '%s' is there already", t->final.p);
     return 0;
 }
 
@@ -175,7 +177,8 @@ int pack_temp_make(struct pack_temp *t, const char *out, struct buf *note, struc
         rc = 0;
     }
     if (rc == 0 && t->fd < 0)
-        rc = err_set(err, ERR_TROUBLE, "no temporary directory can be made beside '%s'", t->final.p);
+        rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "no temporary directory can be made beside '%s'",
+                      t->final.p);
     buf_free(&prefix);
     return rc;
 }
@@ -201,7 +204,8 @@ int pack_temp_publish(struct pack_temp *t, struct err *err)
     if (syncfs(t->fd) != 0)
         return err_sys(err, "cannot sync '%s'", t->path.p);
     if (rename_new(t->path.p, t->final.p) != 0)
-        return errno == EEXIST ? err_set(err, ERR_REFUSED, "--out '%s' is there already", t->final.p)
+        return errno == EEXIST ? err_fail(err, ERR_REFUSED, BECAUSE(CODE_FILE_EXISTS, {"path", t->final.p}),
+                                          "--out '%s' is there already", t->final.p)
                                : err_sys(err, "cannot publish '%s'", t->final.p);
     return 0;
 }

@@ -30,11 +30,12 @@ void program_free(struct program *p)
 }
 
 /* What follows the first reason is its consequence. */
-void program_not_whole(struct program *p, const char *fmt, ...)
+void program_not_whole(struct program *p, const struct cause *cause, const char *fmt, ...)
 {
     va_list ap;
     if (p->reason.len > 0)
         return;
+    p->cause = *cause;
     va_start(ap, fmt);
     buf_vprintf(&p->reason, fmt, ap);
     va_end(ap);
@@ -75,7 +76,8 @@ static int take_lines(struct program *p)
         p->got_scanned = 0;
         from = (size_t)(nl + 1 - p->got.p);
         if (p->on_line(p->ctx, line, (size_t)(nl - line), &err) != 0) {
-            program_not_whole(p, "line %ju of %s: %s", (uintmax_t)p->lines, p->name, err.text);
+            program_not_whole(p, BECAUSE(CODE_PROGRAM_ANSWER, {"program", p->name}), "line %ju of %s: %s",
+                              (uintmax_t)p->lines, p->name, err.text);
             return -1;
         }
     }
@@ -84,7 +86,8 @@ static int take_lines(struct program *p)
     p->got_scanned = p->got.len;
     if (p->got.len <= p->max_line)
         return 0;
-    program_not_whole(p, "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name, p->max_line);
+    program_not_whole(p, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-line"}),
+                      "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name, p->max_line);
     return -1;
 }
 
@@ -96,7 +99,7 @@ static int read_once(struct program *p)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
     if (n < 0) {
-        program_not_whole(p, "cannot read what %s writes: %s", p->name, strerror(errno));
+        program_not_whole(p, BECAUSE(CODE_IO_FAILED), "cannot read what %s writes: %s", p->name, strerror(errno));
         return -1;
     }
     if (n > 0) {
@@ -111,7 +114,7 @@ static void write_once(struct program *p)
 {
     ssize_t n = write(p->child.in, p->queue.p + p->queue_at, queued(p));
     if (n < 0 && errno != EINTR && errno != EAGAIN)
-        program_not_whole(p, "cannot write to %s: %s", p->name, strerror(errno));
+        program_not_whole(p, BECAUSE(CODE_IO_FAILED), "cannot write to %s: %s", p->name, strerror(errno));
     p->queue_at += n > 0 ? (size_t)n : 0;
     if (p->queue_at == p->queue.len)
         p->queue_at = p->queue.len = 0;
@@ -133,7 +136,8 @@ static bool turn(struct program *p, enum program_until until)
     if (n < 0)
         return errno == EINTR;
     if (n == 0 && ended)
-        program_not_whole(p, "%s ended and left its output open to another process", p->name);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}),
+                          "%s ended and left its output open to another process", p->name);
     if (fds[1].revents)
         write_once(p);
     if (fds[0].revents && read_once(p) != 0)
@@ -166,14 +170,16 @@ static void judge(struct program *p, size_t rest)
     int status = p->child.status;
     const char *when = p->fed && rest == 0 ? "" : " before it had read all the records";
     if (WIFSIGNALED(status))
-        program_not_whole(p, "%s was ended by signal %d (%s)%s", p->name, WTERMSIG(status), strsignal(WTERMSIG(status)),
-                          when);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s was ended by signal %d (%s)%s",
+                          p->name, WTERMSIG(status), strsignal(WTERMSIG(status)), when);
     else if (WEXITSTATUS(status) != 0)
-        program_not_whole(p, "%s exited with status %d%s", p->name, WEXITSTATUS(status), when);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s exited with status %d%s", p->name,
+                          WEXITSTATUS(status), when);
     else if (*when)
-        program_not_whole(p, "%s ended%s", p->name, when);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s ended%s", p->name, when);
     else if (p->got.len > 0)
-        program_not_whole(p, "line %ju of %s is cut in the middle", (uintmax_t)p->lines + 1, p->name);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "line %ju of %s is cut in the middle",
+                          (uintmax_t)p->lines + 1, p->name);
 }
 
 /* Wait for a program that has closed its output; false where it does not end of itself. */
@@ -196,7 +202,8 @@ void program_end(struct program *p)
         child_close_in(&p->child);
         p->before_wait(p->ctx);
         if (!wait_end(p))
-            program_not_whole(p, "%s closed its output and did not end within %d s", p->name, END_MS / 1000);
+            program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}),
+                              "%s closed its output and did not end within %d s", p->name, END_MS / 1000);
     }
     size_t rest = child_unread(&p->child) + queued(p);
     p->of_itself = child_ended(&p->child);
@@ -205,5 +212,6 @@ void program_end(struct program *p)
     if (p->of_itself && p->output_over)
         judge(p, rest);
     else
-        program_not_whole(p, "%s was ended before its output was over", p->name);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}),
+                          "%s was ended before its output was over", p->name);
 }

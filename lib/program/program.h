@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/codes.h"
 
 /* ---- records and their answers ---- */
 
@@ -53,8 +54,9 @@ struct program {
     size_t queue_at;
     struct buf got; /* from it: what is no whole line yet */
     size_t got_scanned;
-    uint64_t lines;    /* that it wrote */
-    struct buf reason; /* why its output is not whole; the first that was found */
+    uint64_t lines;     /* that it wrote */
+    struct buf reason;  /* why its output is not whole; the first that was found */
+    struct cause cause; /* of the same */
 };
 
 int program_start(struct program *p, char *const *argv, struct err *err);
@@ -64,7 +66,8 @@ void program_serve(struct program *p, enum program_until until);
 void program_make_room(struct program *p);
 /* End it, whatever it does, with all that it started. */
 void program_end(struct program *p);
-void program_not_whole(struct program *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void program_not_whole(struct program *p, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 bool program_whole(const struct program *p);
 void program_free(struct program *p);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header and the end line of an artifact: every member's type, and none that is not known. */
 #include "reference/internal.h"
+#include "stream/check.h"
 
 #include <string.h>
 
@@ -77,8 +78,8 @@ static int hash_parse(struct reference *r, const struct json *doc, const char *n
 int reference_end_parse(struct reference *r, const char *p, size_t n, struct err *err)
 {
     static const char at[] = "end line";
-    static const char *const known[] = {"end",     "rows",     "header_sha256", "rows_sha256", "complete",
-                                        "reasons", "verified", "recorded",      NULL};
+    static const char *const known[] = {"end",   "rows",    "header_sha256", "rows_sha256", "complete", "code",
+                                        "facts", "reasons", "verified",      "recorded",    NULL};
     const struct json *doc = parse(r, p, n, "last line", err);
     if (!doc)
         return -1;
@@ -88,7 +89,7 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
     if (json_only(doc, known, at, err) != 0 || json_need_u64(doc, "rows", &r->rows, at, err) != 0 ||
         hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 ||
         hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||
-        json_need_bool(doc, "complete", &r->complete, at, err) != 0 ||
+        json_need_bool(doc, "complete", &r->complete, at, err) != 0 || cause_parse(doc, at, &r->cause, err) != 0 ||
         texts_parse(doc, "reasons", false, &r->reasons, err) != 0 ||
         texts_parse(doc, "verified", true, &r->verified, err) != 0)
         return -1;
@@ -96,6 +97,8 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
         return -1;
     if (r->complete && r->reasons->len > 0)
         return err_set(err, ERR_REFUSED, "%s: complete, and reasons why it is not", at);
+    if (r->complete && r->cause.code != CODE_NONE)
+        return err_set(err, ERR_REFUSED, "%s: complete, and a code why it is not", at);
     if (!r->complete && r->reasons->len == 0)
         return err_set(err, ERR_REFUSED, "%s: not complete, and no reason", at);
     return 0;

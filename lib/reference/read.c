@@ -66,8 +66,10 @@ static int find_end(struct reference *r, uint64_t size, size_t max_line, struct 
 static int next_line(struct reference *r, const char **p, size_t *n, struct err *err)
 {
     int rc = line_in_next(&r->lines, p, n, err);
-    if (rc < 0 && r->lines.eof)
+    if (rc < 0 && r->lines.eof) {
         err->kind = ERR_REFUSED;
+        err->sys = 0;
+    }
     return rc;
 }
 
@@ -145,8 +147,9 @@ int reference_bind(struct reference *r, const struct json *document, const struc
     r->ends = xcalloc(columns->n, sizeof *r->ends);
     bool other = scope_differs(document, r->scope, &where);
     if (other) {
-        where.len -= strlen("there");
-        err_set(err, ERR_REFUSED, "reference '%s' is of another scope: %sin the reference", r->name, buf_str(&where));
+        where.len -= strlen(" there");
+        err_fail(err, ERR_REFUSED, BECAUSE(CODE_REFERENCE_OTHER, {"field", buf_str(&where)}),
+                 "reference '%s' is of another scope: %s in the reference", r->name, buf_str(&where));
     }
     buf_free(&where);
     return other ? -1 : 0;

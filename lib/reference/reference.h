@@ -40,6 +40,7 @@ struct reference_head {
 struct reference_end {
     bool complete;
     const char *reasons;  /* array of strings: why it is not; empty where it is */
+    struct cause cause;   /* of the first of them */
     const char *verified; /* array of strings: what the writer checked */
     const char *recorded; /* object: what it only records */
 };
@@ -65,6 +66,7 @@ struct reference {
     uint64_t rows;
     const char *header_sha256, *rows_sha256;
     bool complete;
+    struct cause cause; /* why it is not complete; its code is CODE_NONE where the writer gives none */
     struct json *reasons, *verified, *recorded; /* the last two NULL where they are not given */
     /* as the rows are read */
     const char *end_line;
@@ -114,18 +116,18 @@ struct reference_story {
     struct arena arena;
     struct buf reasons, verified, recorded;
     uint64_t n_reasons;
-    const char **stages; /* those that gave an account */
-    size_t n_stages;
-    char *first;                         /* the first reason, or NULL */
-    const struct json *reader, *program; /* the accounts of kafka-read and ref-run, or NULL */
+    struct account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
+    char *first;                           /* the first reason, or NULL */
+    struct cause cause;                    /* of the same */
 };
 #define REFERENCE_REASONS 20 /* listed; the others are counted */
 
 /* Why it is not whole. */
-void reference_story_say(struct reference_story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Take an account line: what it says that is not whole, what was checked, and all else as recorded. ERR_REFUSED where
- * its form is wrong or its stage gave one before. */
-int reference_story_account(struct reference_story *s, const char *p, size_t n, struct err *err);
+void reference_story_say(struct reference_story *s, const struct cause *cause, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Take an account line: what it says that is not whole, what was checked, and all else as recorded, by its role.
+ * ERR_REFUSED where its form is wrong or its role gave one before. */
+int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err);
 /* Hold the accounts against each other, the scope and the rows that came (sealed: those in the artifact, failed: those
  * that could not be). An account that is missing is a reason, unless word: the operator says himself that it is whole,
  * which is recorded. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing an artifact: hashed as it is written, published whole. */
 #include "reference/reference.h"
+#include "stream/check.h"
 
 #include <string.h>
 
@@ -78,6 +79,7 @@ int reference_finish(struct reference_writer *w, const struct reference_end *e, 
     jw_str(&j, "header_sha256", w->header_sha256);
     jw_str(&j, "rows_sha256", w->rows_sha256);
     jw_bool(&j, "complete", e->complete);
+    cause_put(&w->line, &e->cause);
     put_text(&j, "reasons", e->reasons, strlen(e->reasons));
     put_text(&j, "verified", e->verified, strlen(e->verified));
     put_text(&j, "recorded", e->recorded, strlen(e->recorded));

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a filter, the stream of a refusal, and the bundle line. */
+/* The shape of a filter, and the stream of a refusal. */
 #include "stream/stream.h"
 
 #include <string.h>
 #include <unistd.h>
 
 /* One line of the input, to the stage or straight on. */
-static void filter_line(struct stream_out *out, const struct stream_line *line, enum next_action next,
+static void filter_line(struct stream_out *out, const struct stream_line *line, enum code refused,
                         stream_line_fn *on_line, void *ctx)
 {
-    struct err err; /* not cleared whole: this is on the path of every row */
-    err.kind = ERR_NONE;
-    err.text[0] = '\0';
+    struct err err;
+    err_reset(&err);
     /* After a stop, whoever wrote it, nothing more is decided here. */
     int rc = out->rows_off || line->type == LINE_STOP ? 0 : on_line(ctx, line, &err);
-    if (rc < 0)
-        stream_put_stop(out, &err, next == NEXT_NONE ? NEXT_RERUN_UPSTREAM : next);
+    if (rc < 0) {
+        char number[24];
+        cause_add(&err.cause, "line", fact_number(number, line->line_no));
+        stream_put_stop(out, &err, refused == CODE_NONE ? CODE_LINE_MALFORMED : refused);
+    }
     if (rc <= 0)
         stream_pass(out, line);
     if (line->type == LINE_STOP)
@@ -31,7 +33,7 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     in->data_unchecked = set.data_unchecked;
     in->lane = set.lane;
     in->prefetch = set.prefetch;
-    in->next = set.next;
+    in->code = set.code;
     int rc = stream_open(in, &err);
     stream_begin(out, STDOUT_FILENO, rc == 0 ? in : NULL);
     struct stream_line line;
@@ -42,10 +44,10 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
         if (rc == 0)
             break;
         if (rc > 0)
-            filter_line(out, &line, in->next, on_line, ctx);
+            filter_line(out, &line, in->code, on_line, ctx);
     }
     if (rc < 0)
-        stream_put_stop(out, &err, NEXT_RERUN_UPSTREAM);
+        stream_put_stop(out, &err, CODE_LINE_MALFORMED);
     /* What could not do its work did not succeed, whoever stopped it. */
     if (in->stopped || out->stopped)
         stream_status(out, OWED_TROUBLE);
@@ -61,40 +63,11 @@ int stream_refuse(const struct err *usage, size_t max_line)
     stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
     bool came = max_line != STREAM_NO_INPUT && !isatty(STDIN_FILENO) && stream_open(&in, &err) == 0;
     stream_begin(&out, STDOUT_FILENO, came ? &in : NULL);
-    stream_put_stop(&out, usage, NEXT_FIX_USAGE);
+    stream_put_stop(&out, usage, CODE_USAGE);
     while (came && !out.broken && stream_next(&in, &line, &err) > 0)
         stream_pass(&out, &line);
     int status = stream_end(&out);
     stream_out_free(&out);
     stream_in_free(&in);
     return status;
-}
-
-int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err)
-{
-    const char *copy = arena_strndup(arena, line->p, line->n);
-    struct json *doc = json_parse_named(copy, line->n, arena, "bundle line", err);
-    memset(out, 0, sizeof *out);
-    if (!doc || json_need_str(doc, "path", arena, &out->path, "bundle", err) != 0 ||
-        json_need_str(doc, "manifest_sha256", arena, &out->manifest_sha256, "bundle", err) != 0 ||
-        json_need_str(doc, "job", arena, &out->job, "bundle", err) != 0 ||
-        json_need_u64(doc, "checkpoint", &out->checkpoint, "bundle", err) != 0)
-        return -1;
-    if (!sha256_is_hex(out->manifest_sha256, strlen(out->manifest_sha256)))
-        return err_set(err, ERR_REFUSED, "bundle.manifest_sha256: not 64 lower-case hex digits");
-    return 0;
-}
-
-void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b)
-{
-    struct buf *line = stream_build(out, LINE_BUNDLE);
-    buf_adds(line, ",\"path\":");
-    json_put_s(line, b->path);
-    buf_adds(line, ",\"manifest_sha256\":");
-    json_put_s(line, b->manifest_sha256);
-    buf_adds(line, ",\"job\":");
-    json_put_s(line, b->job);
-    buf_adds(line, ",\"checkpoint\":");
-    json_put_u64(line, b->checkpoint);
-    stream_put_built(out, LINE_BUNDLE);
 }

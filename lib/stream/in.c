@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a stream: header, lines, end, each held against the contract. */
 #include "stream/annotations.h"
+#include "stream/check.h"
+#include "stream/stop.h"
 #include "stream/stream.h"
 
 #include <inttypes.h>
@@ -21,14 +23,26 @@ void stream_in_free(struct stream_in *in)
     arena_free(&in->arena);
 }
 
+static int refuse_as(const struct stream_in *in, enum code code, const char *why, struct err *err)
+{
+    return err_fail(err, ERR_REFUSED, BECAUSE(code, {"line", FACT_NUMBER(in->lines.line_no)}),
+                    "%s: line %" PRIu64 ": %s", in->lines.name, in->lines.line_no, why);
+}
+
 static int refuse(const struct stream_in *in, const char *why, struct err *err)
 {
-    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": %s", in->lines.name, in->lines.line_no, why);
+    return refuse_as(in, CODE_LINE_MALFORMED, why, err);
+}
+
+static int foreign(const struct stream_in *in, const char *why, struct err *err)
+{
+    return refuse_as(in, CODE_STREAM_FOREIGN, why, err);
 }
 
 static int unfinished(const struct stream_in *in, const char *why, struct err *err)
 {
-    return err_set(err, ERR_TROUBLE, "%s: unfinished stream: %s", in->lines.name, why);
+    return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_STREAM_UNFINISHED), "%s: unfinished stream: %s", in->lines.name,
+                    why);
 }
 
 /* Where the line is not strict JSON, say at which byte. */
@@ -37,8 +51,8 @@ static int check_json(const struct stream_in *in, const char *p, size_t n, struc
     struct json_error e;
     if (json_valid(p, n, &e))
         return 0;
-    return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 ": byte %zu: %s", in->lines.name, in->lines.line_no,
-                   e.offset + 1, e.why);
+    return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(in->lines.line_no)}),
+                    "%s: line %" PRIu64 ": byte %zu: %s", in->lines.name, in->lines.line_no, e.offset + 1, e.why);
 }
 
 /* The type of a line, which must stand first. */
@@ -67,7 +81,7 @@ static int line_type(const struct stream_in *in, struct stream_line *line, struc
 static int read_header(struct stream_in *in, const struct stream_line *line, struct err *err)
 {
     if (line->type != LINE_STREAM)
-        return refuse(in, "not an owed-stream: the first line must be its header", err);
+        return foreign(in, "not an owed-stream: the first line must be its header", err);
     if (check_json(in, line->p, line->n, err) != 0)
         return -1;
     /* The line's bytes are gone with the next read, and the stages are needed until this program's own header. */
@@ -77,18 +91,28 @@ static int read_header(struct stream_in *in, const struct stream_line *line, str
     if (!doc)
         return refuse(in, e.why, err);
     if (!json_is(json_get(doc, "format"), STREAM_FORMAT))
-        return refuse(in, "the header names another format than owed-stream", err);
+        return foreign(in, "the header names another format than owed-stream", err);
     uint64_t version;
     if (json_need_u64(doc, "version", &version, "header", err) != 0)
         return -1;
     if (version != STREAM_VERSION)
-        return err_set(err, ERR_REFUSED, "%s: owed-stream version %" PRIu64 " is not known here (this is version %d)",
-                       in->lines.name, version, STREAM_VERSION);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STREAM_FOREIGN),
+                        "%s: owed-stream version %" PRIu64 " is not known here (this is version %d)", in->lines.name,
+                        version, STREAM_VERSION);
     if (json_need(doc, "stages", JSON_ARRAY, &in->stages, "header", err) != 0)
         return -1;
     in->shard = json_get(doc, "shard");
     in->counts[LINE_STREAM] = 1;
     return 0;
+}
+
+/* A line cut in two, where the system is not at fault, is of a stream that did not end. */
+static int next_line(struct stream_in *in, const char **p, size_t *n, struct err *err)
+{
+    int rc = line_in_next(&in->lines, p, n, err);
+    if (rc < 0 && err && err->sys == 0)
+        err_cause(err, BECAUSE(CODE_STREAM_UNFINISHED));
+    return rc;
 }
 
 int stream_open(struct stream_in *in, struct err *err)
@@ -98,14 +122,14 @@ int stream_open(struct stream_in *in, struct err *err)
     struct stream_line line = {0};
     if (in->prefetch)
         line_in_prefetch(&in->lines);
-    int rc = line_in_next(&in->lines, &line.p, &line.n, err);
+    int rc = next_line(in, &line.p, &line.n, err);
     if (rc < 0)
         return -1;
     if (rc == 0)
         return unfinished(in, "empty input", err);
     line.line_no = in->lines.line_no;
     if (line_type(in, &line, err) != 0)
-        return refuse(in, "not an owed-stream: the first line must be its header", err);
+        return foreign(in, "not an owed-stream: the first line must be its header", err);
     return read_header(in, &line, err);
 }
 
@@ -125,9 +149,9 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
         if (!json_u64(m->value, &said))
             rc = refuse(in, "end: a count is no whole number", err);
         else if (said != came)
-            rc = err_set(err, ERR_TROUBLE,
-                         "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
-                         in->lines.name, said, (int)m->name_len, m->name, came);
+            rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_STREAM_UNFINISHED),
+                          "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
+                          in->lines.name, said, (int)m->name_len, m->name, came);
         named += came;
     }
     for (size_t t = 0; t < LINE_TYPES; t++)
@@ -138,27 +162,26 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
     return rc;
 }
 
+/* What is wrong with a line's members, with its place. */
+static int misfit(const struct stream_in *in, struct err *err)
+{
+    err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(in->lines.line_no)}));
+    return err_prefix(err, "%s: line %" PRIu64, in->lines.name, in->lines.line_no);
+}
+
 /* side, check and require decide: an unknown member of theirs might change what they say. */
 static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
 {
-    static const char *const side[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
-    static const char *const check[] = {"type",     "stage", "name",   "status", "reason",
-                                        "evidence", "next",  "counts", NULL};
-    static const char *const require[] = {"type", "checks", NULL};
-    const char *const *names = line->type == LINE_SIDE ? side : line->type == LINE_CHECK ? check : require;
     struct arena arena = ARENA_INIT;
-    struct json_error e;
-    struct json *doc = json_parse(line->p, line->n, &arena, &e);
-    int rc = doc ? json_only(doc, names, line_type_name(line->type), err) : refuse(in, e.why, err);
-    if (rc != 0 && doc)
-        err_prefix(err, "%s: line %" PRIu64, in->lines.name, in->lines.line_no);
-    if (rc == 0 && line->type == LINE_CHECK) {
-        struct json *name = json_get(doc, "name"), *status = json_get(doc, "status");
-        if (!name || name->type != JSON_STRING || check_name_of(name->str, name->len) == CHECK_NAMES)
-            rc = refuse(in, "a check whose name is not known here", err);
-        else if (!status || status->type != JSON_STRING || status_of(status->str, status->len) == STATUS_TYPES)
-            rc = refuse(in, "a check whose status is not known here", err);
-    }
+    struct check_line check;
+    struct stream_side side;
+    int rc;
+    if (line->type == LINE_CHECK)
+        rc = stream_check(line, &arena, &check, err);
+    else
+        rc = line->type == LINE_SIDE ? stream_side(line, &arena, &side, err) : stream_require(line, NULL, err);
+    if (rc != 0)
+        err_prefix(err, "%s", in->lines.name);
     arena_free(&arena);
     return rc;
 }
@@ -174,16 +197,14 @@ static int check_row(const struct stream_in *in, const struct stream_line *line,
 }
 
 /* What the first stop says, for a program that must say on its own why its input is not whole. */
-static void keep_reason(struct stream_in *in, const struct json *doc)
+static void keep_stop(struct stream_in *in, const struct stop_line *stop)
 {
-    const struct json *stage = json_get(doc, "stage"), *reason = json_get(doc, "reason");
     struct buf text = BUF_INIT;
-    if (stage && stage->type == JSON_STRING)
-        msg_mask(&text, stage->str, stage->len);
+    msg_mask(&text, stop->stage, strlen(stop->stage));
     buf_adds(&text, ": ");
-    if (reason && reason->type == JSON_STRING)
-        msg_mask(&text, reason->str, reason->len);
+    msg_mask(&text, stop->reason, strlen(stop->reason));
     in->stop_reason = arena_strndup(&in->arena, text.p, text.len);
+    in->stop_cause = stop->cause;
     buf_free(&text);
 }
 
@@ -191,16 +212,17 @@ static int note_stop(struct stream_in *in, const struct stream_line *line, struc
 {
     struct arena arena = ARENA_INIT;
     struct json_error e;
+    struct stop_line stop;
     struct json *doc = json_parse(line->p, line->n, &arena, &e);
-    struct json *kind = json_get(doc, "kind");
-    int rc = 0;
-    if (json_is(kind, "refused"))
-        in->refused = true;
-    else if (!json_is(kind, "unfinished"))
-        rc = refuse(in, "a stop whose kind is neither refused nor unfinished", err);
-    if (!in->stop_reason)
-        keep_reason(in, doc);
-    in->stopped = true;
+    int rc = doc ? stop_line_parse(doc, &arena, &stop, err) : refuse(in, e.why, err);
+    if (rc == 0) {
+        in->refused |= stop.refused;
+        in->stopped = true;
+        if (!in->stop_reason)
+            keep_stop(in, &stop);
+    } else if (doc) {
+        misfit(in, err);
+    }
     arena_free(&arena);
     return rc;
 }
@@ -211,13 +233,10 @@ static int check_line(struct stream_in *in, const struct stream_line *line, stru
     case LINE_ROW: return check_row(in, line, err);
     case LINE_RECORD:
     case LINE_EVENT: return in->data_unchecked ? 0 : check_json(in, line->p, line->n, err);
-    case LINE_STREAM: return refuse(in, "a stream inside a stream", err);
+    case LINE_STREAM: return foreign(in, "a stream inside a stream", err);
     case LINE_SIDE:
     case LINE_CHECK:
-    case LINE_REQUIRE:
-        if (check_json(in, line->p, line->n, err) != 0)
-            return -1;
-        return check_members(in, line, err);
+    case LINE_REQUIRE: return check_members(in, line, err);
     case LINE_STOP:
         if (check_json(in, line->p, line->n, err) != 0)
             return -1;
@@ -232,13 +251,29 @@ static int finish(struct stream_in *in, const struct stream_line *line, struct e
         return -1;
     const char *p;
     size_t n;
-    int rc = line_in_next(&in->lines, &p, &n, err);
+    int rc = next_line(in, &p, &n, err);
     if (rc < 0)
         return -1;
     if (rc > 0)
-        return refuse(in, "something follows the stream's end", err);
+        return foreign(in, "something follows the stream's end", err);
     in->ended = true;
     return 0;
+}
+
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err)
+{
+    char where[40];
+    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
+    struct json *doc = json_parse_named(arena_strndup(arena, line->p, line->n), line->n, arena, where, err);
+    if (!doc)
+        err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(line->line_no)}));
+    return doc;
+}
+
+int stream_misfit(const struct stream_line *line, struct err *err)
+{
+    err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(line->line_no)}));
+    return err_prefix(err, "line %" PRIu64, line->line_no);
 }
 
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)
@@ -247,7 +282,7 @@ int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)
         return 0;
     if (stream_open(in, err) != 0)
         return -1;
-    int rc = line_in_next(&in->lines, &line->p, &line->n, err);
+    int rc = next_line(in, &line->p, &line->n, err);
     if (rc < 0)
         return rc;
     if (rc == 0)

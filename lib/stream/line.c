@@ -100,8 +100,8 @@ int line_in_next(struct line_in *in, const char **p, size_t *n, struct err *err)
         const char *nl = newline(in);
         size_t len = nl ? (size_t)(nl - (in->p + in->at)) : in->len - in->at;
         if (len > in->max_line)
-            return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 " is longer than %zu bytes", in->name, in->line_no + 1,
-                           in->max_line);
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-line"}),
+                            "%s: line %" PRIu64 " is longer than %zu bytes", in->name, in->line_no + 1, in->max_line);
         if (nl) {
             *p = in->p + in->at;
             *n = len;

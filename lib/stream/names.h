@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of names: line types, checks, statuses, finding kinds, relations
- * and next actions. A program can write only what stands here: the functions
- * that write take these enums.
+ * The one table of names: line types, checks, statuses and finding kinds;
+ * codes.h has the codes, relation.h the relations and side.h the sides. A program
+ * can write only what stands there: the functions that write take these enums.
  */
 #ifndef OWED_STREAM_NAMES_H
 #define OWED_STREAM_NAMES_H
@@ -46,9 +46,9 @@ enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any ot
     X(REPLAY_DETERMINISM, "replay.determinism", "every selected epoch, replayed twice from its start, gave the same rows") \
     X(REPLAY_RECORDED_OUTPUT, "replay.recorded_output", "the replayed rows are those that the job handed on") \
     X(REPLAY_EXPECTED_OUTPUT, "replay.expected_output", "the replayed rows are the expectation's") \
-    X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole, and the key names one of them") \
+    X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole") \
     X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the scope names, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read") \
-    X(RECONCILE_ROWS, "reconcile.rows", "the table holds exactly the scope's rows, each once and value for value, and two reads agreed") \
+    X(RECONCILE_ROWS, "reconcile.rows", "the key names one row of the scope, the table holds exactly its rows, each once and value for value, and two reads agreed") \
     X(REFERENCE_SCOPE, "reference.scope", "the reference is complete and bound to this very scope") \
     X(REFERENCE_SEMANTICS, "reference.semantics", "the job's window rules are the reference's") \
     X(REFERENCE_WATERMARK, "reference.watermark", "the recorded watermark never ran ahead of the source") \
@@ -96,85 +96,11 @@ enum finding_kind {
 const char *finding_kind_name(enum finding_kind k);
 enum finding_kind finding_kind_of(const char *p, size_t n);
 
-/* Relations: what was held against what. delivery: captured against destination; transformation: reference against
- * captured; reference-destination; coverage: expected against the whole table. */
-/* clang-format off */
-#define RELATION_TABLE(X) \
-    X(DELIVERY, "delivery") X(TRANSFORMATION, "transformation") X(REFERENCE_DESTINATION, "reference-destination") X(COVERAGE, "coverage")
-
-enum relation {
-#define X(id, text) RELATION_##id,
-    RELATION_TABLE(X)
-#undef X
-    RELATION_TYPES
-};
-/* clang-format on */
-const char *relation_name(enum relation r);
-enum relation relation_of(const char *p, size_t n);
-
 /* Why a row may stand twice, from the row's own `again`. */
 #define AGAIN_RESENT "resent"
 #define AGAIN_REPLAYED "replayed"
 
 /* What ref-run --strict says that it checked, and a report without it says is not established. */
 #define VERIFIED_EVERY_RECORD "every record was answered"
-
-/* Sides. */
-#define SIDE_CAPTURED "captured"
-#define SIDE_REFERENCE "reference"
-#define SIDE_DESTINATION "destination"
-
-/* ---- next actions: what a person does about it ---- */
-
-/* clang-format off */
-#define NEXT_TABLE(X) \
-    X(NONE, "") \
-    X(FIX_USAGE, "correct the arguments and run again") \
-    X(RERUN_UPSTREAM, "run the stage before again and keep its whole output") \
-    X(COLLECT_AGAIN, "collect the bundle again, or stop the job first") \
-    X(COLLECT_CAPTURES, "collect with --include-captures while the job's capture directory is there") \
-    X(COLLECT_STATE, "collect with --include-state") \
-    X(COLLECT_RULE, "collect with --ha-dir while the job runs, or with --commit-confirmation") \
-    X(CHECK_AGAIN, "check the bundle again, to its end") \
-    X(WITH_ROCKSDB, "check with a newer bundle-check, or one built with RocksDB (make WITH_ROCKSDB=1)") \
-    X(COLLECT_EPOCHS, "collect with --epochs reaching back over the scope") \
-    X(RAISE_CAPTURE, "raise --capture-records for the job; this interval cannot be recovered") \
-    X(DO_NOT_TRUST_BUNDLE, "do not use this bundle; collect again from the job's directories") \
-    X(CHOOSE_CHECKPOINT, "choose a checkpoint that the bundle holds as completed") \
-    X(CHOOSE_SCOPE, "widen the scope to one that holds rows") \
-    X(CHOOSE_KEY, "choose a --key that names one row of the scope") \
-    X(NAME_SINK, "name the sink with --sink, --database and --table") \
-    X(CHECK_CONNECTION, "check the server, the network and the credentials, then read again") \
-    X(ALLOW_SETTINGS, "read as a user whose profile may send settings (readonly=2)") \
-    X(GRANT_SELECT, "grant SELECT on the table, system.tables, system.columns and system.mutations") \
-    X(RAISE_BOUND, "raise the bound that was hit, or ask for fewer keys a query") \
-    X(WAIT_MUTATION, "wait until the mutation is done, then read again") \
-    X(READ_QUIET, "read again when the table stands still, or raise --settle-ms") \
-    X(RIGHT_SERVER, "connect to the server and table that the scope names") \
-    X(UNSUPPORTED_TABLE, "this form of table cannot be reconciled; see ch-read(1), LIMITS") \
-    X(UNSUPPORTED_SERVER, "this server's line is not supported; see ch-read(1), LIMITS") \
-    X(UNSUPPORTED_JOB, "this job's shape cannot be reconciled; see scope-cut(1), LIMITS") \
-    X(REFERENCE_AGAIN, "make the reference again; its own reasons say what it lacks") \
-    X(RIGHT_REFERENCE, "give the reference that was made for this scope, whole, as its writer left it") \
-    X(INSPECT_FINDINGS, "look at the findings; repair the table or the job, then read again") \
-    X(FREE_SPACE, "free scratch space, or name another place with --scratch") \
-    X(RECORD_AGAIN, "repair the job's evidence directory; this interval has no evidence") \
-    X(FIX_PROGRAM, "correct the map program, or declare numbers: text, and run the job again") \
-    X(FIX_RECORD, "repair the record, the map or the column, and run the job again") \
-    X(GRANT_PARTS, "grant SELECT on system.parts, then read again") \
-    X(SEE_ROWS, "read as a user from whom no row policy hides rows") \
-    X(READ_TAIL, "wait, or raise --settle-ms, and read again") \
-    X(READ_WHOLE, "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
-    X(MAKE_CHECK, "run the stage that makes this check in the pipe") \
-    X(NEWER_OWED, "read this with the version that wrote it, or a newer one")
-
-enum next_action {
-#define X(id, text) NEXT_##id,
-    NEXT_TABLE(X)
-#undef X
-    NEXT_ACTIONS
-};
-/* clang-format on */
-const char *next_action_text(enum next_action n);
 
 #endif

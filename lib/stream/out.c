@@ -99,16 +99,16 @@ void stream_put_built(struct stream_out *out, enum line_type type)
     stream_put(out, type, out->line.p, out->line.len);
 }
 
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
-                    const char *at, size_t at_len, const char *again)
+void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again)
 {
     struct buf *b = stream_build(out, LINE_ROW);
     buf_adds(b, ",\"side\":\"");
-    buf_adds(b, side);
+    buf_adds(b, side_name(side));
     buf_addc(b, '"');
-    if (read) {
+    if (side_read(side)) {
         buf_adds(b, ",\"read\":");
-        buf_addu64(b, read);
+        buf_addu64(b, side_read(side));
     }
     buf_adds(b, ",\"cells\":");
     buf_add(b, cells, cells_len);
@@ -125,28 +125,7 @@ void stream_put_row(struct stream_out *out, const char *side, unsigned read, con
     stream_put_built(out, LINE_ROW);
 }
 
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
-                     const char *reason)
-{
-    struct buf *b = stream_build(out, LINE_SIDE);
-    buf_adds(b, ",\"side\":");
-    json_put_s(b, side);
-    if (read) {
-        buf_adds(b, ",\"read\":");
-        json_put_u64(b, read);
-    }
-    buf_adds(b, ",\"rows\":");
-    json_put_u64(b, rows);
-    buf_printf(b, ",\"whole\":%s", whole ? "true" : "false");
-    if (reason && *reason) {
-        buf_adds(b, ",\"reason\":");
-        json_put_s(b, reason);
-    }
-    stream_put_built(out, LINE_SIDE);
-}
-
-/* Reasons may quote what a server or a file said, which need not be UTF-8: it is masked as a message is. */
-static void put_text(struct buf *b, const char *s)
+void stream_put_text(struct buf *b, const char *s)
 {
     if (utf8_valid(s, strlen(s))) {
         json_put_s(b, s);
@@ -156,63 +135,6 @@ static void put_text(struct buf *b, const char *s)
     msg_mask(&masked, s, strlen(s));
     json_put_str(b, masked.p, masked.len);
     buf_free(&masked);
-}
-
-void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
-                      const char *const *evidence, enum next_action next, const char *counts)
-{
-    static const int exits[] = {[STATUS_PASSED] = OWED_OK,
-                                [STATUS_UNSUPPORTED] = OWED_TROUBLE,
-                                [STATUS_UNAVAILABLE] = OWED_TROUBLE,
-                                [STATUS_FAILED] = OWED_FAILED};
-    struct buf *b = stream_build(out, LINE_CHECK);
-    buf_adds(b, ",\"stage\":");
-    json_put_s(b, msg_program());
-    buf_printf(b, ",\"name\":\"%s\",\"status\":\"%s\",\"reason\":", check_name_text(name), status_name(status));
-    put_text(b, reason ? reason : "");
-    buf_adds(b, ",\"evidence\":[");
-    for (size_t i = 0; evidence && evidence[i]; i++) {
-        if (i)
-            buf_addc(b, ',');
-        put_text(b, evidence[i]);
-    }
-    buf_adds(b, "],\"next\":");
-    json_put_s(b, next_action_text(next));
-    if (counts) {
-        buf_adds(b, ",\"counts\":");
-        buf_adds(b, counts);
-    }
-    stream_put_built(out, LINE_CHECK);
-    out->checks[status]++;
-    stream_status(out, exits[status]);
-}
-
-void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n)
-{
-    struct buf *b = stream_build(out, LINE_REQUIRE);
-    buf_adds(b, ",\"checks\":[");
-    for (size_t i = 0; i < n; i++)
-        buf_printf(b, "%s\"%s\"", i ? "," : "", check_name_text(names[i]));
-    buf_addc(b, ']');
-    stream_put_built(out, LINE_REQUIRE);
-}
-
-void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next)
-{
-    msg_error("%s", err->text);
-    struct buf *b = stream_build(out, LINE_STOP);
-    buf_adds(b, ",\"stage\":");
-    json_put_s(b, msg_program());
-    buf_printf(b, ",\"kind\":\"%s\",\"reason\":", err->kind == ERR_REFUSED ? "refused" : "unfinished");
-    put_text(b, err->text);
-    buf_adds(b, ",\"next\":");
-    json_put_s(b, next_action_text(next));
-    stream_put_built(out, LINE_STOP);
-    if (!out->stop_reason)
-        out->stop_reason = arena_strndup(&out->arena, err->text, strlen(err->text));
-    out->stopped = true;
-    out->rows_off = true;
-    stream_status(out, err_exit(err));
 }
 
 int stream_end(struct stream_out *out)

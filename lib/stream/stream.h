@@ -12,7 +12,14 @@
 #include "base/base.h"
 #include "base/options.h"
 #include "json/json.h"
+#include "stream/account.h"
+#include "stream/bundle.h"
+#include "stream/check.h"
+#include "stream/codes.h"
 #include "stream/names.h"
+#include "stream/relation.h"
+#include "stream/require.h"
+#include "stream/side.h"
 
 #define STREAM_FORMAT "owed-stream"
 #define STREAM_VERSION 1
@@ -66,12 +73,12 @@ struct stream_in {
     bool ended, stopped;
     bool refused;            /* a `stop` of kind refused has passed */
     const char *stop_reason; /* of the first stop, "stage: reason", in arena; NULL before it */
+    struct cause stop_cause; /* of the same */
     bool rows_unchecked;     /* set by a caller that checks the cells of every row itself */
     bool data_unchecked; /* set where the next program reads every record and event in full: of these the type alone */
-    enum next_action
-        next;      /* set by a stage: what a person does about a line that it refuses; NEXT_NONE: run upstream again */
-    bool prefetch; /* set by a caller for whom reading is much of the work: a thread reads ahead */
-    bool lane;     /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
+    enum code code;      /* set by a stage: of a line that it refuses without a code; CODE_NONE: CODE_LINE_MALFORMED */
+    bool prefetch;       /* set by a caller for whom reading is much of the work: a thread reads ahead */
+    bool lane;           /* set by a job's stage: stream_filter ends at a stop, since a live source would not */
 };
 
 void stream_in_init(struct stream_in *in, int fd, const char *name, size_t max_line);
@@ -86,12 +93,16 @@ int stream_open(struct stream_in *in, struct err *err);
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
 void stream_in_free(struct stream_in *in);
 
+/* A line's object, in arena with its text; NULL with *err, which names the line. What each type's own parser begins
+ * with: the file of a line type holds its struct, its parser and its writer. */
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err);
+/* Put the line's number before *err; returns -1. */
+int stream_misfit(const struct stream_line *line, struct err *err);
+
 /* ---- rows, the hot path ---- */
 
 struct stream_row {
-    const char *side;
-    size_t side_len;
-    unsigned read;     /* 0 where the row has none */
+    enum side side;
     const char *cells; /* from '[' to ']' */
     size_t cells_len;
     const char *at; /* or NULL */
@@ -131,6 +142,7 @@ struct stream_out {
     bool rows_off;           /* after a stop: rows are not passed on */
     bool broken;             /* standard output failed; said once */
     const char *stop_reason; /* of this program's own first stop, in arena; NULL before it */
+    struct cause stop_cause; /* of the same */
     int status;              /* the exit status so far; only rises (stream_status) */
     struct buf line;         /* the line being built */
     struct arena arena;
@@ -149,22 +161,20 @@ void stream_pass(struct stream_out *out, const struct stream_line *line);
 struct buf *stream_build(struct stream_out *out, enum line_type type);
 void stream_put_built(struct stream_out *out, enum line_type type);
 
-/* A row. read 0 and NULL at or again are left out. at and again are plain text without anything to escape (at may
- * be given as stream_row returned it). */
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
-                    const char *at, size_t at_len, const char *again);
-/* A side, closed. reason NULL or "" where whole. */
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
-                     const char *reason);
-/* A check of this program. evidence: NULL-terminated array of texts or NULL. next: one of the table's next actions.
- * counts: JSON object text or NULL. Raises the program's own exit status. */
-void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const char *reason,
-                      const char *const *evidence, enum next_action next, const char *counts);
-/* The checks that this run needs. */
-void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n);
-/* A stop: kind from err (ERR_REFUSED refused, else unfinished). Also prints `prog: reason` on standard error and raises
- * the exit status to 2 or 3. From then on rows are not passed. */
-void stream_put_stop(struct stream_out *out, const struct err *err, enum next_action next);
+/* A row. NULL at or again are left out. at and again are plain text without anything to escape (at may be given as
+ * stream_row returned it). */
+void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again);
+/* A check of this program. cause: why it did not pass; not written where it did. evidence: NULL-terminated array of
+ * texts or NULL. counts: JSON object text or NULL. Raises the program's own exit status. */
+void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,
+                      const char *reason, const char *const *evidence, const char *counts);
+/* A stop: kind from err (ERR_REFUSED refused, else unfinished), cause by code_of_err. Also prints `prog: reason` on
+ * standard error and raises the exit status to 2 or 3. From then on rows are not passed. */
+void stream_put_stop(struct stream_out *out, const struct err *err, enum code refused);
+/* Append a text as a JSON string. Reasons may quote what a server or a file said, which need not be UTF-8: it is masked
+ * as a message is. */
+void stream_put_text(struct buf *line, const char *s);
 void stream_status(struct stream_out *out, int status); /* 2 over 1 over 3 over 0; nothing lowers it */
 /* Write what is held, so that a reader sees it before this program blocks. 0, or -1 where the output failed. */
 int stream_flush(struct stream_out *out);
@@ -202,17 +212,5 @@ int stream_refuse(const struct err *err, size_t max_line);
 #define STREAM_OPTION_FIRST(FIRST) OPT_FLAG("first", FIRST, "begin the stream, and read none")
 #define STREAM_OPTION_SCRATCH(DIR) OPT_TEXT("scratch", "DIR", DIR, "where scratch files go (/var/tmp)")
 /* clang-format on */
-
-/* ---- the bundle line ---- */
-
-struct stream_bundle {
-    const char *path;
-    const char *manifest_sha256;
-    const char *job;
-    uint64_t checkpoint;
-};
-/* Parse a bundle line; strings are in arena. */
-int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err);
-void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b);
 
 #endif

@@ -202,7 +202,7 @@ three='["1","one"]
     [[ $stderr == *"$(table_uuid orders)"*"$old"* ]]
     ch "DROP TABLE shop.orders"
     read_as reader 3
-    check_is unavailable "no table \`shop\`.\`orders\`" "connect to the server and table"
+    check_is unavailable "no table \`shop\`.\`orders\`" table-missing
     sides_whole false
 }
 
@@ -211,7 +211,7 @@ three='["1","one"]
     between_reads ch "ALTER TABLE shop.orders ADD COLUMN later Int8"
     read_as reader 3
     wait "$held"
-    check_is unavailable "the table's definition changed" "read again when the table stands still"
+    check_is unavailable "the table's definition changed" definition-changed
     sides_whole true
     [ "$(read_rows 1)" = "$three" ]
     jq -se '.[] | select(.type == "observation") | .stable == false and .unstable == ["the table'"'"'s definition changed"]' <<<"$output"
@@ -225,7 +225,7 @@ three='["1","one"]
     ch "SYSTEM STOP MERGES shop.orders"
     ch "ALTER TABLE shop.orders UPDATE s = 'new' WHERE id = 1 SETTINGS mutations_sync = 0"
     read_as reader 3
-    check_is unavailable "in progress" "wait until the mutation is done"
+    check_is unavailable "in progress" mutation-running
     [ "$(read_rows 1 | head -n 1)" = '["1","one"]' ]
     ch "SYSTEM START MERGES shop.orders"
     ch "DROP TABLE shop.orders"
@@ -234,7 +234,7 @@ three='["1","one"]
     between_reads ch "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0"
     read_as reader 3
     wait "$held"
-    check_is unavailable "began while the table was read"
+    check_is unavailable "began while the table was read" mutation-running
     ch "SYSTEM START MERGES shop.orders"
 }
 
@@ -299,7 +299,7 @@ three='["1","one"]
     for table in seen:View kept:MaterializedView merged:Merge; do
         stream_for "${table%:*}" "$columns" '["1","x"]'
         read_as reader 3
-        check_is unsupported "the table's engine is ${table#*:}," "this form of table"
+        check_is unsupported "the table's engine is ${table#*:}," engine-unsupported
     done
     stream_for orders "$columns" '["1","x"]'
     ch "DROP TABLE shop.orders"
@@ -311,11 +311,11 @@ three='["1","one"]
 @test "bounds: rows, time, a key too long; each by its name" {
     orders
     read_as reader 3 --max-rows-per-query=2
-    check_is unavailable "396" "raise the bound"
+    check_is unavailable "396" server-bound
     sides_whole false
     ch_fault "when=hold&n=9&match=FROM+%60shop"
     read_as reader 3 --query-timeout-ms=300
-    check_is unavailable "no whole answer within 300 ms" "raise the bound"
+    check_is unavailable "no whole answer within 300 ms" answer-late
     ch_fault clear=1
     ch "CREATE TABLE shop.long (id String) ENGINE = MergeTree ORDER BY id"
     stream_for long '[{"name":"id","type":"String","key":true}]' "[\"$(head -c 60000 /dev/zero | tr '\0' x)\"]" \
@@ -328,15 +328,15 @@ three='["1","one"]
     } | whole in.new
     mv in.new in
     read_as reader 3
-    check_is unavailable "max_query_size" "raise the bound"
+    check_is unavailable "max_query_size" statement-too-long
 }
 
 @test "C14: users without settings or rights, a wrong password, nobody; no credential anywhere" {
     orders
     read_as readonly1 3
-    check_is unavailable "may not send settings" "may send settings"
+    check_is unavailable "may not send settings" settings-not-allowed
     CH_PASSWORD='hunter2/+ x' run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD
-    check_is unavailable "connecting" "the credentials"
+    check_is unavailable "connecting" login-refused
     [[ $output$stderr != *hunter2* ]] && [[ $output$stderr != *aHVudGVyMi8rIHg=* ]]
     printf 'hunter2/+ x\n' >secret
     run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=reader --password-file=secret
@@ -369,7 +369,7 @@ three='["1","one"]
     for format in native rowbinary; do
         ch_fault "when=during&bytes=500000&match=FROM+%60shop"
         read_as reader 3 --format=$format
-        check_is unavailable "reading the rows" "check the server"
+        check_is unavailable "reading the rows" answer-broken
         sides_whole false
     done
     ch_fault "when=error&match=FROM+%60shop&status=500"
@@ -377,7 +377,7 @@ three='["1","one"]
     sides_whole false
     ch_fault "when=refuse&match=FROM+%60shop"
     read_as reader 3
-    check_is unavailable "503"
+    check_is unavailable "503" answer-broken
 }
 
 @test "tables of another form are unsupported by name" {
@@ -386,7 +386,7 @@ three='["1","one"]
         ch "DROP TABLE IF EXISTS shop.orders"
         orders "${engine%|*}"
         read_as reader 3
-        check_is unsupported "${engine#*|}" "this form of table"
+        check_is unsupported "${engine#*|}" engine-unsupported
         sides_whole false
         [ -z "$(read_rows 1)" ]
     done
@@ -394,7 +394,7 @@ three='["1","one"]
     ch "CREATE TABLE shop.orders (id Int64, s String TTL toDateTime(id) + INTERVAL 1000 YEAR) ENGINE = MergeTree ORDER BY id"
     stream_for orders "$columns" '["1","x"]'
     read_as reader 3
-    check_is unsupported TTL
+    check_is unsupported TTL table-expires
 }
 
 @test "columns that are not what they were" {
@@ -404,10 +404,10 @@ three='["1","one"]
     [ "$(read_rows 1)" = "$three" ]
     ch "ALTER TABLE shop.orders MODIFY COLUMN s Nullable(String)"
     read_as reader 3
-    check_is unavailable "column 's' was String and is Nullable(String)"
+    check_is unavailable "column 's' was String and is Nullable(String)" column-type-changed
     ch "ALTER TABLE shop.orders DROP COLUMN s"
     read_as reader 3
-    check_is unavailable "column 's' is not in the table"
+    check_is unavailable "column 's' is not in the table" column-missing
     ch "ALTER TABLE shop.orders ADD COLUMN s Array(String)"
     read_as reader 3
     check_is unavailable "column 's' was String and is Array(String)"
@@ -416,7 +416,7 @@ three='["1","one"]
         ch "ALTER TABLE shop.orders ADD COLUMN s String ALIAS toString(id)"
     }
     read_as reader 3
-    check_is unavailable "computed by the table"
+    check_is unavailable "computed by the table" column-type-changed
 }
 
 @test "names that need quoting" {
@@ -439,7 +439,7 @@ three='["1","one"]
     CH_URL=http://127.0.0.1:1
     read_as reader 3
     CH_URL=$here
-    check_is unavailable "connecting" "check the server"
+    check_is unavailable "connecting" server-unreachable
     old=$BATS_TEST_TMPDIR/old
     "$OWED_ROOT/tests/services/clickhouse" up --dir="$old" --line=18.16 >old.env || {
         "$OWED_ROOT/tests/services/clickhouse" down --dir="$old"
@@ -449,7 +449,7 @@ three='["1","one"]
     run -3 --separate-stderr from in "$bin/ch-read" --user=default --password-file="$secret" \
         --url="$(sed -n 's/^CH_URL=//p' old.env)"
     "$OWED_ROOT/tests/services/clickhouse" down --dir="$old"
-    check_is unsupported "18.16" "this server's line is not supported"
+    check_is unsupported "18.16" server-unsupported
     sides_whole false
     [[ $output$stderr != *$(cat "$secret")* ]]
 }

@@ -98,6 +98,8 @@ complete() { # exit 0 and an account to match
         '[true,[],true,["cluster id","topic id","cleanup policy","log start before and after"]]' ]
     agrees 0 "$@"
 }
+# code_is CODE: of what the last account says first.
+code_is() { [ "$(account | jq -r .code)" = "$1" ] || { account >&2; return 1; }; }
 incomplete() { # REASON OPTION…: exit 3 without a stop, the reason in the account and on standard error
     local reason=$1
     shift
@@ -110,6 +112,7 @@ says() { # REASON STDERR
     sums
     run ! grep -q '"stop"' out
     [ "$(account | jq .complete)" = false ]
+    grep -qx ".It $(account | jq -r .code)" "$BATS_TEST_DIRNAME/../../man/owed-codes.7" || { account >&2; return 1; }
     [[ $(account | jq -r '.reasons[]') == *"$1"* ]] || { account >&2; return 1; }
     [[ $2 == *"kafka-read: "*"$1"* ]] || { printf '%s\n' "$2" >&2; return 1; }
 }
@@ -223,6 +226,7 @@ recreate() {
     # from past the last stable offset on, no answer of the broker ever says that an end was reached
     scope 0:220-250
     incomplete "an open transaction holds the last stable offset at 200" --stable-wait-s=1
+    code_is transaction-open
     [ -z "$(offsets out)" ]
     # under read_uncommitted nothing is held back
     isolation=read_uncommitted scope 0:0-250
@@ -245,6 +249,8 @@ recreate() {
     scope 0:378-510 1:0-5
     kafka_tool delete-records "$topic" 0 500
     incomplete "$topic/0: first available offset 500 is past the range's start 378: 122 offsets are gone"
+    code_is range-expired
+    [ "$(account | jq -r .facts.partition)" = "$topic/0" ]
     [ -z "$(offsets out 0)" ]
     [ "$(range '[.complete, .position]' 0)" = '[false,378]' ]
     [ "$(range '[.complete, .delivered]' 1)" = '[true,5]' ]
@@ -290,6 +296,7 @@ recreate() {
     records 0 1 500 | produce
     read -r _ after < <(ids "$topic")
     incomplete "$topic: another topic of this name: its id is $after here, $before in the scope"
+    code_is topic-recreated
     [ -z "$(offsets out)" ]
     [ "$(account | jq -r '.logs[0].topic_id')" = "$after" ]
     [ "$(account | jq -c .verified)" = '[]' ]
@@ -332,6 +339,8 @@ recreate() {
     records 0 1 5 | produce
     scope 0:0-5
     incomplete "$topic: it is compacted (cleanup.policy=compact,delete)"
+    code_is topic-compacted
+    [ "$(account | jq -r .facts.topic)" = "$topic" ]
     [ -z "$(offsets out)" ]
     kafka_tool alter-topic "$topic" cleanup.policy=delete
     open_transaction 7 a commit "$(records 0 6 6)"
@@ -352,12 +361,14 @@ recreate() {
     jq '.sources[0].cluster_id = "elsewhere"' scope.json | scope_print >s
     mv s scope.json
     incomplete "$topic: another cluster: its id is $(ids "$topic" | cut -f1) here, elsewhere in the scope"
+    code_is cluster-other
     [ -z "$(offsets out)" ]
     scope 0:0-150 3:0-5
     incomplete "$topic/3: the topic has 1 partitions" --stable-wait-s=0
     [ "$(range '[.complete, .delivered]' 0)" = '[true,150]' ]
     scope 0:100-200
     incomplete "$topic/0: the log ends at 150, before the range's end 200: 50 offsets are not there" --account --stable-wait-s=0
+    code_is range-beyond
     [ "$(range '[.position, .delivered]')" = '[150,50]' ]
     scope 0:180-200
     incomplete "the log ends at 150, before the range's start 180" --stable-wait-s=0
@@ -369,6 +380,7 @@ recreate() {
     jq --arg t "none-$topic" '.sources[0].topic = $t' scope.json | scope_print >s
     mv s scope.json
     incomplete "none-$topic: Broker: Unknown topic"
+    code_is topic-missing
 }
 
 @test "payloads: pretty-printed, not JSON, not UTF-8, duplicate names, empty, null, the text null, a megabyte" {
@@ -449,6 +461,7 @@ LINES
     { records 0 1 20; records 1 1 20; } | produce
     scope 0:0-20 1:0-20
     incomplete "--max-records=25 was reached" --max-records=25
+    code_is bound-passed
     [ "$(grep -c '"type":"record"' out)" -eq 25 ]
     complete --max-records=40
     incomplete "--max-bytes=1024 was reached" --max-bytes=1K
@@ -458,6 +471,7 @@ LINES
     scope 0:0-21
     SECONDS=0
     incomplete "the deadline passed" --deadline-s=1
+    code_is read-timed-out
     [ "$SECONDS" -lt 10 ]
     [ "$(range '[.position, .delivered]')" = '[20,20]' ]
 }

@@ -282,10 +282,11 @@ static void faults_are_counted_past_what_is_kept(void **state)
     struct bundle_faults f = BUNDLE_FAULTS_INIT;
     struct buf text = BUF_INIT;
     for (int i = 0; i < BUNDLE_FAULTS_KEPT + 7; i++)
-        bundle_fault(&f, "p", "fault %d", i);
+        bundle_fault(&f, BECAUSE(i ? CODE_ARTIFACT_MISSING : CODE_ARTIFACT_CHANGED), "p", "fault %d", i);
     assert_true(f.n == BUNDLE_FAULTS_KEPT && f.total == BUNDLE_FAULTS_KEPT + 7 && !f.text[f.n] && !f.path[f.n]);
     bundle_faults_text(&f, &text);
     assert_non_null(strstr(text.p, "; and 7 more"));
+    assert_int_equal(f.cause.code, CODE_ARTIFACT_CHANGED); /* the first one's */
     bundle_faults_free(&f);
     buf_free(&text);
 }

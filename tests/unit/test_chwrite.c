@@ -254,18 +254,14 @@ static void plan_refuses_by_name(void **state)
 
 static const struct {
     uint64_t size, each, sent, first, blocks;
-    bool tested, same;
-    enum resend want;
+    bool tested, want;
 } windows[] = {
     /* sent counts the first attempt and the resend */
-    {100, 1, 2, 0, 1, true, true, RESEND_DEDUPLICATED},        {0, 1, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 2, 0, 1, false, true, RESEND_MAY_DUPLICATE},      {100, 1, 2, 0, 1, true, false, RESEND_MAY_DUPLICATE},
-    {100, 0, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},       {2, 1, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
-    {3, 1, 6, 0, 3, true, true, RESEND_DEDUPLICATED},          {5, 2, 6, 0, 3, true, true, RESEND_MAY_DUPLICATE},
-    {6, 2, 6, 0, 3, true, true, RESEND_DEDUPLICATED},          {1, 2, 2, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 151, 50, 1, true, true, RESEND_DEDUPLICATED},     {100, 1, 152, 50, 1, true, true, RESEND_MAY_DUPLICATE},
-    {100, 1, 2, 0, 0, true, true, RESEND_MAY_DUPLICATE},       {100, 1, 0, 0, 1, true, true, RESEND_MAY_DUPLICATE},
-    {UINT64_MAX, 1, 2, 0, 1, true, true, RESEND_DEDUPLICATED},
+    {100, 1, 2, 0, 1, true, true},    {0, 1, 2, 0, 1, true, false},         {100, 1, 2, 0, 1, false, false},
+    {100, 0, 2, 0, 1, true, false},   {2, 1, 6, 0, 3, true, false},         {3, 1, 6, 0, 3, true, true},
+    {5, 2, 6, 0, 3, true, false},     {6, 2, 6, 0, 3, true, true},          {1, 2, 2, 0, 1, true, false},
+    {100, 1, 151, 50, 1, true, true}, {100, 1, 152, 50, 1, true, false},    {100, 1, 2, 0, 0, true, false},
+    {100, 1, 0, 0, 1, true, false},   {UINT64_MAX, 1, 2, 0, 1, true, true},
 };
 
 static void window_decides(void **state)
@@ -273,7 +269,7 @@ static void window_decides(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(windows); i++) {
         struct chwrite_window w = {windows[i].size, windows[i].each, windows[i].sent, windows[i].tested};
-        if (chwrite_resend(&w, windows[i].first, windows[i].blocks, windows[i].same) != windows[i].want) {
+        if (chwrite_window_holds(&w, windows[i].first, windows[i].blocks) != windows[i].want) {
             fail_msg("window case %zu", i);
         }
     }
@@ -292,40 +288,6 @@ static void lines_tested(void **state)
     for (size_t i = 0; i < COUNT(no); i++) {
         assert_false(chwrite_line_tested(no[i]));
     }
-}
-
-static void token_is_of_everything(void **state)
-{
-    struct buf one = {(char *)(uintptr_t) "abc", 3, 0}, two = {(char *)(uintptr_t) "abd", 3, 0};
-    struct chwrite_batch base = {12, 0, 3, &one, "orders/0/1-3"};
-    struct chwrite_batch other[] = {base, base, base, base};
-    struct buf first = BUF_INIT, t = BUF_INIT;
-
-    (void)state;
-    other[0].after = 13;
-    other[1].first = 3;
-    other[2].body = &two;
-    other[3].range = "orders/0/1-4";
-    chwrite_token("1", "3", 0, "a1", 7, &base, &first);
-    chwrite_token("1", "3", 0, "a1", 7, &base, &t);
-    assert_string_equal(buf_str(&first), buf_str(&t));
-    assert_true(first.len > 32 && first.len < 200);
-    for (size_t i = 0; i < COUNT(other); i++) {
-        chwrite_token("1", "3", 0, "a1", 7, &other[i], &t);
-        assert_string_not_equal(buf_str(&first), buf_str(&t));
-    }
-    chwrite_token("2", "3", 0, "a1", 7, &base, &t);
-    assert_string_not_equal(buf_str(&first), buf_str(&t));
-    chwrite_token("1", "4", 0, "a1", 7, &base, &t);
-    assert_string_not_equal(buf_str(&first), buf_str(&t));
-    chwrite_token("1", "3", 1, "a1", 7, &base, &t);
-    assert_string_not_equal(buf_str(&first), buf_str(&t));
-    chwrite_token("1", "3", 0, "a1", 8, &base, &t);
-    assert_string_not_equal(buf_str(&first), buf_str(&t));
-    chwrite_token("1", "3", 0, "a2", 7, &base, &t);
-    assert_string_not_equal(buf_str(&first), buf_str(&t));
-    buf_free(&first);
-    buf_free(&t);
 }
 
 static const struct {
@@ -389,7 +351,6 @@ int main(void)
         cmocka_unit_test(plan_refuses_by_name),
         cmocka_unit_test(window_decides),
         cmocka_unit_test(lines_tested),
-        cmocka_unit_test(token_is_of_everything),
         cmocka_unit_test(partitions_are_never_undercounted),
     };
 

@@ -56,7 +56,8 @@ static const struct reference_head head = {scope_text, sizeof scope_text - 1, "m
 
 static void write_rows(size_t n)
 {
-    static const struct reference_end end = {true, "[]", "[\"all\"]", "{\"x\":1}"};
+    static const struct reference_end end = {
+        .complete = true, .reasons = "[]", .verified = "[\"all\"]", .recorded = "{\"x\":1}"};
     struct reference_writer w;
     assert_int_equal(reference_begin(&w, path, &head, &err), 0);
     for (size_t i = 0; i < n; i++) {
@@ -320,7 +321,7 @@ static void payloads(void **state)
 
 static void tell(struct reference_story *s, const char *line)
 {
-    assert_int_equal(reference_story_account(s, line, strlen(line), &err), 0);
+    assert_int_equal(reference_story_account(s, &(struct stream_line){.p = line, .n = strlen(line)}, &err), 0);
 }
 
 static void story_of_both(void **state)
@@ -330,22 +331,24 @@ static void story_of_both(void **state)
     static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
     const struct scope scope = {.sources = &source, .n_sources = 1};
     static const char reader[] =
-        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"complete\":true,\"reasons\":[],\"ranges\":["
+        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"ranges\":["
         "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
         "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
     static const char program[] =
-        "{\"type\":\"account\",\"stage\":\"ref-run\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
     for (uint64_t rows = 3; rows <= 4; rows++) {
         struct reference_story s = {0};
         struct reference_end end;
         tell(&s, reader);
         tell(&s, program);
-        assert_int_equal(reference_story_account(&s, program, strlen(program), &err), -1);
+        assert_int_equal(reference_story_account(&s, &(struct stream_line){.p = program, .n = strlen(program)}, &err),
+                         -1);
+        err = (struct err)ERR_INIT;
         reference_story_judge(&s, &scope, rows, 0, false);
         reference_story_end(&s, &end);
         assert_true(end.complete == (rows == 4));
         assert_true(parse(end.reasons)->len == (rows == 4 ? 0 : 1) && parse(end.verified)->len == (rows == 4 ? 4 : 3));
-        assert_non_null(json_get(json_get(parse(end.recorded), "kafka-read"), "delivered"));
+        assert_non_null(json_get(json_get(parse(end.recorded), "reader"), "delivered"));
         reference_story_free(&s);
     }
 }
@@ -356,12 +359,13 @@ static void many_reasons_are_counted(void **state)
     struct reference_story s = {0};
     struct reference_end end;
     for (int i = 0; i < 50; i++)
-        reference_story_say(&s, "reason %d \xff", i);
+        reference_story_say(&s, BECAUSE(i ? CODE_REFERENCE_UNPROVEN : CODE_TOPIC_COMPACTED), "reason %d \xff", i);
     reference_story_end(&s, &end);
     const struct json *list = parse(end.reasons);
     assert_true(list->len == REFERENCE_REASONS + 1 && !end.complete);
     assert_true(json_is(list->u.items[REFERENCE_REASONS], "30 more reasons"));
     assert_true(json_is(list->u.items[0], "reason 0 \\xff"));
+    assert_int_equal(end.cause.code, CODE_TOPIC_COMPACTED);
     reference_story_free(&s);
 }
 

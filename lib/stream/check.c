@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The check line, read and written; code and facts, as check and stop carry them. */
+#include "stream/check.h"
+
+#include "stream/stream.h"
+
+#include <string.h>
+
+/* ---- code and facts ---- */
+
+static int facts_parse(const struct json *facts, const char *place, struct cause *out, struct err *err)
+{
+    if (!facts)
+        return 0;
+    if (facts->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "%s.facts: not an object", place);
+    for (size_t i = 0; i < facts->len; i++) {
+        const struct json_member *m = &facts->u.members[i];
+        char name[32];
+        if (m->value->type != JSON_STRING)
+            return err_set(err, ERR_REFUSED, "%s.facts: not an object of texts", place);
+        if (m->name_len >= sizeof name || memchr(m->name, 0, m->name_len) || memchr(m->value->str, 0, m->value->len))
+            continue; /* no next action asks for it */
+        snprintf(name, sizeof name, "%.*s", (int)m->name_len, m->name);
+        struct buf value = BUF_INIT;
+        buf_add(&value, m->value->str, m->value->len);
+        cause_add(out, name, buf_str(&value));
+        buf_free(&value);
+    }
+    return 0;
+}
+
+int cause_parse(const struct json *doc, const char *place, struct cause *out, struct err *err)
+{
+    const struct json *code = json_get(doc, "code");
+    enum code c = CODE_NONE;
+    *out = CAUSE_INIT;
+    if (code && (code->type != JSON_STRING || (c = code_of(code->str, code->len)) == CODES || c == CODE_NONE))
+        return err_set(err, ERR_REFUSED, "%s.code: not known here", place);
+    out->code = c;
+    return facts_parse(json_get(doc, "facts"), place, out, err);
+}
+
+void cause_put(struct buf *line, const struct cause *cause)
+{
+    const char *name = NULL, *value;
+    if (cause->code == CODE_NONE)
+        return;
+    buf_printf(line, ",\"code\":\"%s\"", code_word(cause->code));
+    for (bool first = true; (name = cause_next(cause, name, &value)) != NULL; first = false) {
+        buf_adds(line, first ? ",\"facts\":{" : ",");
+        json_put_s(line, name);
+        buf_addc(line, ':');
+        stream_put_text(line, value);
+    }
+    buf_adds(line, cause->len ? "}" : "");
+}
+
+/* ---- the line ---- */
+
+int check_line_parse(const struct json *doc, struct arena *arena, struct check_line *out, struct err *err)
+{
+    static const char *const members[] = {"type",  "stage",  "name",     "status", "code",
+                                          "facts", "reason", "evidence", "counts", NULL};
+    struct json *name, *status;
+    *out = (struct check_line){.cause = CAUSE_INIT, .counts = json_get(doc, "counts")};
+    if (json_only(doc, members, "check", err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
+        json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
+        return -1;
+    out->name = check_name_of(name->str, name->len);
+    out->status = status_of(status->str, status->len);
+    if (out->name == CHECK_NAMES)
+        return err_set(err, ERR_REFUSED, "a check whose name is not known here");
+    if (out->status == STATUS_TYPES)
+        return err_set(err, ERR_REFUSED, "a check whose status is not known here");
+    if (json_need_str(doc, "stage", arena, &out->stage, "check", err) != 0 ||
+        json_need_str(doc, "reason", arena, &out->reason, "check", err) != 0 ||
+        cause_parse(doc, "check", &out->cause, err) != 0)
+        return -1;
+    if ((out->cause.code == CODE_NONE) != (out->status == STATUS_PASSED))
+        return err_set(err, ERR_REFUSED, "a check that %s",
+                       out->cause.code ? "passed, with a code" : "did not pass, without a code");
+    return 0;
+}
+
+int stream_check(const struct stream_line *line, struct arena *arena, struct check_line *out, struct err *err)
+{
+    const struct json *doc = stream_doc(line, arena, err);
+    if (!doc)
+        return -1;
+    return check_line_parse(doc, arena, out, err) == 0 ? 0 : stream_misfit(line, err);
+}
+
+void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,
+                      const char *reason, const char *const *evidence, const char *counts)
+{
+    static const int exits[] = {[STATUS_PASSED] = OWED_OK,
+                                [STATUS_UNSUPPORTED] = OWED_TROUBLE,
+                                [STATUS_UNAVAILABLE] = OWED_TROUBLE,
+                                [STATUS_FAILED] = OWED_FAILED};
+    struct buf *b = stream_build(out, LINE_CHECK);
+    buf_adds(b, ",\"stage\":");
+    json_put_s(b, msg_program());
+    buf_printf(b, ",\"name\":\"%s\",\"status\":\"%s\"", check_name_text(name), status_name(status));
+    if (status != STATUS_PASSED)
+        cause_put(b, cause);
+    buf_adds(b, ",\"reason\":");
+    stream_put_text(b, reason ? reason : "");
+    buf_adds(b, ",\"evidence\":[");
+    for (size_t i = 0; evidence && evidence[i]; i++) {
+        if (i)
+            buf_addc(b, ',');
+        stream_put_text(b, evidence[i]);
+    }
+    buf_addc(b, ']');
+    if (counts) {
+        buf_adds(b, ",\"counts\":");
+        buf_adds(b, counts);
+    }
+    stream_put_built(out, LINE_CHECK);
+    out->checks[status]++;
+    stream_status(out, exits[status]);
+}

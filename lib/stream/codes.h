@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one table of codes. Whatever is refused, stopped or did not pass carries
+ * one: a stable word for its cause, which programs may decide by. What a person
+ * does about it belongs to the code, with the facts at hand filled in. The page
+ * owed-codes(7) is this table (man/codes writes it).
+ *
+ * An entry: X(ID, "word", what it means, what usually caused it, what to do).
+ * In the last, {name|words} is the fact of that name, or the words where it is
+ * not at hand.
+ */
+#ifndef OWED_STREAM_CODES_H
+#define OWED_STREAM_CODES_H
+
+#include "base/base.h"
+
+/* clang-format off */
+#define CODE_TABLE(X) \
+    /* ---- programs and files ---- */ \
+    X(USAGE, "usage", \
+      "an argument is missing, unknown, or holds what it cannot", \
+      "a misspelled option, or two that do not go together", \
+      "correct {option|the argument that the reason names}, as --help has it, and run again") \
+    X(INPUT_MALFORMED, "input-malformed", \
+      "a file that was named is not of the form that is read there", \
+      "another file was meant, or it was edited by hand", \
+      "correct {file|the file that the reason names} at the place that the reason gives, or name the one that was meant") \
+    X(FILE_MISSING, "file-missing", \
+      "a file or directory that was named is not there", \
+      "a wrong path, or it was removed meanwhile", \
+      "name one that is there") \
+    X(FILE_EXISTS, "file-exists", \
+      "something stands where a result is to be written", \
+      "an earlier run wrote to the same place", \
+      "name a new place, or move away what stands at {path|it}") \
+    X(FILE_CHANGED, "file-changed", \
+      "a file changed or vanished while it was read", \
+      "something still writes to it", \
+      "stop what writes to it, then run again") \
+    X(NOT_PERMITTED, "not-permitted", \
+      "the operating system does not let this user do it", \
+      "the file's owner or mode, or a sandbox", \
+      "run as a user who may, or change the mode of what the reason names") \
+    X(SPACE_FULL, "space-full", \
+      "no space is left where something is written", \
+      "a full disk or quota; rows past --memory are kept in a scratch file", \
+      "free space there, or name another place ({option|--scratch, or the option for the output})") \
+    X(IO_FAILED, "io-failed", \
+      "the operating system failed an operation on a file, a pipe or a process", \
+      "a failing disk, a limit of the process, or a reader that went away", \
+      "remove what the reason names, then run again") \
+    X(BOUND_PASSED, "bound-passed", \
+      "something is larger than a stated bound", \
+      "the bound's default, where a run is larger than most", \
+      "raise {option|the bound that the reason names}, or ask for less at a time") \
+    X(TIME_PASSED, "time-passed", \
+      "something took longer than it may", \
+      "a slow or busy service, or a bound that is too short for the amount", \
+      "raise {option|the time that the reason names}, or find out what takes so long") \
+    X(INTERRUPTED, "interrupted", \
+      "a signal ended the work before its end", \
+      "a person, a supervisor or a time limit stopped it", \
+      "run it again, to its end") \
+    /* ---- the stream ---- */ \
+    X(STREAM_UNFINISHED, "stream-unfinished", \
+      "the input ended, or is counted otherwise, before its end line held", \
+      "a stage before died, or its saved output was cut", \
+      "find on its standard error why the stage before ended, run that one again, and keep its whole output") \
+    X(STREAM_FOREIGN, "stream-foreign", \
+      "the input is no owed-stream of a version that is known here", \
+      "another program's output, a second stream behind the first, or a newer release", \
+      "give the whole output of one stage, of the same release") \
+    X(LINE_MALFORMED, "line-malformed", \
+      "a line is not of the form that owed-stream(5) gives its type", \
+      "the stream was edited, or written by another release", \
+      "correct line {line|that the reason names}, or make the stream anew with stages of one release") \
+    X(LINE_UNEXPECTED, "line-unexpected", \
+      "a line has no place here: a second one of its type, one too early, or one that this stage itself writes", \
+      "two streams were put together, or the stages stand in another order", \
+      "put the stages in the order of owed(7), each once") \
+    X(BUNDLE_LINE_MISSING, "bundle-line-missing", \
+      "the stream names no bundle, and no argument does", \
+      "the stage that names the bundle is not in the pipe", \
+      "name the bundle's directory, or put bundle-check before") \
+    X(SCOPE_LINE_MISSING, "scope-line-missing", \
+      "the stream does not say what is to be compared", \
+      "the stage that writes the scope is not in the pipe", \
+      "put scope-cut or scope-declare before") \
+    X(NOTHING_OWED, "nothing-owed", \
+      "no stage said which rows are owed, so no key is known", \
+      "a declared scope without a reference", \
+      "put ref-bind with the reference before") \
+    X(SIDE_NOT_WHOLE, "side-not-whole", \
+      "a side of the comparison is not there whole, so that nothing can be said of its missing rows", \
+      "the stage that writes the side reported why", \
+      "do what the check of the stage that writes {side|that side} asks for; this one follows from it") \
+    X(CHECK_NOT_PASSED, "check-not-passed", \
+      "an earlier check did not pass, and this one rests on it", \
+      "what the earlier check reports", \
+      "do what {check|the earlier check} asks for; this one follows from it") \
+    X(RUN_STOPPED, "run-stopped", \
+      "a stage stopped before this check could be made", \
+      "what the stop reports", \
+      "remove what the stop reports; this follows from it") \
+    X(CHECK_NOT_MADE, "check-not-made", \
+      "a check that is needed was made by no stage", \
+      "the stage that makes it is not in the pipe", \
+      "put the stage that makes {check|the check} in the pipe; owed(7) lists who makes which") \
+    X(NOTHING_REQUIRED, "nothing-required", \
+      "no stage said which checks this run needs, so that none can decide", \
+      "a stream of checks alone, or one without its first stage", \
+      "give verdict a --profile, or the whole stream of a run") \
+    X(EVIDENCE_LACKING, "evidence-lacking", \
+      "a line that a passed check rests on is not in the stream", \
+      "lines were taken out, or the output of one stage was left out", \
+      "run the pipe again, and give verdict the whole stream") \
+    X(EVIDENCE_CONTRADICTS, "evidence-contradicts", \
+      "lines of the stream contradict a check that passed", \
+      "the stream was edited, or put together from several runs", \
+      "run the pipe again, and give verdict the whole stream of that one run") \
+    X(SHARDS_APART, "shards-apart", \
+      "the stream is one shard of several", \
+      "verdict was given a shard's own stream", \
+      "give verdict the stream in which all shards were joined") \
+    /* ---- the bundle ---- */ \
+    X(BUNDLE_MISSING, "bundle-missing", \
+      "no bundle is there: no such directory, or no manifest.json in it", \
+      "a wrong path, or a collection that did not end", \
+      "name a bundle's directory, the one that holds manifest.json") \
+    X(MANIFEST_MALFORMED, "manifest-malformed", \
+      "the bundle's manifest is not of the form of owed-bundle(5)", \
+      "the bundle was changed, or written by another program or release", \
+      "take the bundle as it was collected, or collect it again") \
+    X(BUNDLE_UNSAFE, "bundle-unsafe", \
+      "a path of the bundle is a link, or no regular file where one must be", \
+      "the bundle was unpacked with links, or somebody made it to lead a reader astray", \
+      "do not use this bundle; take it as it was collected, or collect it again") \
+    X(BUNDLE_OTHER, "bundle-other", \
+      "the bundle is not the one that the stream is about", \
+      "it was collected again, or another one was named, since the stream was begun", \
+      "begin the stream again with the bundle that is meant") \
+    X(MANIFEST_CONTRADICTS, "manifest-contradicts", \
+      "the manifest's statements contradict one another", \
+      "the manifest was edited", \
+      "do not use this bundle; collect again from the job's directories") \
+    X(ARTIFACT_MISSING, "artifact-missing", \
+      "a file that the manifest lists is not there", \
+      "the bundle was copied in part", \
+      "copy the bundle again, whole, or collect it again") \
+    X(ARTIFACT_CHANGED, "artifact-changed", \
+      "a file is not what the manifest lists: another size, digest or kind, or it cannot be read", \
+      "it was damaged or edited after it was collected", \
+      "do not use this bundle; copy it again, whole, or collect it again") \
+    X(ARTIFACT_UNLISTED, "artifact-unlisted", \
+      "the bundle holds what its manifest does not list, and it is no evidence", \
+      "something was put into the directory", \
+      "remove what the reason names, or copy the bundle again") \
+    X(ARTIFACT_NOT_LISTED, "artifact-not-listed", \
+      "the manifest does not list a file that it claims, or that the checkpoint needs", \
+      "the collection was cut short, or the manifest edited", \
+      "collect the bundle again") \
+    X(MARKER_MISSING, "marker-missing", \
+      "the bundle does not hold the checkpoint's completion marker", \
+      "the collection was cut short, or the manifest edited", \
+      "collect the bundle again") \
+    X(MARKER_MALFORMED, "marker-malformed", \
+      "a marker is not of the form that ckpt-mark writes", \
+      "it was damaged or edited in the job's directory", \
+      "choose a checkpoint whose marker is whole; nothing can be said of this one") \
+    X(MARKER_OTHER, "marker-other", \
+      "the marker is not of this job, checkpoint, generation or set of participants", \
+      "files of two jobs or runs were put together", \
+      "collect the bundle again from the directories of one job") \
+    X(RESTORE_RULE_DIFFERS, "restore-rule-differs", \
+      "the restore rule, computed over the bundle's markers, does not choose what the manifest records", \
+      "markers were added or removed after the choice", \
+      "do not use this bundle; collect again from the job's directories") \
+    X(RESTORE_RULE_UNKNOWN, "restore-rule-unknown", \
+      "nothing says whether the job's sinks need commit confirmation, so that the rule is not known", \
+      "the bundle was collected without --ha-dir from a job that ran", \
+      "collect with --ha-dir while the job runs, or with --commit-confirmation") \
+    X(PARTICIPANT_MISSING, "participant-missing", \
+      "a participant of the checkpoint has no checkpoint of its own in the bundle", \
+      "its files were removed by the job's retention, or not collected", \
+      "collect with --include-state, or choose a later checkpoint whose state is still kept") \
+    X(STATE_REMOTE, "state-remote", \
+      "the state lies in an object store, and a bundle holds local files", \
+      "the job's state root is an address of a store", \
+      "check that state where it lies; nothing of it can be checked here") \
+    X(STATE_NOT_COLLECTED, "state-not-collected", \
+      "the bundle does not hold the state that is needed", \
+      "it was collected without --include-state, or the job's retention had removed it", \
+      "collect with --include-state while the job still keeps it") \
+    X(STATE_MALFORMED, "state-malformed", \
+      "a snapshot or a sidecar is not of its form, or they do not fit each other", \
+      "a write that was cut, or a damaged disk", \
+      "choose another checkpoint; a restart from this one would fail the same way") \
+    X(STATE_OTHER, "state-other", \
+      "a state file says that it is of another job, subtask or checkpoint than its place", \
+      "files of two jobs or runs were put together", \
+      "collect the bundle again from the directories of one job") \
+    X(STATE_UNREADABLE, "state-unreadable", \
+      "the state is of a form that this program does not read, or past its bounds", \
+      "another engine or release wrote it", \
+      "check with a newer bundle-check; a state of RocksDB needs one built with make WITH_ROCKSDB=1") \
+    X(STATE_UNREAD, "state-unread", \
+      "the copy of a state could not be opened or read here", \
+      "no space or no right in the scratch directory", \
+      "name a scratch directory with room with --scratch, then check again") \
+    /* ---- collecting ---- */ \
+    X(EVIDENCE_MOVED, "evidence-moved", \
+      "the job's files changed while they were collected", \
+      "the job runs, and its retention removes what it no longer needs", \
+      "collect again, or stop the job first") \
+    X(CHECKPOINT_NOT_COMPLETED, "checkpoint-not-completed", \
+      "the checkpoint that is asked for did not complete, or none did", \
+      "the job was stopped before, or another number was meant", \
+      "choose one that completed: {completed|the COMPLETED- files in the job's directory name them}") \
+    X(EVIDENCE_MALFORMED, "evidence-malformed", \
+      "a file of the job's evidence is not of its form, or is of another job", \
+      "a directory of another job was named, or the file was damaged", \
+      "name the directories of this job; a damaged file cannot be repaired, so choose a checkpoint that does not need it") \
+    /* ---- the scope of a checkpoint ---- */ \
+    X(SINK_UNKNOWN, "sink-unknown", \
+      "which sink the scope is of is not settled by the arguments", \
+      "the job has several sinks, or none as named", \
+      "name one with --sink: {sinks|the reason lists them}") \
+    X(CAPTURES_NOT_COLLECTED, "captures-not-collected", \
+      "the bundle was collected without the sink's captures", \
+      "bundle-pack ran without --include-captures", \
+      "collect with --include-captures while the job's capture directory is there") \
+    X(EPOCHS_NOT_COLLECTED, "epochs-not-collected", \
+      "an interval of the scope, or one after it that is needed, was left out of the bundle by its selection", \
+      "bundle-pack ran with --epochs that begin too late or end too early, or past a bound", \
+      "collect with --epochs that reach from the scope's first interval to the last one needed") \
+    X(INTERVAL_MISSING, "interval-missing", \
+      "an interval of the scope has no evidence, and the bundle's selection did not leave it out", \
+      "the sink could not write it, or it was removed from the job's directory", \
+      "choose a checkpoint whose intervals are recorded; epoch {epoch|of this interval} cannot be recovered") \
+    X(INTERVAL_MALFORMED, "interval-malformed", \
+      "an interval's evidence is not of its form, or contradicts itself", \
+      "it was damaged or edited", \
+      "choose a checkpoint whose scope leaves this interval out; it cannot be recovered") \
+    X(INTERVAL_OTHER, "interval-other", \
+      "an interval's evidence is of another job, sink, subtask or epoch than its place", \
+      "files of two jobs were put together", \
+      "collect the bundle again from the directories of one job") \
+    X(INTERVALS_APART, "intervals-apart", \
+      "the intervals do not follow one another from the scope's start to its end", \
+      "evidence of one subtask is missing or of another run", \
+      "choose a checkpoint of one run whose intervals are all recorded") \
+    X(CAPTURE_MISSING, "capture-missing", \
+      "a capture that an interval's evidence names is not in the bundle", \
+      "the recorder's file was removed, or left out by a bound of the collection", \
+      "collect with --include-captures and larger --max-bytes and --max-files while the capture is there") \
+    X(CAPTURE_CHANGED, "capture-changed", \
+      "a capture is not the file that the interval's evidence speaks of", \
+      "it was written again by a later run, or damaged", \
+      "choose a checkpoint whose captures are those of its intervals") \
+    X(CAPTURE_DISARMED, "capture-disarmed", \
+      "the recorder was not armed, so that the interval's rows were not kept", \
+      "cap-tee does not stand before the sink, or could not write", \
+      "put cap-tee before the sink, with room to write, and choose a later checkpoint") \
+    X(CAPTURE_TRUNCATED, "capture-truncated", \
+      "the recorder kept only a part of the interval's rows", \
+      "the interval had more rows or bytes than the recorder may keep", \
+      "raise the recorder's bound (cap-tee --capture-records) and choose a later checkpoint; this interval cannot be recovered") \
+    X(CAPTURE_MALFORMED, "capture-malformed", \
+      "a capture is not of its form, or holds what the sink did not write", \
+      "it was damaged, or written by another program", \
+      "choose a checkpoint whose captures are whole") \
+    X(LEDGER_DIFFERS, "ledger-differs", \
+      "the acknowledged INSERTs are not the interval's rows, one range after another", \
+      "the sink was stopped within the interval, or its evidence was edited", \
+      "choose a checkpoint whose scope leaves this interval out") \
+    X(RESTORE_DISCARDED, "restore-discarded", \
+      "the checkpoint or interval is of a run that a restore discarded", \
+      "the job was restored from an earlier checkpoint", \
+      "choose a checkpoint of the run that followed the restore") \
+    X(RUNS_MIXED, "runs-mixed", \
+      "the scope reaches over several attempts or destinations", \
+      "the job was started again, or its sink pointed elsewhere, within the scope", \
+      "choose a checkpoint whose scope lies within one attempt") \
+    X(POSITIONS_MISSING, "positions-missing", \
+      "a partition has no position at an end of the scope", \
+      "the bundle lacks the source's state, or partitions were added", \
+      "collect with --include-state while the state is kept; a scope across added partitions needs a later checkpoint") \
+    X(POSITIONS_CONTRADICT, "positions-contradict", \
+      "the source's positions contradict one another: backwards, twice, or of different logs or operators", \
+      "files of two runs were put together", \
+      "collect the bundle again from the directories of one job") \
+    X(START_UNKNOWN, "start-unknown", \
+      "with what state the run began is not shown, or shown in two ways", \
+      "files of two runs were put together, or RESTORED is of another run", \
+      "collect the bundle again from the directories of one job") \
+    X(JOB_UNKNOWN, "job-unknown", \
+      "nothing in the bundle says what the job is made of, or what says it is of another job", \
+      "neither --ha-dir nor the operators' op.json was collected", \
+      "collect with --ha-dir while the job runs, or with all of its operators' captures") \
+    X(JOB_UNSUPPORTED, "job-unsupported", \
+      "the job is of a shape whose rows cannot be held against a table row by row", \
+      "an operator that keeps state across records, or several sources", \
+      "see scope-cut(1), LIMITS: audit a job of one Kafka source and record-wise operators") \
+    X(COLUMN_UNKNOWN, "column-unknown", \
+      "a captured row has a column that the sink does not write", \
+      "the sink's column list changed within the scope", \
+      "choose a checkpoint whose scope lies after the change") \
+    X(SCOPE_EMPTY, "scope-empty", \
+      "no row is owed, which establishes nothing", \
+      "the scope is too narrow, or its key selects nothing", \
+      "widen the scope to one that holds rows") \
+    X(KEY_REPEATS, "key-repeats", \
+      "the captured rows hold a key twice, so that which of them the table should hold is not known", \
+      "the columns of --key do not identify a row, or the job writes equal rows", \
+      "choose a --key that names one row of the scope, or say with scope-cut --repeats that equal rows are meant") \
+    X(KEY_UNSUPPORTED, "key-unsupported", \
+      "a key column is of a type that cannot be a key", \
+      "a Nullable or floating point column was named", \
+      "choose a --key of integer or String columns, not Nullable, instead of {column|this one}") \
+    X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
+      "a column is of a type that has no cells, so that its values cannot be compared", \
+      "the type is none of those of owed-stream(5)", \
+      "compare a table whose columns all have cells; {column|the column that the reason names} has none") \
+    /* ---- a table taken whole ---- */ \
+    X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
+      "the bundle does not show how the run began, so that what the table held before is not known", \
+      "it was collected without --include-state, or does not reach back to the run's start", \
+      "collect with --include-state and --epochs from the run's first on") \
+    X(TABLE_OF_SEVERAL_RUNS, "table-of-several-runs", \
+      "the table may hold rows of another run than the scope's", \
+      "the run began with state, or the job was restored after the checkpoint", \
+      "audit by the scope's keys (without --coverage=complete-table), or a table that one run alone wrote") \
+    X(SINK_NOT_QUIET, "sink-not-quiet", \
+      "the sink wrote rows after the checkpoint, which the scope does not own", \
+      "the job ran on", \
+      "choose the last checkpoint before the sink was quiet, or stop the job with --stop-at-end first") \
+    X(SINK_QUIET_NOT_SHOWN, "sink-quiet-not-shown", \
+      "the bundle does not show the sink quiet for two barriers after the checkpoint", \
+      "the checkpoint is the last one, or the job went on", \
+      "let the job end with --stop-at-end, which closes with two empty barriers, and collect again") \
+    /* ---- the server and the table ---- */ \
+    X(SERVER_UNREACHABLE, "server-unreachable", \
+      "no connection to the ClickHouse server came about, or it broke before anything was sent", \
+      "a wrong URL, a server that is down, a firewall, or a certificate that is not trusted", \
+      "check that the server at the URL answers from this machine, then run again") \
+    X(ANSWER_BROKEN, "answer-broken", \
+      "an answer broke off, is none of ClickHouse's, or its end is not proven", \
+      "a proxy in between, or a server that was stopped while it answered", \
+      "connect to the server itself, without a proxy, and read again while it stays up") \
+    X(ANSWER_LATE, "answer-late", \
+      "the server gave no whole answer within the time that it may take", \
+      "a busy server, or too many keys a query", \
+      "raise --query-timeout-ms, or ask for fewer keys a query (--keys-per-query)") \
+    X(CONNECTION_NOT_KEPT, "connection-not-kept", \
+      "every statement came over a new connection, so that it cannot be told whose answers they are", \
+      "a proxy or load balancer before several servers", \
+      "connect to one server itself") \
+    X(LOGIN_REFUSED, "login-refused", \
+      "the server or broker does not accept the user, the password or the certificate", \
+      "a wrong or expired password, or the wrong user", \
+      "give the right user and password ({option|--user with --password-env or --password-file})") \
+    X(SETTINGS_NOT_ALLOWED, "settings-not-allowed", \
+      "the user may not send the settings that make a read safe", \
+      "the user's profile has readonly=1, or constrains a setting", \
+      "read as a user whose profile may send settings (readonly=2)") \
+    X(NOT_GRANTED, "not-granted", \
+      "the user lacks a right", \
+      "a user made for another purpose", \
+      "grant {grant|SELECT on the table, system.tables, system.columns and system.mutations}, then run again") \
+    X(SERVER_BOUND, "server-bound", \
+      "the server gave up because of a bound of its own or of this program's", \
+      "the user's profile limits memory, time or rows", \
+      "raise the bound that the server names (--max-rows-per-query is this program's), or ask for fewer keys a query (--keys-per-query)") \
+    X(SERVER_FAILED, "server-failed", \
+      "the server answered with an error of its own", \
+      "what its text says", \
+      "look up ClickHouse's error {error|code} in the server's log, and remove its cause") \
+    X(SERVER_OTHER, "server-other", \
+      "the server or the table is not the one that the evidence names", \
+      "another server behind the name, or the table was dropped and made again", \
+      "connect to the server and table that the scope names; a table made again cannot be audited by the old scope") \
+    X(SERVER_UNSUPPORTED, "server-unsupported", \
+      "the server's line is not supported, or it cannot be told from another", \
+      "a ClickHouse before 24.3", \
+      "see ch-read(1), LIMITS: read a server of line 24.3 or later") \
+    X(TABLE_MISSING, "table-missing", \
+      "the server shows this user no such table", \
+      "another database or name, or a user who may not see it", \
+      "name the table that is there, or grant this user SELECT on {table|it}") \
+    X(ENGINE_UNSUPPORTED, "engine-unsupported", \
+      "the table's engine is none whose rows a read shows as they were written", \
+      "an engine that replaces, sums or forwards rows, or a database that is not Atomic", \
+      "see ch-read(1), LIMITS: audit a plain MergeTree in an Atomic database") \
+    X(TABLE_EXPIRES, "table-expires", \
+      "the table has a TTL, by which rows or values vanish on their own", \
+      "the table's definition", \
+      "see ch-read(1), LIMITS: audit a table without TTL; a row that is gone cannot be told from one that never came") \
+    X(COLUMN_MISSING, "column-missing", \
+      "a column of the scope is not in the table any more", \
+      "it was dropped or renamed", \
+      "declare or cut a scope of the columns that the table has, or restore column {column|as it was}") \
+    X(COLUMN_TYPE_CHANGED, "column-type-changed", \
+      "a column has another type than the scope's, or the table computes it", \
+      "the table was altered after the scope was made", \
+      "make the scope again from the table as it is, or restore the type of {column|the column}") \
+    X(DEFINITION_CHANGED, "definition-changed", \
+      "the server or the table changed while it was read", \
+      "an ALTER, a restart or a failover at that time", \
+      "read again when nobody alters the table") \
+    X(MUTATION_RUNNING, "mutation-running", \
+      "a mutation of the table ran or began while it was read", \
+      "an ALTER TABLE … UPDATE or DELETE", \
+      "wait until mutation {mutation|that the reason names} is done (system.mutations), then read again") \
+    X(PARTS_CHANGED, "parts-changed", \
+      "the table's parts changed while it was read whole", \
+      "an INSERT, or a merge in the background", \
+      "read again when nothing writes to the table, or raise --settle-ms") \
+    X(READS_DIFFER, "reads-differ", \
+      "two reads of the table gave different rows", \
+      "something writes to the table", \
+      "read again when nothing writes to the table, or raise --settle-ms") \
+    X(TABLE_NOT_READ_WHOLE, "table-not-read-whole", \
+      "the keys were read, and not the table whole, so that other rows of it are not known", \
+      "--max-table-rows was not given", \
+      "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
+    X(TABLE_TOO_LARGE, "table-too-large", \
+      "the table holds more rows than it may to be read whole", \
+      "it holds more than this run wrote, or the bound is short", \
+      "raise --max-table-rows above {rows|its number of rows}, where so many are expected") \
+    X(ROWS_HIDDEN, "rows-hidden", \
+      "something hides rows of the table from this user", \
+      "a row policy", \
+      "read as a user from whom no row policy hides rows") \
+    X(STATEMENT_TOO_LONG, "statement-too-long", \
+      "a single key does not fit into a statement", \
+      "the user's max_query_size", \
+      "raise max_query_size for this user above {bytes|its present value}") \
+    X(READ_BEFORE_OWED, "read-before-owed", \
+      "the table was read before the last owed row had come, so its key was not looked for", \
+      "ch-read stands before a stage that writes owed rows", \
+      "put ch-read after every stage that writes owed rows") \
+    /* ---- comparing ---- */ \
+    X(ROWS_MISSING, "rows-missing", \
+      "rows that are owed are not there", \
+      "a lost INSERT, a filter, or rows deleted from the table", \
+      "look at the findings from their first offset on, find why those rows are not there, and write them again") \
+    X(ROWS_CHANGED, "rows-changed", \
+      "a key is there with other values than those owed", \
+      "a converter that changes values, or an update of the table", \
+      "compare the columns that the findings name, and correct what changes them") \
+    X(ROWS_DUPLICATED, "rows-duplicated", \
+      "rows that are owed are there more often than owed", \
+      "an INSERT that was sent again, or a replay after a restore", \
+      "remove the surplus copies that the findings list; a finding says where a resend or a replay explains one") \
+    X(ROWS_UNEXPECTED, "rows-unexpected", \
+      "rows are there that nothing owes", \
+      "another writer, or records that the reference skips", \
+      "find who wrote the keys that the findings list, and remove what does not belong there") \
+    X(ROWS_LATE, "rows-late", \
+      "all that is missing is the newest of its partition", \
+      "the rows may not have landed yet when the table was read", \
+      "wait until the writer is through, or raise --settle-ms, and read again; what is still missing then is lost") \
+    X(KEYS_LEFT_OUT, "keys-left-out", \
+      "keys are left out of the comparison, and the answer needs them", \
+      "a reference that does not decide every key", \
+      "make a reference that decides all keys, or ask about selected keys alone") \
+    /* ---- the log ---- */ \
+    X(BROKER_UNREACHABLE, "broker-unreachable", \
+      "no broker answered, or a partition had no leader, in the time that it may take", \
+      "a wrong address, a cluster that is down, or a listener that names another host", \
+      "check that the brokers and the addresses that they advertise answer from this machine, then run again") \
+    X(BROKER_FAILED, "broker-failed", \
+      "the broker answered with an error, or with less than was asked for", \
+      "what its text says", \
+      "remove what the broker's error names, then run again") \
+    X(TOPIC_MISSING, "topic-missing", \
+      "the cluster has no such topic, or no such partition of it", \
+      "a misspelled name, another cluster, or a topic that was deleted", \
+      "name the topic and the cluster that hold the records; what was deleted with {topic|the topic} is gone") \
+    X(TOPIC_NOT_GRANTED, "topic-not-granted", \
+      "the user may not read or describe the topic", \
+      "a missing ACL", \
+      "grant READ, DESCRIBE and DESCRIBE_CONFIGS on topic {topic|that the reason names}") \
+    X(TOPIC_RECREATED, "topic-recreated", \
+      "the topic of this name is not the one that was read before: its id is another", \
+      "it was deleted and made again", \
+      "audit by what was kept of the old topic; the new one's offsets are of other records") \
+    X(TOPIC_ID_UNKNOWN, "topic-id-unknown", \
+      "the broker or the library tells no topic id, so that a topic made again cannot be told", \
+      "brokers before 2.8, or librdkafka before 2.3", \
+      "read from newer brokers with a newer librdkafka, or declare the scope without a topic id") \
+    X(CLUSTER_OTHER, "cluster-other", \
+      "the cluster that answers is not the one that the scope names", \
+      "another cluster's address, or a mirror", \
+      "connect to the cluster that the scope names") \
+    X(TOPIC_COMPACTED, "topic-compacted", \
+      "the topic is compacted, so that what a range held cannot be told from what is left of it", \
+      "cleanup.policy holds compact", \
+      "audit a topic with cleanup.policy=delete alone; what compaction removed from {topic|this one} is gone") \
+    X(PARTITIONS_CHANGED, "partitions-changed", \
+      "the topic has another number of partitions than when the read began", \
+      "partitions were added meanwhile", \
+      "start again, so that the new partitions are read too") \
+    X(RANGE_EXPIRED, "range-expired", \
+      "the log's start has passed the range's start: the records are gone", \
+      "retention", \
+      "audit a range that is still held whole, from offset {offset|the log's start} of {partition|the partition} on, and raise the retention") \
+    X(RANGE_BEYOND, "range-beyond", \
+      "the log ends before the range does", \
+      "offsets of another topic, or a log that was truncated after a failover", \
+      "correct the range of {partition|the partition}: its log ends at {offset|an earlier offset}") \
+    X(TRANSACTION_OPEN, "transaction-open", \
+      "an open transaction holds back the records below the range's end", \
+      "a producer that neither commits nor aborts", \
+      "end the transaction (kafka-transactions.sh finds its producer), or wait for its timeout with a longer --stable-wait-s") \
+    X(LOG_CHANGED, "log-changed", \
+      "the log changed while it was read", \
+      "a truncation, or records that vanished between two reads", \
+      "run again; where it comes again, look for an unclean leader election in the brokers' logs") \
+    X(READ_TIMED_OUT, "read-timed-out", \
+      "the range was not read to its end in the time that it may take", \
+      "a slow network, or a deadline that is short for the amount", \
+      "raise {option|--deadline-s or --timeout-ms}, or read fewer partitions at a time") \
+    /* ---- the reference ---- */ \
+    X(REFERENCE_MALFORMED, "reference-malformed", \
+      "the file is no reference as its writer finished it", \
+      "it was cut, edited, or another file was named", \
+      "name the file that ref-seal wrote, whole, or make the reference again") \
+    X(REFERENCE_OTHER, "reference-other", \
+      "the reference was made for another scope", \
+      "the scope was cut or declared again after the reference was made", \
+      "make the reference for this scope ({field|the reason names what differs})") \
+    X(REFERENCE_NOT_WHOLE, "reference-not-whole", \
+      "the reference says of itself that it is not whole, without a code", \
+      "what its reasons say", \
+      "remove what its reasons name, and make the reference again") \
+    X(REFERENCE_UNPROVEN, "reference-unproven", \
+      "no account says that every record of the scope went into the reference, or the accounts do not add up", \
+      "kafka-read or the program's stage is not in the reference's pipe, or lines were left out", \
+      "make the reference with kafka-read, ref-run and ref-seal in one pipe") \
+    X(PROGRAM_NOT_RUN, "program-not-run", \
+      "the program could not be started", \
+      "a misspelled name, or a file that may not be executed", \
+      "name a program that can be run: {program|the reason names it}") \
+    X(PROGRAM_FAILED, "program-failed", \
+      "the program ended badly, or did not read or answer every record", \
+      "a fault of the program, or of one record", \
+      "find on its standard error where {program|it} ended, correct it, and run again") \
+    X(PROGRAM_ANSWER, "program-answer", \
+      "the program wrote what is no row, or not in the form that it must have", \
+      "output meant for a person, or several objects a line", \
+      "make {program|the program} write one JSON object a line, as ref-run(1) has it") \
+    X(VALUE_NOT_READABLE, "value-not-readable", \
+      "a value of an owed row cannot be read as its column's type", \
+      "a field of another kind than the column, such as a word for a number", \
+      "correct the record at {at|the place that the reason names}, or the program that makes its row, and make the reference again") \
+    /* ---- the job ---- */ \
+    X(MAP_MALFORMED, "map-malformed", \
+      "the map program does not compile, or reaches outside the record", \
+      "a fault in the program's text", \
+      "correct the program at the place that the reason names") \
+    X(RECORD_NOT_MAPPED, "record-not-mapped", \
+      "the map program failed on a record, or a number in it has no exact double", \
+      "a record of another form, or digits past what a double holds", \
+      "correct the map program, or declare numbers: text, and run the job again; the record is {at|the one that the reason names}") \
+    X(VALUE_NOT_STORABLE, "value-not-storable", \
+      "a row of the job does not fit the table's columns exactly", \
+      "a value out of range, a fraction past the scale, or NULL where there is none", \
+      "repair the record, the map or the column, and run the job again") \
+    X(INSERT_NOT_POSSIBLE, "insert-not-possible", \
+      "the table cannot take the sink's rows", \
+      "a column that is missing, computed or of a type that is not written", \
+      "correct the table or the sink's columns, and run the job again") \
+    X(LANES_APART, "lanes-apart", \
+      "the lanes do not carry the same barriers", \
+      "lanes of different runs were joined, or one ended early", \
+      "start the job again from its last completed checkpoint, with all lanes of one run")
+
+enum code {
+    CODE_NONE,
+#define X(id, word, means, cause, next) CODE_##id,
+    CODE_TABLE(X)
+#undef X
+    CODES
+};
+/* clang-format on */
+const char *code_word(enum code c);         /* "" for CODE_NONE */
+enum code code_of(const char *p, size_t n); /* CODES for any other word; CODE_NONE for none */
+const char *code_means(enum code c);
+const char *code_usually(enum code c);
+/* True for what only follows from what an earlier stage reports. */
+bool code_follows(enum code c);
+/* Append what to do, with the cause's facts filled in. Nothing for a cause without a code. */
+void code_next(const struct cause *cause, struct buf *out);
+/* The cause of an error: its own code, else the one of its errno, else the one of its kind where refused does not fit
+ * that. refused: what this place makes of input that it refuses, and of what nothing else is known of. */
+struct cause code_of_err(const struct err *err, enum code refused);
+
+#endif
