@@ -196,7 +196,7 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
         out->findings = arena_alloc(&m->arena, (list_finish(l) + 1) * sizeof *out->findings);
         for (size_t kind = 0; kind < KIND_TYPES; kind++) {
             for (size_t j = 0; j < l->n[kind]; j++) {
-                struct multiset_finding *f = &out->findings[out->listed++];
+                struct multiset_finding *f = &out->findings[out->sum.listed++];
                 *f = l->heap[kind][j].f;
                 f->key = text_copy(&m->arena, f->key);
                 f->owed = text_copy(&m->arena, f->owed);

@@ -25,6 +25,7 @@ void report_init(struct report *r)
         list_init(all[i]);
     r->made_tail = &r->made;
     r->stopped_tail = &r->stopped;
+    r->summary_tail = &r->summary;
 }
 
 void report_free(struct report *r)
@@ -68,6 +69,18 @@ static int on_check(struct report *r, const struct stream_line *line, struct err
     m->line_no = line->line_no;
     *r->made_tail = m;
     r->made_tail = &m->next;
+    return 0;
+}
+
+static int on_summary(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_summary *s = arena_zalloc(&r->arena, sizeof *s);
+    if (keep(r, &r->summaries, line, &doc, err) != 0 || stream_summary(line, &r->arena, &s->line, err) != 0)
+        return -1;
+    s->line_no = line->line_no;
+    *r->summary_tail = s;
+    r->summary_tail = &s->next;
     return 0;
 }
 
@@ -193,7 +206,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_CHECK: return on_check(r, line, err);
     case LINE_COLUMNS: return on_columns(r, line, err);
     case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
-    case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
+    case LINE_SUMMARY: return on_summary(r, line, err);
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
     case LINE_SIDE: return on_side(r, line, err);
     case LINE_STOP: return on_stop(r, line, err);

@@ -13,6 +13,7 @@
 #include "stream/check.h"
 #include "stream/stop.h"
 #include "stream/stream.h"
+#include "stream/summary.h"
 #include "types/types.h"
 
 #define REPORT_FORMAT "clink-reconcile-report"
@@ -31,11 +32,16 @@ struct report_lines {
     size_t n;
 };
 
-/* A check line and a stop line, taken apart; as they came. */
+/* Lines of one type, taken apart; as they came. */
 struct report_made {
     struct check_line line;
     uint64_t line_no;
     struct report_made *next;
+};
+struct report_summary {
+    struct summary line;
+    uint64_t line_no;
+    struct report_summary *next;
 };
 struct report_stop {
     struct stop_line line;
@@ -56,6 +62,7 @@ struct report {
         accounts;
     struct report_made *made, **made_tail;
     struct report_stop *stopped, **stopped_tail;
+    struct report_summary *summary, **summary_tail;
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
     struct account **account; /* as they came */
