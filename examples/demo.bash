@@ -18,6 +18,7 @@ started=$SECONDS
 
 cleanup() {
     local pid
+    trap '' INT TERM # a second signal would end it in its midst
     for pid in $runner; do kill -TERM "$pid" 2>/dev/null || true; done
     for pid in $runner; do wait "$pid" 2>/dev/null || true; done
     services_down
@@ -57,7 +58,7 @@ judge() {
     verdict --json <"$work/last" >"$work/report.json" 2>>"$work/stderr" || status=$?
     if [ -n "$fixtures" ]; then
         mkdir -p "$fixtures/$scenario"
-        cp "$work/last" "$fixtures/$scenario/4-rows-diff.ndjson"
+        cp "$work/last" "$fixtures/$scenario/8-rows-diff.ndjson"
         echo "$status" >"$fixtures/$scenario/status"
     fi
     return "$status"

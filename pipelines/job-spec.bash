@@ -23,10 +23,7 @@ read_spec() { # file
     option source_args --idle-ms '.source.idle_ms'
     option source_args -F '.source.properties_file'
     option source_args --interval-ms '.checkpoint.interval_ms'
-    map_args=()
-    option map_args --program '.map.program'
-    option map_args --program-file '.map.program_file'
-    option map_args --numbers '.map.numbers'
+    read_operators
     sink_args=()
     option sink_args --url '.sink.url'
     option sink_args --database '.sink.database'
@@ -42,6 +39,22 @@ read_spec() { # file
     done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' "$spec")
 }
 
+# The operators between source and sink, by id from 2 on, each with its parameters as it is opened and recorded: a program that
+# stands in a file is read once, here.
+read_operators() {
+    local i file
+    operators=$(jq -c '[.operators[] | del(.type)]' "$spec")
+    mapfile -t kinds < <(jq -r '.operators[].type' "$spec")
+    for i in "${!kinds[@]}"; do
+        file=$(get ".operators[$i].program_file")
+        [ -n "$file" ] || continue
+        if [ ! -r "$file" ] || [ -d "$file" ]; then die "cannot read the program '$file'"; fi
+        jq -jn --rawfile text "$file" '$text' | cmp -s - "$file" || die "the program '$file' is not UTF-8"
+        operators=$(jq -c --argjson i "$i" --rawfile text "$file" '.[$i] |= (del(.program_file) | .program = $text)' <<<"$operators")
+    done
+    sink=$((${#kinds[@]} + 2))
+}
+
 option() { # array, option, path in the spec
     local -n into=$1
     local value
@@ -51,24 +64,26 @@ option() { # array, option, path in the spec
 }
 
 # The graph, the checkpoint settings, and what these settings promise: at least once, since a restore replays and an
-# INSERT in doubt is sent again. Names of parameters that suggest a credential never reach it.
+# INSERT in doubt is sent again. A spec has no member for a credential (job-spec.jq); where one lies concerns no reader.
 write_manifest() { # path
-    jq -c --argjson p "$parallelism" --arg now "$(date +%s%3N)" '
-        def clean: with_entries(select(.key | test("password|secret|token|credential"; "i") | not));
+    local id
+    jq -c --argjson p "$parallelism" --arg now "$(date +%s%3N)" --argjson operators "$operators" --argjson sink "$sink" '
+        .operators as $spec |
         {format: "owed-job", version: 1, job: .job, name: (.name // .job), submitted_ms: ($now | tonumber), generation: 1,
          parallelism: $p, requires_commit_confirmation: false, alignment: "aligned",
          checkpoint_interval_ms: (.checkpoint.interval_ms // 1000), retain: (.checkpoint.retain // 2),
          graph: {operators: [
-             {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: (.source | clean)},
-             {id: "2", uid: "map", type: "map", parallelism: $p, parameters: (.map | clean)},
-             {id: "3", uid: "sink", type: "clickhouse-sink", parallelism: $p, parameters: (.sink | clean)}],
-           edges: [["1", "2"], ["2", "3"]]},
+             {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: .source},
+             ($operators | keys[] | {id: "\(. + 2)", uid: $spec[.].type, type: $spec[.].type, parallelism: $p, parameters: $operators[.]}),
+             {id: "\($sink)", uid: "sink", type: "clickhouse-sink", parallelism: $p, parameters: (.sink | del(.password_env, .password_file))}],
+           edges: [range(1; $sink) | ["\(.)", "\(. + 1)"]]},
          delivery: {guarantee: "at-least-once",
            source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
            sink: "synchronous INSERTs, acknowledged before the barrier; one in doubt is sent again under its own token",
            why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" | publish "$1"
-    jq -c '.graph.operators[1].parameters' "$1" | publish "$dir/run/op-2.json"
-    jq -c '.graph.operators[2].parameters' "$1" | publish "$dir/run/op-3.json"
+    for ((id = 2; id <= sink; id++)); do
+        jq -c --arg id "$id" '.graph.operators[] | select(.id == $id).parameters' "$1" | publish "$dir/run/op-$id.json"
+    done
 }
 
 # The manifest goes when the job ends; its terminal status stays.
@@ -81,33 +96,42 @@ publish() { # path: standard input becomes the file, whole and on disk
     { cat >"$1.tmp" && sync "$1.tmp" && mv "$1.tmp" "$1"; } || { rm -f "$1.tmp"; die "cannot write '$1'" 3; }
 }
 
-# A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing.
+# A stage that refuses leaves a mark: the statuses of the others, which it took down, say nothing. One that fails is heard of
+# at once: those beside it would notice only when they have something to write.
 stage() {
     local rc=0
     "$@" || rc=$?
     [ "$rc" -ne 2 ] || : >"$run/refused"
+    [ "$rc" -eq 0 ] || echo "$rc" 1<>"$run/failed"
     return "$rc"
 }
 
-tee_stage() { # operator, name, kind, subtask: the recorder before a stage, which reads the lines that it passes in full
-    stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$4" --attempt="$attempt" --data-unchecked \
-        --name="$2" --kind="$3" --uid="$2" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+# The recorder before an operator, which reads the lines that it passes in full.
+tee_stage() { # operator, subtask
+    local kind=${kinds[$1 - 2]:-clickhouse-sink} name=${kinds[$1 - 2]:-sink}
+    stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --data-unchecked \
+        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
 }
 
-map_stage() {
-    stage row-map "${map_args[@]}"
+operator_stage() { # operator
+    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" ;; esac
 }
 
 sink_stage() { # subtask
-    stage ch-sink "${sink_args[@]}" --job="$job" --operator=3 --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture"
+    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture"
 }
 
-lane() { # subtask: from what kafka-tail writes to what lane-join reads. Without a recorder ch-sink calls itself disarmed
+recorded() { # operator, subtask, its stage…: without a recorder ch-sink calls itself disarmed
+    if [ "$capture" -eq 1 ]; then tee_stage "$1" "$2" | "${@:3}"; else "${@:3}"; fi
+}
+
+# From what kafka-tail writes to what lane-join reads: this operator, and those behind it.
+lane() { # subtask, operator
     set -o pipefail
-    if [ "$capture" -eq 1 ]; then
-        tee_stage 2 map map "$1" | map_stage | tee_stage 3 sink clickhouse-sink "$1" | sink_stage "$1"
+    if [ "$2" -eq "$sink" ]; then
+        recorded "$2" "$1" sink_stage "$1"
     else
-        map_stage | sink_stage "$1"
+        recorded "$2" "$1" operator_stage "$2" | lane "$1" $(($2 + 1))
     fi
 }
 
@@ -117,15 +141,19 @@ planned() { # name, plan
 
 # All processes of one attempt. The status of the first that fails; 0 when every lane ended whole.
 attempt() { # run directory, plan
-    local run=$1 attempt generation s lanes=() outs=() status=0
+    local run=$1 attempt generation s lanes=() outs=() status=0 listener
     trap - TERM INT EXIT
     attempt=$(planned attempt "$2") generation=$(planned generation "$2")
     exec 2>"$run/stderr.log"
+    mkfifo "$run/failed"
+    # Open for both, so that neither end waits for the other.
+    { read -r status && exit "$status"; } <>"$run/failed" &
+    listener=$!
     for ((s = 0; s < parallelism; s++)); do
         rm -f "$run/in-$s" "$run/out-$s"
         mkfifo "$run/in-$s" "$run/out-$s"
         lanes+=(--lane="$run/in-$s") outs+=("$run/out-$s")
-        lane "$s" <"$run/in-$s" >"$run/out-$s" &
+        lane "$s" 2 <"$run/in-$s" >"$run/out-$s" &
     done
     (
         set -o pipefail
@@ -139,11 +167,14 @@ attempt() { # run directory, plan
         wait -n || status=$?
         [ "$status" -eq 0 ] || break
     done
-    # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended.
-    for ((s = 0; status != 0 && s < 20; s++)); do
+    kill "$listener" 2>/dev/null || true
+    # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended, and one before it
+    # the closed pipe. Of one that another signal ended that is not so.
+    for ((s = 0; status != 0 && s < 100; s++)); do
+        if [ "$status" -gt 128 ] && [ "$status" -ne 141 ]; then break; fi
         if [ -e "$run/refused" ] || [ -z "$(jobs -rp)" ]; then break; fi
         sleep 0.05
     done
-    rm -f "$run"/in-* "$run"/out-*
+    rm -f "$run"/in-* "$run"/out-* "$run/failed"
     exit "$status"
 }

@@ -1,5 +1,6 @@
 # What is wrong with a job's spec, in one line; nothing where it will do. Input: every document of the file, in an array.
-# No value is repeated, since one may be a password that was put where none is taken.
+# No value is repeated, since one may be a password that was put where none is taken. A checkpoint.interval_ms of 0 means none by
+# the clock, but where SIGUSR1 asks kafka-tail for one.
 
 def text: if type != "string" then "is no text" elif . == "" then "is empty"
     elif test("[\u0000-\u001f\u007f]") then "holds a control character" else empty end;
@@ -27,14 +28,26 @@ def members($at; $rules; $needed):
 def parts: {
     source: [{bootstrap: "text", topic: "text", isolation: "text", time_field: "text", watermark_lag_ms: "count", idle_ms: "count",
               properties_file: "text"}, ["bootstrap", "topic"]],
-    map: [{program: "program", program_file: "text", numbers: "text"}, []],
     sink: [{url: "url", user: "text", password_env: "text", password_file: "text", cacert: "text", database: "text", table: "text",
             from: "units", batch_rows: "count", batch_ms: "count"}, ["url", "database", "table"]],
     checkpoint: [{interval_ms: "count", retain: "count"}, []]};
 
+# Operators by type: their members, and what they take.
+def operators: {map: [{type: "text", program: "program", program_file: "text", numbers: "text"}, "records"]};
+def operator($i): "operators[\($i)]" as $at
+    | if type != "object" then "\($at) is no object"
+    elif operators[.type // "" | tostring] == null then "\($at).type is no operator that is known here (\(operators | keys | join(", ")))"
+    else operators[.type] as $known | first(
+        members($at; $known[0]; []),
+        (select(.type == "map" and ((.program == null) == (.program_file == null))) | "\($at): a map names one of program and program_file"),
+        (select(($known[1] == "records") != ($i == 0)) | "\($at): a \(.type) takes \($known[1]), and not what comes there"))
+    end;
+
 if length != 1 then "it holds \(length) documents, not one"
 else .[0] | first(
-    members(null; {job: "job", name: "text", capture_records: "count", source: "", map: "", sink: "", checkpoint: ""}; ["job", "source", "map", "sink"]),
+    members(null; {job: "job", name: "text", capture_records: "count", source: "", operators: "", sink: "", checkpoint: ""};
+        ["job", "source", "operators", "sink"]),
     (parts as $parts | ($parts | keys_unsorted[]) as $part | select(.[$part] != null) | .[$part] | members($part; $parts[$part][0]; $parts[$part][1])),
-    (select((.map.program == null) == (.map.program_file == null)) | "map names one of program and program_file"))
+    (.operators | if type != "array" then "operators is no list" elif length == 0 then "operators names none" else empty end),
+    (.operators | to_entries[] | .key as $i | .value | operator($i)))
 end

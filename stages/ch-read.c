@@ -10,7 +10,6 @@
  * ended whole, no bundle.* check failed and reconcile.scope passed.
  * Exit: 0 read and judged fit, 2 refused, 3 not read or not to be judged by.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,85 +19,47 @@
 #include "stream/stream.h"
 #include "types/line.h"
 
-static const char help[] =
-    "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
-    "Read the destination rows of the owed keys, twice, over one read-only connection.\n" HTTP_LOGIN_HELP
-    "  --max-rows-per-query=N    (1000000)\n"
-    "  --keys-per-query=N        (10000)\n"
-    "  --settle-ms=N             between the two reads (1000)\n"
-    "  --max-table-rows=N        read the whole table, where the scope says complete-table and it holds no more\n"
-    "  --format=native|rowbinary (native)\n"
-    "  --max-line=SIZE           longest line accepted or written (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by\n";
-
-enum { OPT_MAX_ROWS = HTTP_OPT_END, OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_TABLE_ROWS, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    HTTP_LONGOPTS,
-    {"max-rows-per-query", required_argument, NULL, OPT_MAX_ROWS},
-    {"keys-per-query", required_argument, NULL, OPT_KEYS},
-    {"settle-ms", required_argument, NULL, OPT_SETTLE},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"max-table-rows", required_argument, NULL, OPT_MAX_TABLE_ROWS},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     struct chread_options read;
     struct http_login login;
+    unsigned format;
     uint64_t max_line;
 };
 
 #define ROW_ROOM 256 /* a row line's members around its cells */
 #define DAY_MS 86400000
 
-static int parse_format(const char *s, enum chread_format *out, struct err *err)
-{
-    if (strcmp(s, "native") != 0 && strcmp(s, "rowbinary") != 0)
-        return err_set(err, ERR_REFUSED, "--format is native or rowbinary");
-    *out = *s == 'n' ? CHREAD_NATIVE : CHREAD_ROWBINARY;
-    return 0;
-}
+/* In the order of --format's words. */
+static const enum chread_format formats[] = {CHREAD_NATIVE, CHREAD_ROWBINARY};
 
-static int parse_option(int c, void *ctx, struct err *err)
+/* What the options hold is also found out before a line is read: that they fit each other, and that the connection can
+ * be prepared. */
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    struct options *o = ctx;
     struct chread_options *r = &o->read;
-    int taken = http_login_option(c, optarg, &o->login, err);
-    if (taken <= 0)
-        return taken;
-    switch (c) {
-    case OPT_MAX_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_rows, "--max-rows-per-query", err);
-    case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
-    case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
-    case OPT_FORMAT: return parse_format(optarg, &r->format, err);
-    case OPT_MAX_TABLE_ROWS:
-        return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_table_rows, "--max-table-rows", err);
-    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
-    }
-}
-
-/* The options hold together, and the connection can be prepared: said before a line is read. */
-static int settle_options(struct options *o, struct err *err)
-{
-    if (http_login_settle(&o->login, err) != 0)
-        return -1;
-    o->read.http = o->login.o;
-    o->read.max_bytes = (size_t)o->max_line - ROW_ROOM;
-    return 0;
-}
-
-/* 0 to go on, 1 where *status is the exit status already, -1 with *err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
-{
-    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, o, status, err);
+    const uint64_t most_rows = (uint64_t)1 << 53;
+    const struct opt table[] = {
+        OPT_USAGE("ch-read --url=URL [options] <stream\n"
+                  "Read the destination rows of the owed keys, twice, over one read-only connection."),
+        HTTP_LOGIN_OPTIONS(&o->login),
+        OPT_U64("max-rows-per-query", &r->max_rows, 1, most_rows, "rows that one statement may return (1000000)"),
+        OPT_U64("keys-per-query", &r->keys_per_query, 1, 10000000, "keys that one statement asks for (10000)"),
+        OPT_U64("settle-ms", &r->settle_ms, 0, DAY_MS, "between the two reads (1000)"),
+        OPT_U64("max-table-rows", &r->max_table_rows, 1, most_rows,
+                "read the whole table, where the scope says complete-table and it holds no more"),
+        OPT_WORD("format", "native|rowbinary", &o->format, "what the server is asked for (native)"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    return settle_options(o, err);
+    if (http_login_settle(&o->login, err) != 0)
+        return -1;
+    r->http = o->login.o;
+    r->format = formats[o->format];
+    r->max_bytes = (size_t)o->max_line - ROW_ROOM;
+    return 0;
 }
 
 /* ---- what came in ---- */
@@ -456,17 +417,16 @@ static void after_input(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {
-        .read = {.format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
-        .login = HTTP_LOGIN_INIT,
-        .max_line = STREAM_MAX_LINE};
+    struct options o = {.read = {.max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+                        .login = HTTP_LOGIN_INIT,
+                        .max_line = STREAM_MAX_LINE};
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, CODE_USAGE, o.max_line);
+        return stream_refuse(&err, o.max_line);
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

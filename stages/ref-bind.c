@@ -11,53 +11,26 @@
 #include "reference/reference.h"
 #include "scope/line.h"
 
-#include <getopt.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: ref-bind --reference=FILE [options] <stream >stream\n"
-    "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope.\n"
-    "  --reference=FILE      the artifact, see owed-reference(5)\n"
-    "  --expected-out=FILE   write the reference's rows to FILE too, one JSON object a line\n"
-    "  --max-line=SIZE       longest line accepted (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished\n";
-
-enum { OPT_REFERENCE = 256, OPT_EXPECTED, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"reference", required_argument, NULL, OPT_REFERENCE},
-    {"expected-out", required_argument, NULL, OPT_EXPECTED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     const char *reference, *expected;
     uint64_t max_line;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_REFERENCE: o->reference = optarg; break;
-        case OPT_EXPECTED: o->expected = optarg; break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    const struct opt table[] = {
+        OPT_USAGE("ref-bind --reference=FILE [options] <stream >stream\n"
+                  "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope."),
+        OPT_TEXT("reference", "FILE", &o->reference, "the artifact, see owed-reference(5)"),
+        OPT_TEXT("expected-out", "FILE", &o->expected, "write the rows to FILE too, one JSON object a line"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
     return o->reference ? file_apart(o->expected, o->reference, err)
                         : err_set(err, ERR_REFUSED, "--reference is missing");
 }
@@ -94,7 +67,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct bind *b = ctx;
     struct stream_side side;
-    struct account account;
+    struct stream_account account;
     arena_reset(&b->line);
     switch (line->type) {
     case LINE_SCOPE: return on_scope(b, line, err);
@@ -162,16 +135,16 @@ static void put_account(struct bind *b)
 {
     static const char here[] = "[\"binding\",\"hashes\",\"cells\"]";
     const struct reference *r = &b->r;
-    stream_put_account(&b->out, &(struct account){.role = ACCOUNT_BINDER,
-                                                  .complete = r->complete,
-                                                  .reasons = said(b, r->reasons, "[]"),
-                                                  .implementation = said(b, r->implementation, "null"),
-                                                  .rows = {true, r->rows},
-                                                  .header_sha256 = r->header_sha256,
-                                                  .rows_sha256 = r->rows_sha256,
-                                                  .verified_here = {here, sizeof here - 1},
-                                                  .verified_by_writer = said(b, r->verified, "[]"),
-                                                  .recorded = said(b, r->recorded, "{}")});
+    stream_put_account(&b->out, &(struct stream_account){.role = ACCOUNT_BINDER,
+                                                         .complete = r->complete,
+                                                         .reasons = said(b, r->reasons, "[]"),
+                                                         .implementation = said(b, r->implementation, "null"),
+                                                         .rows = {true, r->rows},
+                                                         .header_sha256 = r->header_sha256,
+                                                         .rows_sha256 = r->rows_sha256,
+                                                         .verified_here = {here, sizeof here - 1},
+                                                         .verified_by_writer = said(b, r->verified, "[]"),
+                                                         .recorded = said(b, r->recorded, "{}")});
 }
 
 /* All of it was read and holds: close the side and say so. */
@@ -224,11 +197,11 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct bind b = {.o = {.max_line = STREAM_MAX_LINE}, .r = {.fd = -1}, .expected = {.fd = -1}};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &b.o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &b.o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, CODE_USAGE, (size_t)b.o.max_line);
+        return stream_refuse(&err, b.o.max_line);
     /* The rows that pass are checked by whoever uses them. */
     struct stream_in in = {.rows_unchecked = true};
     if (stream_filter(&in, &b.out, (size_t)b.o.max_line, on_line, &b))

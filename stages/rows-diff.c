@@ -15,32 +15,10 @@
 #include "stream/stream.h"
 #include "types/line.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] = "usage: rows-diff [options] <stream >stream\n"
-                           "Compare the rows of an owed-stream: captured, reference, destination.\n"
-                           "  --list=N          findings and runs listed a relation (100); totals are always true\n"
-                           "  --memory=SIZE     memory for rows (1G); past it they go to scratch files\n"
-                           "  --scratch=DIR     where scratch files are (/var/tmp); they have no name there\n"
-                           "  --max-line=SIZE   longest line accepted (64M)\n"
-                           "  --help, --version\n"
-                           "exit: 0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided\n";
-
-enum { OPT_LIST = 256, OPT_MEMORY, OPT_SCRATCH, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"list", required_argument, NULL, OPT_LIST},
-    {"memory", required_argument, NULL, OPT_MEMORY},
-    {"scratch", required_argument, NULL, OPT_SCRATCH},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     uint64_t list, memory, max_line;
@@ -64,27 +42,19 @@ struct diff {
     struct arena keep;  /* for the run */
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        int rc = 0;
-        switch (c) {
-        case OPT_LIST: rc = parse_u64(optarg, 0, 100000, &o->list, "--list", err); break;
-        case OPT_MEMORY:
-            rc = parse_size(optarg, (uint64_t)16 << 20, (uint64_t)1 << 40, &o->memory, "--memory", err);
-            break;
-        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 30, &o->max_line, "--max-line", err); break;
-        case OPT_SCRATCH: o->scratch = optarg; break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-        if (rc != 0)
-            return -1;
-    }
-    return optind < argc ? opt_refused(argv, optind, err) : 0;
+    const struct opt table[] = {
+        OPT_USAGE("rows-diff [options] <stream >stream\n"
+                  "Compare the rows of an owed-stream: captured, reference, destination."),
+        OPT_U64("list", &o->list, 0, 100000, "findings and runs listed a relation (100); totals are always true"),
+        OPT_SIZE("memory", &o->memory, (uint64_t)16 << 20, (uint64_t)1 << 40,
+                 "memory for rows (1G); past it they go to scratch files"),
+        STREAM_OPTION_SCRATCH(&o->scratch),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided"),
+        OPT_END};
+    return opt_read(argc, argv, table, status, err);
 }
 
 /* ---- reading: what each line says ---- */
@@ -381,9 +351,9 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct diff d = {.options = {.list = 100, .memory = (uint64_t)1 << 30, .max_line = STREAM_MAX_LINE}};
     struct err usage = ERR_INIT;
-    int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
+    int status = OWED_OK, parsed = read_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
-        return parsed > 0 ? status : stream_refuse_filter(&usage, CODE_USAGE, (size_t)d.options.max_line);
+        return parsed > 0 ? status : stream_refuse(&usage, d.options.max_line);
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))

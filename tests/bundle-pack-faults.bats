@@ -5,6 +5,7 @@
 # shellcheck disable=SC2034,SC2154 # make-job uses job; bats sets stderr
 bats_require_minimum_version 1.5.0
 load make-job
+load stop-at
 
 setup_file() {
     make_job "$BATS_FILE_TMPDIR/job"
@@ -22,19 +23,12 @@ nothing_left() { [ -z "$(find . -maxdepth 1 \( -name 'out*' -o -name '.out*' \))
 refusal() { jq -r 'select(.type=="stop").refusal' <<<"$output"; }
 temp() { find . -maxdepth 1 -name '.out.tmp-*'; }
 
-# Starts a collection whose big file takes long, and waits until it is being copied.
-start_slow() {
-    truncate -s "+${1:-300000000}" "$big"
-    # A shell has its background ignore SIGINT and SIGQUIT, and what is ignored stays so.
-    env --default-signal "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
-        --include-state --include-captures --out=out --json >stdout 2>stderr 3>&- &
-    pid=$!
-    local tries
-    for ((tries = 0; tries < 2000; tries++)); do
-        [ ! -s "$(temp)/capture/op-2/subtask-0/epoch-7.cap" ] || return 0
-        sleep 0.005
-    done
-    return 1
+# Starts a collection that stands still while its big file is being copied.
+start_copying() {
+    truncate -s +3000000 "$big"
+    start_stopped /op-2/subtask-0/epoch-7.cap 3 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
+        --include-state --include-captures --out=out --json
+    [ -s "$(temp)/capture/op-2/subtask-0/epoch-7.cap" ]
 }
 
 ended() { # expected status
@@ -73,7 +67,7 @@ ended() { # expected status
         ckpt/_jobs/1/RESTORED ha/job-1.json; do
         rm -f "job/$at"
         mkfifo "job/$at"
-        run -1 --separate-stderr timeout 20 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture \
+        run -1 --separate-stderr timeout 60 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture \
             --job=1 --include-state --include-captures --out=out
         [[ $stderr == *"${at##*/}"* ]]
         [[ $stderr == *fifo* || $stderr == *"no regular file"* ]]
@@ -110,11 +104,10 @@ ended() { # expected status
 
 @test "a file cut, grown, replaced or removed while it is copied is a change" {
     for how in 'truncate -s 1000000' 'truncate -s +1' 'cp --remove-destination /dev/null' 'touch -d 2001-01-01' rm; do
-        start_slow
-        kill -STOP $pid
+        start_copying
         # shellcheck disable=SC2086
         $how "$big"
-        kill -CONT $pid
+        kill -CONT "$pid"
         ended 1
         [ "$(refusal)" = changed ]
         [[ $stderr == *epoch-7.cap* ]]
@@ -128,10 +121,9 @@ ended() { # expected status
     for how in 'rm job/ckpt/_jobs/1/COMPLETED-1' 'cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/CONFIRMED-7' \
         'cp restored job/ckpt/_jobs/1/RESTORED' 'rm job/ckpt/_jobs/1/RESTORED'; do
         printf 'job=1\ncheckpoint=7\nnext=8\n' >restored
-        start_slow
-        kill -STOP $pid
+        start_copying
         $how
-        kill -CONT $pid
+        kill -CONT "$pid"
         ended 1
         [ "$(refusal)" = changed ]
         [[ $stderr == *"collect again"* ]]
@@ -143,12 +135,11 @@ ended() { # expected status
 
 @test "what was copied and is replaced afterwards is a change; what retention removes is none" {
     for at in ckpt/_jobs/1/RESTORED ckpt/_state/1/v1/0 ckpt/_state/1/v1/1/checkpoint-6.snap.meta; do
-        start_slow
-        kill -STOP $pid
+        start_copying
         cp -a "job/$at" again
         mv "job/$at" before
         mv again "job/$at"
-        kill -CONT $pid
+        kill -CONT "$pid"
         ended 1
         [ "$(refusal)" = changed ]
         [[ $stderr == *"${at#ckpt/}"*"collect again"* ]]
@@ -156,18 +147,18 @@ ended() { # expected status
         rm -r job before
         cp -a "$BATS_FILE_TMPDIR/job" job
     done
-    start_slow
-    kill -STOP $pid
+    start_copying
     rm job/ckpt/_state/1/v1/0/checkpoint-6.snap*
-    kill -CONT $pid
+    kill -CONT "$pid"
     ended 0
     run -0 "$bin/bundle-check" out
 }
 
 @test "every signal leaves nothing, and is what the program dies of" {
     for signal in TERM INT HUP PIPE QUIT USR1 RTMIN; do
-        start_slow 200000000
-        kill -s $signal $pid
+        start_copying
+        kill -s $signal "$pid"
+        kill -CONT "$pid"
         ended $((128 + $(kill -l $signal)))
         [ ! -s stdout ]
         nothing_left
@@ -177,8 +168,8 @@ ended() { # expected status
 }
 
 @test "what a killed collection left goes with the next one of the same --out, which says so" {
-    start_slow
-    kill -KILL $pid
+    start_copying
+    kill -KILL "$pid"
     ended 137
     left=$(temp)
     [ -d "$left" ] && [ ! -e out ]
@@ -190,12 +181,11 @@ ended() { # expected status
 }
 
 @test "a directory that another collection fills, or that is nobody's leavings, is let alone" {
-    start_slow
-    kill -STOP $pid
+    start_copying
     cp -a "$BATS_FILE_TMPDIR/job" second
     run -0 --separate-stderr pack_job second out
     [[ $stderr == *"$(temp | sed 's|^\./||')"*"another collection"* ]]
-    kill -CONT $pid
+    kill -CONT "$pid"
     # Two of one --out: one publishes, the other is refused and writes over nothing.
     ended 1
     [[ $stderr == *"is there already"* ]]
@@ -217,10 +207,9 @@ ended() { # expected status
     [ "$(jq '[.artifacts[].bytes]|add <= 6000' out/manifest.json)" = true ]
     [ "$(jq '[.selection.excluded[]|select(.why=="past --max-bytes")]|length > 0' out/manifest.json)" = true ]
     rm -r out
-    start_slow
-    kill -STOP $pid
+    start_copying
     rm -r job
-    kill -CONT $pid
+    kill -CONT "$pid"
     ended 1
     cp -a "$BATS_FILE_TMPDIR/job" job
     nothing_left

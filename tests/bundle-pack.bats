@@ -4,6 +4,7 @@
 # shellcheck disable=SC2034,SC2154 # make-job uses job; bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load make-job
+load stop-at
 
 setup_file() {
     make_job "$BATS_FILE_TMPDIR/job"
@@ -74,8 +75,8 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [ "$(jq -r '.artifacts[]|select(.role=="run_start").path' out/manifest.json | head -1)" = checkpoint/_state/1/v1/0/start-6.snap ]
 }
 
-@test "--op and --epochs choose captures; what they leave out is listed" {
-    run -0 --separate-stderr pack_job job out --op=3 --epochs=2-3
+@test "--operator and --epochs choose captures; what they leave out is listed" {
+    run -0 --separate-stderr pack_job job out --operator=3 --epochs=2-3
     [ "$(jq -c '[.captured[]|[.operator,.epoch]]|unique' out/manifest.json)" = '[["3",2],["3",3]]' ]
     jq -r '.selection.excluded[]|.path' out/manifest.json | grep -q op-2/subtask-0/epoch-2.cap
 }
@@ -150,7 +151,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [[ $stderr == *"symbolic link"* ]]
     rm job/capture/op-3/subtask-1
     mkfifo job/capture/op-3/subtask-0/epoch-9.cap
-    run -1 --separate-stderr timeout 10 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
+    run -1 --separate-stderr timeout 60 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
         --include-captures --out=out
     [[ $stderr == *"fifo"* ]]
     rm job/capture/op-3/subtask-0/epoch-9.cap job/ha/job-1.json
@@ -172,29 +173,25 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 }
 
 @test "a checkpoint that completes in the meantime is a change" {
-    # A marker appears while a large capture is copied.
-    head -c 60000000 /dev/zero >>job/capture/op-2/subtask-0/epoch-7.cap
-    (
-        while [ -z "$(find . -maxdepth 1 -name '.out.tmp-*')" ]; do :; done
-        cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/COMPLETED-8
-    ) 2>/dev/null 3>&- &
-    local watcher=$!
-    run --separate-stderr pack_job job out --json
-    wait $watcher
+    start_stopped /epoch-7.cap 1 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
+        --include-state --include-captures --out=out --json
+    cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/COMPLETED-8
+    kill -CONT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    output=$(cat stdout)
     [ "$status" -eq 1 ]
     [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = changed ]
     nothing_left
 }
 
 @test "a signal leaves nothing" {
-    head -c 400000000 /dev/zero >>job/capture/op-2/subtask-0/epoch-7.cap
-    "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture --include-captures --out=out \
-        >stdout 2>stderr 3>&- &
-    local pid=$!
-    while [ -z "$(find . -maxdepth 1 -name '.out.tmp-*')" ]; do kill -0 $pid; done
-    kill -TERM $pid
+    start_stopped /epoch-7.cap 1 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
+        --include-captures --out=out
+    kill -TERM "$pid"
+    kill -CONT "$pid"
     local got=0
-    wait $pid || got=$?
+    wait "$pid" || got=$?
     [ $got -eq 143 ]
     run cat stderr
     [[ $output == *"interrupted by signal 15"* ]]
@@ -215,7 +212,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 @test "bad usage is 2, and still a stream" {
     for args in "" "--job=1 --out=x" "--checkpoint-dir=job/ckpt --job=../x --out=y" "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3" \
         "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3-2" "--checkpoint-dir=job/ckpt --job=1 --out=y --max-files=1x" \
-        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --op=03" \
+        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --operator=03" \
         "--checkpoint-dir=job/ckpt --job=1 --out=out"$'\xff'; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr "$bin/bundle-pack" $args

@@ -36,7 +36,7 @@ while True:
     c.close()
 ' 3>&- &
     listener=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 6000); do
         [ ! -s port ] || break
         sleep 0.02
     done
@@ -209,7 +209,7 @@ os.rename("port.new", "port")
 s.serve_forever()
 ' 2>/dev/null 3>&- &
     listener=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 6000); do
         [ ! -s port ] || break
         sleep 0.02
     done

@@ -14,7 +14,7 @@ setup() {
     for d in */; do
         [ -e "$d/status" ] || continue
         n=$((n + 1))
-        run "-$(cat "$d/status")" --separate-stderr "$bin/verdict" <"$d/4-rows-diff.ndjson"
+        run "-$(cat "$d/status")" --separate-stderr "$bin/verdict" <"$d/8-rows-diff.ndjson"
         diff <(printf '%s\n' "$output") "$d/report.txt" || { echo "$d" >&2; return 1; }
     done
     [ "$n" -ge 30 ]
@@ -23,10 +23,10 @@ setup() {
 @test "rows-diff gives the same bytes again from what was read" {
     n=0
     for d in */; do
-        [ -e "$d/3-ch-read.ndjson" ] || continue
+        [ -e "$d/7-ch-read.ndjson" ] || continue
         n=$((n + 1))
-        "$bin/rows-diff" <"$d/3-ch-read.ndjson" >"$BATS_TEST_TMPDIR/again" 2>/dev/null || [ $? -le 3 ]
-        diff "$BATS_TEST_TMPDIR/again" "$d/4-rows-diff.ndjson" || { echo "$d" >&2; return 1; }
+        "$bin/rows-diff" <"$d/7-ch-read.ndjson" >"$BATS_TEST_TMPDIR/again" 2>/dev/null || [ $? -le 3 ]
+        diff "$BATS_TEST_TMPDIR/again" "$d/8-rows-diff.ndjson" || { echo "$d" >&2; return 1; }
     done
     [ "$n" -ge 30 ]
 }
@@ -50,7 +50,7 @@ setup() {
     diff "$t/scope.json" scope.json
     "$bin/ref-run" --json=text --strict -- jq -c -f "$root/examples/reference/orders.jq" <3-kafka-read.ndjson | diff - 4-ref-run.ndjson
     cp scope.json "$t"
-    (cd "$t" && "$bin/ref-seal" --scope=scope.json --name=orders.jq --version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
+    (cd "$t" && "$bin/ref-seal" --scope=scope.json --reference-name=orders.jq --reference-version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
     diff "$t/reference.ndjson" reference.ndjson
     "$bin/ref-bind" --reference=reference.ndjson <2-scope-declare.ndjson | diff - 6-ref-bind.ndjson
 }

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     root=$BATS_TEST_DIRNAME/..
-    good='{"job":"1","source":{"bootstrap":"127.0.0.1:1","topic":"orders"},"map":{"program":"."},
+    good='{"job":"1","source":{"bootstrap":"127.0.0.1:1","topic":"orders"},"operators":[{"type":"map","program":"."}],
         "sink":{"url":"http://127.0.0.1:1","database":"shop","table":"orders"}}'
 }
 
@@ -39,8 +39,35 @@ refused() {
     refused '.checkpoint.interval_ms = "1"' '*checkpoint.interval_ms is no whole number'
     refused '.checkpoint = []' '*checkpoint is no object'
     refused '.chekpoint = {}' '*"chekpoint" is no member of a spec'
-    refused '.map = {}' '*map names one of program and program_file'
+    refused '.operators = {}' '*operators is no list'
+    refused '.operators = []' '*operators names none'
+    refused '.operators[0] = {type: "map"}' '*operators\[0\]: a map names one of program and program_file'
+    refused '.operators[0].program_file = "x"' '*operators\[0\]: a map names one of program and program_file'
+    refused '.operators[0].size = 1' '*operators\[0\]."size" is no member of a spec'
+    refused '.operators[0].type = "hunter2"' '*operators\[0\].type is no operator that is known here (map)'
+    refused 'del(.operators[0].type)' '*operators\[0\].type is no operator that is known here (map)'
+    refused '.operators += .operators' '*operators\[1\]: a map takes records, and not what comes there'
+    refused '.operators = ["map"]' '*operators\[0\] is no object'
     refused '[.]' '*it is no object'
+}
+
+@test "a program that stands in a file is read once, and what is recorded is what runs" {
+    mkdir stages
+    for s in cap-tee ch-sink ckpt-mark lane-join row-map; do printf '#!/bin/bash\ncat >/dev/null\n' >stages/$s; done
+    printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
+    printf '#!/bin/bash\ncp dir/ha/job-1.json manifest.json\nexit 2\n' >stages/kafka-tail
+    chmod +x stages/*
+    printf '# ☃\n{id}\n\n' >map.jq
+    jq '.operators[0] |= (del(.program) | .program_file = "map.jq" | .numbers = "text")' <<<"$good" >spec.json
+    OWED_BIN=$PWD/stages run -2 job --no-capture
+    jq -e '. == {program: "# ☃\n{id}\n\n", numbers: "text"}' dir/run/op-2.json
+    jq -e '.graph.operators[1].parameters == {program: "# ☃\n{id}\n\n", numbers: "text"} and .graph.edges == [["1","2"],["2","3"]]' manifest.json
+    printf '{a: "\377"}' >map.jq
+    run -2 --separate-stderr job
+    [[ $stderr == *"'map.jq' is not UTF-8"* ]]
+    rm map.jq
+    run -2 --separate-stderr job
+    [[ $stderr == *"cannot read the program 'map.jq'"* ]]
 }
 
 @test "a credential has no place in a spec, and none is repeated or kept" {
@@ -76,7 +103,8 @@ refused() {
 
 @test "names with quotes, blanks and signs of the shell reach the stages as they are" {
     mkdir stages
-    # Stand-ins that tell what they were called with. kafka-tail opens its lane, lane-join its lane, and then it is refused.
+    # Stand-ins that tell what they were called with. kafka-tail opens its lane, lane-join its lane, and once all have told it is
+    # refused.
     for s in cap-tee row-map ch-sink ckpt-mark lane-join kafka-tail; do
         # shellcheck disable=SC2016
         { echo '#!/bin/bash'; echo 'printf "%s\n" "$@" >"$CALLED/${0##*/}"'; } >stages/$s
@@ -84,19 +112,55 @@ refused() {
     # shellcheck disable=SC2016
     echo 'cat "$@"' >>stages/lane-join
     # shellcheck disable=SC2016
-    echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done; sleep 0.5; exit 2' >>stages/kafka-tail
+    echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done
+        for s in cap-tee row-map ch-sink ckpt-mark lane-join; do until [ -s "$CALLED/$s" ]; do sleep 0.01; done; done; exit 2' >>stages/kafka-tail
     printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
     chmod +x stages/*
     # shellcheck disable=SC2016
     odd='it'\''s a "t`able`" $(touch ran) \ %n ☃ *'
-    jq --arg odd "$odd" '.sink.table = $odd | .sink.database = $odd | .sink.from = {($odd): "ms"} | .map.program = $odd + "\n.\n"
-        | .sink.password_file = $odd' <<<"$good" >spec.json
+    jq --arg odd "$odd" '.sink.table = $odd | .sink.database = $odd | .sink.from = {($odd): "ms"} | .operators[0].program = $odd + "\n.\n"
+        | .sink.password_file = $odd | .checkpoint.interval_ms = 0' <<<"$good" >spec.json
     CALLED=$PWD OWED_BIN=$PWD/stages run -2 job
     grep -qxF -- "--table=$odd" ch-sink
     grep -qxF -- "--database=$odd" ch-sink
     grep -qxF -- "--from=$odd:ms" ch-sink
     grep -qxF -- "--password-file=$odd" ch-sink
-    grep -qxF -- "--program=$odd" row-map
+    grep -qxF -- --parameters=./dir/run/op-2.json row-map
+    jq -e --arg odd "$odd" '. == {program: ($odd + "\n.\n")}' dir/run/op-2.json
+    grep -qx -- --interval-ms=0 kafka-tail
     [ ! -e ran ]
     [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]
+}
+
+# What the programs make of an operator's parameters on standard input, which takes credentials out by their names.
+described() {
+    cat >given.json
+    rm -rf cap
+    printf '%s\n' '{"type":"stream","format":"owed-stream","version":1,"stages":[]}' '{"type":"end","lines":{"stream":1}}' |
+        "${OWED_BIN:-$root/bin}/cap-tee" --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a --parameters=given.json >/dev/null
+    jq -cS .parameters cap/op-3/subtask-0/op.json
+}
+
+@test "a manifest's parameters are all that a spec can hold but what the programs take for a credential" {
+    # Every member of the spec's own table, with a value of its kind.
+    { sed -n '/^def parts:/,/;$/p; /^def operators:/p' "$root/pipelines/job-spec.jq"
+        echo '{text: "x", count: 7, program: ".", url: "http://127.0.0.1:1", units: {seen: "ms"}} as $value
+            | parts | map_values(.[0] | map_values($value[.])) | {job: "1", source, sink, checkpoint,
+                operators: [operators.map[0] | map_values($value[.]) | .type = "map" | del(.program_file)]}'; } >fill.jq
+    jq -n -f fill.jq >spec.json
+    [ "$(jq '[.source, .operators[0], .sink | keys[]] | length' spec.json)" -ge 15 ]
+    mkdir stages
+    # Stand-ins: the manifest is gone when the job has ended.
+    for s in cap-tee row-map ch-sink ckpt-mark lane-join; do printf '#!/bin/bash\ncat >/dev/null\n' >stages/$s; done
+    printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
+    printf '#!/bin/bash\ncp dir/ha/job-1.json manifest.json\nexit 2\n' >stages/kafka-tail
+    chmod +x stages/*
+    OWED_BIN=$PWD/stages run -2 job --no-capture
+    for part in source map sink; do
+        described < <(jq --arg n "$part" '.[$n] // (.operators[0] | del(.type))' spec.json) >"$part"
+        jq -cS 'with_entries(select(.value != "<redacted>"))' "$part" >"$part.clean"
+        diff "$part.clean" <(jq -cS --arg n "$part" '.graph.operators[] | select(.uid == $n).parameters' manifest.json)
+    done
+    [ "$(jq -c 'with_entries(select(.value == "<redacted>")) | keys' sink)" = '["password_env","password_file"]' ]
+    diff sink.clean <(jq -cS . dir/run/op-3.json)
 }

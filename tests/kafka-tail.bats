@@ -41,7 +41,7 @@ refused() {
 }
 
 @test "unusable values" {
-    for o in interval-ms=0 interval-ms=10s interval-ms=99999999999999999999 idle-ms=-1 watermark-ms=x watermark-lag-ms= timeout-ms=0 \
+    for o in interval-ms=-1 interval-ms=10s interval-ms=99999999999999999999 idle-ms=-1 watermark-ms=x watermark-lag-ms= timeout-ms=0 \
         generation=0 first-epoch=0 restore=x job=../x job= operator=x operator=18446744073709551616 isolation=serializable start=middle attempt=; do
         refused "${o%%=*}" tail_ --checkpoint-dir=ck --job=1 "--$o"
     done

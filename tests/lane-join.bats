@@ -22,7 +22,7 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     for i in $(seq 1 10); do event $((1000 + i)); barrier "$i" $((i - 1)); done | whole b
     mkfifo fa fb
     # Bounded: a join that does not open its lanes must fail this test, not hold it.
-    (timeout 20 cat a >fa) & (timeout 20 cat b >fb) &
+    (timeout 60 cat a >fa) & (timeout 60 cat b >fb) &
     run -0 --separate-stderr lane-join fa fb
     wait
     # Between two barriers stand 20 events of one lane and one of the other.
@@ -44,6 +44,20 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     run -0 --separate-stderr lane-join a b
     [ "$(jq -c 'select(.type == "watermark")' <<<"$output" | tail -n 1)" = '{"type":"watermark","idle":true}' ]
     [ "$(jq -c 'select(.idle)' <<<"$output" | wc -l)" -eq 1 ]
+}
+
+@test "a lane that is no longer idle and has no time yet holds back those that have" {
+    { echo '{"type":"watermark","idle":false}'; barrier 1 0; watermark 20; barrier 2 1; } | whole a
+    { idle; barrier 1 0; barrier 2 1; watermark 30; } | whole b
+    run -0 --separate-stderr lane-join a b
+    [ "$(jq -c 'select(.type == "watermark" or .type == "barrier") | .ts // .idle // .checkpoint' <<<"$output" | head -n 3 | paste -sd' ')" = "1 20 2" ]
+    { watermark 10; barrier 1 0; } | whole b
+    { echo '{"type":"watermark","idle":false}'; barrier 1 0; } | whole a
+    run -0 --separate-stderr lane-join a b
+    [[ "$(types)" == "barrier 1,"* ]]
+    echo '{"type":"watermark"}' | whole a
+    run -2 --separate-stderr lane-join a
+    [[ $stderr == *"watermark.ts: missing"* ]]
 }
 
 @test "a lane that ends before the others' barrier is unfinished" {

@@ -137,7 +137,7 @@ make_job() {
     epoch 1 0 a1 0 3
     epoch 2 1 a1 3 6
     epoch 3 2 a1 6 10
-    interval 0 3 2 a1 4 '{"token":"a","first":0,"rows":1,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"},{"token":"b","first":1,"rows":3,"blocks":1,"attempts":2,"in_doubt":true,"resend":"may_duplicate"}'
+    interval 0 3 2 a1 4 '{"token":"a","first":0,"rows":1,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"},{"token":"b","first":1,"rows":3,"blocks":1,"attempts":2,"in_doubt":true,"resend":"may_duplicate","tokens":2,"cut":0,"errors":1,"restarted":false}'
     epoch 4 3 a1 10 10
     epoch 5 4 a1 10 12
     epoch 6 0 a2 10 15

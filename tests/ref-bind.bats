@@ -290,7 +290,7 @@ BAD
 
 @test "a reference that is no regular file, or not there; bad usage" {
     mkfifo ref
-    run -2 --separate-stderr timeout 20 ref-bind --reference=ref <"$cut"
+    run -2 --separate-stderr timeout 60 ref-bind --reference=ref <"$cut"
     refused "not a regular file"
     run -2 --separate-stderr ref-bind --reference=. <"$cut"
     [[ $stderr == *"not a regular file"* ]]

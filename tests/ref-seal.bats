@@ -3,6 +3,7 @@
 # ref-seal: an artifact that says what it is, and every reason for which it is not whole.
 bats_require_minimum_version 1.5.0
 load job-stages
+load stop-at
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -12,7 +13,7 @@ setup() {
     events=$root/fixtures/reference/events.ndjson
 }
 
-seal() { ref-seal --name=n --out=ref "$@"; }
+seal() { ref-seal --reference-name=n --out=ref "$@"; }
 end_line() { tail -n 1 ref; }
 account() { jq -c 'select(.type == "account" and .stage == "ref-seal")' <<<"$output"; }
 
@@ -41,7 +42,7 @@ rows() {
 }
 
 @test "the rows of a saved run: complete, its hashes held by other means, everything but events passed" {
-    run -0 --separate-stderr seal --version=3 <"$events"
+    run -0 --separate-stderr seal --reference-version=3 <"$events"
     [ -z "$stderr" ]
     holds
     [ "$(end_line | jq -c '[.end, .rows, .complete, .reasons]')" = '[true,120,true,[]]' ]
@@ -56,7 +57,7 @@ rows() {
 }
 
 @test "the saved rows give the saved artifact again" {
-    run -0 --separate-stderr ref-seal --name=orders.jq --version=1 --out=ref <"$events"
+    run -0 --separate-stderr ref-seal --reference-name=orders.jq --reference-version=1 --out=ref <"$events"
     cmp ref "$root/fixtures/reference/reference.ndjson"
 }
 
@@ -72,7 +73,7 @@ rows() {
     done
     grep -v '"type":"scope"' "$events" | sed 's/"scope":1,//' >bare
     run -0 --separate-stderr seal --scope=pretty.json <bare
-    run -2 --separate-stderr ref-seal --name=n --out=none <bare
+    run -2 --separate-stderr ref-seal --reference-name=n --out=none <bare
     [[ $stderr == *"an event before the scope"* ]]
     [ ! -e none ]
 }
@@ -152,7 +153,7 @@ BAD
     run -3 --separate-stderr seal <in
     incomplete "ref-run: incomplete, without a reason"
     sed 's/"role":"program","complete":true/"role":"program","complete":"yes"/' "$events" >in
-    run -2 --separate-stderr ref-seal --name=n --out=none <in
+    run -2 --separate-stderr ref-seal --reference-name=n --out=none <in
     [[ $stderr == *"account.complete: not true or false"* && ! -e none ]]
     { grep '"type":"scope"' "$events"; grep '"stage":"ref-run"' "$events"; grep '"stage":"ref-run"' "$events"; } | whole in
     run -2 --separate-stderr seal <in
@@ -221,13 +222,13 @@ BAD
 
 @test "the configuration is recorded, and nothing that is named as a secret" {
     printf '{\n  "rate": 1.10,\n  "note": "a\\tb" }\n' >config.json
-    run -0 --separate-stderr seal --config=config.json <"$events"
+    run -0 --separate-stderr seal --reference-config=config.json <"$events"
     holds
     head -n 1 ref | grep -qF '"configuration":{   "rate": 1.10,   "note": "a\tb" }}'
     for bad in '[]' '{"a":1,"a":2}' 'x' '{"kafka":{"sasl.password":"hunter2"}}' '[{"api-key":"hunter2"}]' '{"x":[{"Secret":"hunter2"}]}' \
         '{"accessKey":"hunter2"}' '{"pwd":"hunter2"}' '{"broker":["kafka://u:hunter2@h:9092"]}'; do
         echo "$bad" >config.json
-        run -2 --separate-stderr ref-seal --name=n --out=none --config=config.json <"$events"
+        run -2 --separate-stderr ref-seal --reference-name=n --out=none --reference-config=config.json <"$events"
         [[ $stderr == "ref-seal: 'config.json': "* && $stderr$output != *hunter2* ]]
         [ ! -e none ]
     done
@@ -235,18 +236,17 @@ BAD
 
 @test "the artifact appears whole or not at all" {
     mkdir dir
-    run -2 --separate-stderr ref-seal --name=n --out=dir <"$events"
+    run -2 --separate-stderr ref-seal --reference-name=n --out=dir <"$events"
     [[ $stderr == *"'dir': it is no regular file"* ]]
-    run -3 --separate-stderr ref-seal --name=n --out=none/ref <"$events"
+    run -3 --separate-stderr ref-seal --reference-name=n --out=none/ref <"$events"
     [ "${#stderr_lines[@]}" -eq 1 ]
-    run -2 --separate-stderr ref-seal --name=n --out=/dev/null <"$events"
+    run -2 --separate-stderr ref-seal --reference-name=n --out=/dev/null <"$events"
     echo old >ref
     mkfifo in
-    ref-seal --name=n --out=ref <in >/dev/null 3>&- &
-    pid=$!
-    exec 8>in
+    exec 8<>in
     head -n 60 "$events" >&8
-    sleep 0.3
+    # All that has come is read.
+    start_stopped /in 2 ref-seal --reference-name=n --out=ref <in
     kill -9 "$pid"
     wait "$pid" || true
     exec 8>&-
@@ -254,7 +254,7 @@ BAD
     [ -z "$(find . -name ".*.tmp*")" ]
     # a file that may not grow: nothing of it is published
     for _ in $(seq 2000); do event "$good"; done | whole in2
-    run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --name=n --scope='$scope' --out=ref <in2 >/dev/null"
+    run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --reference-name=n --scope='$scope' --out=ref <in2 >/dev/null"
     [[ $stderr == *"File too large"* ]]
     [ "$(cat ref)" = old ]
     [ -z "$(find . -name ".*.tmp*")" ]
@@ -262,11 +262,11 @@ BAD
 
 @test "bad usage" {
     run -2 --separate-stderr ref-seal --out=x </dev/null
-    [[ $stderr == *"--name and --out are needed"* ]]
-    run -2 --separate-stderr ref-seal --name=x </dev/null
-    run -2 --separate-stderr ref-seal --name= --out=x </dev/null
+    [[ $stderr == *"--reference-name and --out are needed"* ]]
+    run -2 --separate-stderr ref-seal --reference-name=x </dev/null
+    run -2 --separate-stderr ref-seal --reference-name= --out=x </dev/null
     run -2 --separate-stderr seal stray <"$events"
-    run -2 --separate-stderr seal --name=$'\xff' <"$events"
+    run -2 --separate-stderr seal --reference-name=$'\xff' <"$events"
     run -3 --separate-stderr seal --scope=none.json <"$events"
     [[ $stderr == *"none.json"* ]]
     [ ! -e ref ]

@@ -125,6 +125,24 @@ at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
     [[ $output != *'"end"'* ]]
 }
 
+@test "the operator opens from the parameters of its description, to the same rows" {
+    printf '{"program":"{id: .id}","numbers":"text"}' >op.json
+    { record 1 '{"id":9007199254740993}'; } | whole lane
+    row-map --parameters=op.json <lane >got
+    row-map --program='{id: .id}' --numbers=text <lane | diff - got
+    grep -q '"values":{"id":"9007199254740993"}' got
+    run -2 --separate-stderr row-map --parameters=op.json --numbers=text <lane
+    run -2 --separate-stderr row-map --parameters=op.json --program=. <lane
+    printf '{"program":".","size":3}' >op.json
+    run -2 --separate-stderr row-map --parameters=op.json <lane
+    [[ $stderr == *"map: unknown member size"* ]]
+    printf '{"program":' >op.json
+    run -2 --separate-stderr row-map --parameters=op.json <lane
+    [[ $stderr == *op.json* ]]
+    run -2 --separate-stderr row-map --program="$(printf '{a: "\377"}')" <lane
+    [[ $stderr == *UTF-8* ]]
+}
+
 @test "bad usage" {
     run -2 --separate-stderr row-map </dev/null
     [[ $stderr == *"--program"* ]]

@@ -195,6 +195,18 @@ unavailable() { # what the reason says
     unavailable "begins at row 3, the ones before end at 2"
 }
 
+@test "rows that a killed server may have lost and kept the token of are named, and change no verdict" {
+    older='{"token":"a","first":0,"rows":1,"blocks":1,"attempts":1,"in_doubt":false,"resend":"none"},{"token":"b","first":1,"rows":3,"blocks":1,"attempts":2,"in_doubt":true,"resend":"deduplicated"}'
+    interval 0 3 2 a1 4 "$older"
+    scope_of 0 --checkpoint=3
+    reason=$(of check | jq -r 'select(.name == "reconcile.scope") | .reason')
+    [[ $reason == "'capture/op-3/subtask-0/epoch-3.sink.json': rows 2 to 4 were in doubt and sent again under one token, and nothing shows that the server ran on"* ]]
+    [[ $reason == *'a row of these that is missing is of this kind' ]]
+    interval 0 3 2 a1 4 "${older%\}},\"tokens\":2,\"cut\":1,\"errors\":0,\"restarted\":true}"
+    scope_of 0 --checkpoint=3
+    [ "$(of check | jq -r 'select(.name == "reconcile.scope") | .reason')" = '' ]
+}
+
 @test "one attempt and one destination" {
     events 1 6 10 | capture 3 1 3 a9 4
     interval 1 3 2 a9 4

@@ -29,7 +29,7 @@ whole() {
 
 # What a stream shows besides its checks: bundle, scope, columns, observation and summary of a saved run.
 about() {
-    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson"
+    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson"
 }
 
 decide() { # expected status, arguments...
@@ -182,7 +182,7 @@ EOF
 
 @test "bad usage is 2, in one line, and shows no value" {
     whole </dev/null
-    for bad in --nope --password=hunter2 --list --list=x stray; do
+    for bad in --nope --password=hunter2 --show --show=x stray; do
         decide 2 "$bad"
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ $stderr != *hunter2* ]]
@@ -191,7 +191,7 @@ EOF
 
 # Change the saved stream that passed: a jq filter over its lines, which may give none or several for one.
 edit() {
-    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/4-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
+    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
     { cat "$BATS_TEST_TMPDIR/lines"; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' "$BATS_TEST_TMPDIR/lines"; } \
         >"$BATS_TEST_TMPDIR/stream"
 }

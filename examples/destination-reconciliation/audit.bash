@@ -38,8 +38,8 @@ orders_table() { # name
 audit() { # arguments of pipelines/audit, a program last
     local status=0 more=()
     [ -z "$fixtures" ] || more+=(--out="$fixtures/$scenario")
-    "$root/pipelines/audit" --key=event_id --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=50 --json \
-        --reference-name=orders.jq --reference-version=1 "${more[@]}" "$@" >"$work/report.json" 2>"$work/stderr" || status=$?
+    [[ " $* " != *' -- '* ]] || more+=(--reference-name=orders.jq --reference-version=1)
+    "$root/pipelines/audit" --key=event_id --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=50 --json "${more[@]}" "$@" >"$work/report.json" 2>"$work/stderr" || status=$?
     return "$status"
 }
 

@@ -9,7 +9,7 @@ bundles=(orders projected dropped let_through digits swapped quiet)
 start_job() { # job, topic, table, program
     orders_table "$3"
     spec "$1" "$2" "$3"
-    jq --arg p "$4" '.map.program = $p' "$work/$1.json" >"$work/$1.json.new"
+    jq --arg p "$4" '.operators[0].program = $p' "$work/$1.json" >"$work/$1.json.new"
     mv "$work/$1.json.new" "$work/$1.json"
     "$root/pipelines/job" --spec="$work/$1.json" --dir="$work/job-$1" --parallelism=2 --stop-at-end 2>"$work/job-$1.log" &
     runner+=" $!" running+=("$!")

@@ -3,12 +3,12 @@
 # Pipelines that nobody wrote for this: ClickHouse's own ENGINE = Kafka table with a view, and a consumer on public client
 # libraries. Each fills a table named as its topic.
 
-engine_queue() { # topic, more settings
+engine_queue() { # topic, [ms after which it writes what it has read], more settings
     orders_table "$1"
     sql "CREATE TABLE shop.$1_queue (event_id Int64, customer String, amount Decimal(18, 4), seen Int64, score Float64,
         note Nullable(String), serial UInt64, test Bool) ENGINE = Kafka
         SETTINGS kafka_broker_list = '$KAFKA_BOOTSTRAP', kafka_topic_list = '$1', kafka_group_name = 'engine-$1', kafka_format = 'JSONEachRow',
-        kafka_flush_interval_ms = 300, kafka_poll_timeout_ms = 100${2:-}"
+        kafka_flush_interval_ms = ${2:-300}, kafka_poll_timeout_ms = 100${3:-}"
 }
 
 engine_view() { # topic, more conditions
@@ -16,59 +16,33 @@ engine_view() { # topic, more conditions
         fromUnixTimestamp64Milli(seen) AS seen, score, note, serial FROM shop.$1_queue WHERE NOT test${2:-}"
 }
 
-soon() { # how many at least, command that says how many there are
-    local tries
-    for ((tries = 0; tries < 300; tries++)); do
-        [ "$("${@:2}")" -lt "$1" ] || return 0
-        sleep 0.1
-    done
-    echo "$1 were awaited: ${*:2}" >&2
-    return 1
-}
-
-# Throw a queue's consumer out of its group as soon as it has read its messages, as a broker does with one that is too slow: what
-# the view then writes cannot be committed. Says `ready` before, so that the start of an interpreter is no part of the race.
-evict() { # topic, messages
-    "${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python" - "$1" "$2" <<'PYTHON'
-import os, sys, time, urllib.request
-from kafka.admin import KafkaAdminClient, MemberToRemove
-topic, messages = sys.argv[1], int(sys.argv[2])
-admin = KafkaAdminClient(bootstrap_servers=os.environ["KAFKA_BOOTSTRAP"])
-query = urllib.request.Request(os.environ["CH_URL"], headers={"X-ClickHouse-User": "default", "X-ClickHouse-Key": os.environ["CH_PASSWORD"]},
-                               data=f"SELECT sum(num_messages_read) FROM system.kafka_consumers WHERE table = '{topic}_queue'".encode())
-print("ready", flush=True)
-deadline = time.monotonic() + 60
-while int(urllib.request.urlopen(query).read() or 0) < messages and time.monotonic() < deadline:
-    time.sleep(0.02)
-members = admin.describe_groups(["engine-" + topic])["engine-" + topic]["members"]
-admin.remove_group_members("engine-" + topic, [MemberToRemove(member_id=m["member_id"]) for m in members])
-PYTHON
-}
+python=${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python
 
 consume() { # topic, more options
-    "${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python" "$root/examples/destination-reconciliation/consumer" --bootstrap="$KAFKA_BOOTSTRAP" \
+    "$python" "$root/examples/destination-reconciliation/consumer" --bootstrap="$KAFKA_BOOTSTRAP" \
         --port="$CH_PORT" --topic="$1" --table="shop.$1" "${@:2}"
 }
 
 # What needs time to arrive is begun here and awaited in the scenarios.
 make_others() {
-    local topic
+    local topic port
     echo "ENGINE = Kafka tables with views, and a consumer that commits before it writes…"
     for topic in engine purchases consumed; do kafka create-topic "$topic" 2; done
     kafka create-topic twice 1
     # One written as a double: by the specification it is the same time, and the queue's column does not take it.
     { placed_orders 1 56; placed_orders 57 57 '%.1f'; placed_orders 58 200; } | kafka produce purchases
-    engine_queue purchases ', kafka_skip_broken_messages = 1'
+    engine_queue purchases '' ', kafka_skip_broken_messages = 1'
     engine_view purchases
     send_orders engine 1 200
     engine_queue engine
     engine_view engine
-    # A view that takes its time, so that its one block is written long after it was read.
+    # All of it is one block, and as the view asks `evict` about it, the consumer that has read it is thrown out of its group.
     placed_orders 1 40 | sed 's/"partition":1/"partition":0/' | kafka produce twice
-    engine_queue twice
-    exec {evicting}< <(evict twice 40)
-    read -r -u "$evicting"
-    engine_view twice ' AND sleepEachRow(0.07) = 0'
+    engine_queue twice 120000 ', kafka_max_block_size = 40'
+    exec {evicting}< <(exec "$python" "$root/examples/destination-reconciliation/evict" --topic=twice --messages=40)
+    runner+=" $!" evictor=$!
+    read -r -u "$evicting" port
+    engine_view twice " AND event_id NOT IN (SELECT id FROM url('http://127.0.0.1:$port/', 'TSV', 'id Int64'))"
     send_orders consumed 1 200
     orders_table consumed
     (consume consumed --die-in-batch=3 || true; consume consumed) >/dev/null 2>"$work/consumer.err" &
@@ -88,13 +62,12 @@ late() {
 
 landed() {
     sql 'ATTACH TABLE shop.engine_view'
-    soon 198 rows_in engine
+    wait_for rows_in engine 198
     declared engine
 }
 
 twice_scenario() {
-    cat <&"$evicting"
-    soon 72 rows_in twice
+    wait_for rows_in twice 72
     declared twice
 }
 
@@ -105,8 +78,8 @@ consumed_scenario() {
 
 other_scenarios() {
     local found=reference-destination
-    soon 180 rows_in engine
-    soon 179 rows_in purchases
+    wait_for rows_in engine 180
+    wait_for rows_in purchases 179
     expect 'ENGINE = Kafka and a view, whole' 0 "$(summary $found 0 0 0 0)" "$relations" declared engine
     expect 'the newest stretch not landed yet' 1 "$(summary $found 18 0 0 0) and (.summaries[] | select(.relation == \"$found\") | .tail.rows == 18)" \
         '[.made[] | select(.status == "failed") | .reason] | join("; ")[0:150]' late

@@ -100,7 +100,8 @@ unfinished() {
 
 recreated() {
     kafka delete-topic orders
-    until kafka create-topic orders 2 2>/dev/null; do sleep 0.1; done
+    # The broker may take a moment to let the old one go.
+    await 'the end of the deleted topic' kafka create-topic orders 2 2>/dev/null
     send_orders orders 1 400
     reference orders.scope orders.again 2>"$work/stderr" || true
     REFERENCE=orders.again audited 1

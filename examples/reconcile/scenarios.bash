@@ -95,21 +95,27 @@ newest_of() { # bundle
     jq -r .checkpoint.id "$work/$1/manifest.json"
 }
 
+no_mutation() {
+    [ "$(sql "SELECT count() FROM system.mutations WHERE table = 'orders' AND NOT is_done")" = 0 ]
+}
+
 pending_mutation() {
     sql 'SYSTEM STOP MERGES shop.orders'
     sql "ALTER TABLE shop.orders UPDATE customer = customer WHERE event_id = $(key 3) SETTINGS mutations_sync = 0"
     local status=0
     reconcile incident "$good" || status=$?
     sql 'SYSTEM START MERGES shop.orders'
-    until [ "$(sql "SELECT count() FROM system.mutations WHERE table = 'orders' AND NOT is_done")" = 0 ]; do sleep 0.1; done
+    await 'the end of the mutation' no_mutation
     return "$status"
 }
 
+# The answer of the first read is kept back until the table is altered.
 altered_between() {
-    (sleep 0.9; sql 'ALTER TABLE shop.orders ADD COLUMN later UInt8') &
+    fault 'when=withhold&match=FROM%20%60shop%60.%60orders%60'
+    (fault await=1 && sql 'ALTER TABLE shop.orders ADD COLUMN later UInt8'; fault release=1) &
     local status=0
-    reconcile incident "$good" --settle-ms=2500 || status=$?
-    wait $! || true
+    reconcile incident "$good" || status=$?
+    wait $!
     sql 'ALTER TABLE shop.orders DROP COLUMN later SETTINGS mutations_sync = 1'
     return "$status"
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * base: what every module stands on. Errors and exit codes, growable
- * buffers, arenas, files, SHA-256, time, options and messages.
+ * buffers, arenas, files, SHA-256, time and messages; options.h has the command line.
  *
  * Ownership: a struct initialised by its _INIT value owns what it grows and is
  * released by its _free function; pointers into it live until it is next
@@ -11,10 +11,10 @@
 #ifndef OWED_BASE_H
 #define OWED_BASE_H
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -94,29 +94,12 @@ int err_exit(const struct err *err);
 
 /* ---- messages (standard error) ---- */
 
-/* Remember the program's name for messages: the last component of argv0. Silences getopt's own messages, which
- * would add a second line to ours, and makes sure that no standard descriptor is closed. */
+/* Remember the program's name for messages: the last component of argv0. Makes sure that no standard descriptor is
+ * closed. */
 void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows
- * may be a secret that was given where no program takes one. Returns -1. */
-int opt_refused(char *const *argv, int at, struct err *err);
-/* Takes one option, its value in optarg. */
-typedef int opt_take(int c, void *ctx, struct err *err);
-struct option;
-/* Give every option of the command line to take, in order; 'h' and 'V' (in longopts too) are --help and --version. 0:
- * all were taken, and no operand stands behind them; 1: help or version was printed, *status is the exit status; -1:
- * refused. */
-int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help,
-             opt_take *take, void *ctx, int *status, struct err *err);
-/* True when an argument stands there that is no option: a program that was given a file reads no standard input. */
-bool opt_operand(int argc, char *const *argv);
-/* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
-int msg_version(void);
-/* Print the help text to standard output; status as msg_version. */
-int msg_help(const char *text);
 /* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked
  * as \xNN. */
 struct buf;
@@ -186,8 +169,10 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *err);
 int file_read_fd(int fd, const char *name, size_t max, struct buf *out, struct err *err);
 /* Write n bytes, whatever write(2) takes at a time. */
 int fd_write_all(int fd, const void *p, size_t n, const char *name, struct err *err);
+/* Append 16 hex digits that nobody can foresee, so that nothing waits under a temporary name for whoever makes it. */
+void temp_suffix(struct buf *out);
 /* Publish bytes under path: written beside it under a temporary name, synced, renamed, directory synced.
- * The temporary name is ".<name>.tmp-<pid>". Nothing is left under either name on failure. */
+ * The temporary name is ".<name>.tmp-" and what nobody can foresee. Nothing is left under either name on failure. */
 int file_publish(const char *path, const void *p, size_t n, struct err *err);
 /* As file_publish, and refuse when path exists. */
 int file_publish_new(const char *path, const void *p, size_t n, struct err *err);
@@ -249,14 +234,16 @@ void sleep_ms(int64_t ms);
  * own, which is killed with child_end, when a signal ends this program (HUP, INT, QUIT, TERM, PIPE), and the child
  * itself whatever ends this program. One at a time. */
 struct child {
-    pid_t pid;  /* 0: none */
-    int in;     /* what it reads; not blocking; -1 once closed */
-    int out;    /* what it writes; not blocking */
-    int unread; /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be
-                   counted */
-    int status; /* of wait(2), after child_end */
+    pid_t pid;    /* 0: none */
+    pid_t warden; /* of its group, which it ends once this program is gone */
+    int in;       /* what it reads; not blocking; -1 once closed */
+    int out;      /* what it writes; not blocking */
+    int unread;   /* the far end of in: held, so that a child that stops reading is no SIGPIPE and what it left can be
+                     counted */
+    int life;     /* our end of what the warden waits on */
+    int status;   /* of wait(2), after child_end */
 };
-#define CHILD_INIT ((struct child){0, -1, -1, -1, 0})
+#define CHILD_INIT ((struct child){0, 0, -1, -1, -1, -1, 0})
 
 /* Start argv[0], found by PATH, without a shell. ERR_REFUSED where it cannot be run, with its name and nothing of its
  * arguments. */

@@ -52,6 +52,7 @@ static void guard(pid_t group)
 
 struct ends {
     int in[2], out[2], said[2]; /* said: why the program could not be started */
+    int life[2];                /* closed at our end by whatever ends us */
 };
 
 static void close_pair(int pair[2])
@@ -66,6 +67,26 @@ static void close_ends(struct ends *e)
     close_pair(e->in);
     close_pair(e->out);
     close_pair(e->said);
+    close_pair(e->life);
+}
+
+/* The warden: a process of the child's group, so that the group's number cannot become another's while it waits for our
+ * end. It holds nothing of ours but the pipe that tells. Nothing here may allocate. */
+static void watch(int life, pid_t group)
+{
+    char unused;
+    setpgid(0, group);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        signal(deadly[i], SIG_IGN);
+    if (dup2(life, 0) != 0)
+        _exit(1);
+    if (close_range(1, ~0u, 0) != 0)
+        for (int fd = 1; fd < 1024; fd++)
+            close(fd);
+    while (read(0, &unused, 1) < 0 && errno == EINTR)
+        ;
+    kill(-group, SIGKILL);
+    _exit(0);
 }
 
 /* In the child. Nothing here may allocate. */
@@ -105,7 +126,8 @@ static void take_ends(struct child *c, struct ends *e)
     c->in = e->in[1];
     c->unread = e->in[0];
     c->out = e->out[0];
-    e->in[0] = e->in[1] = e->out[0] = -1;
+    c->life = e->life[1];
+    e->in[0] = e->in[1] = e->out[0] = e->life[1] = -1;
     fcntl(c->in, F_SETFL, O_NONBLOCK);
     fcntl(c->out, F_SETFL, O_NONBLOCK);
     /* Fewer turns a megabyte; where the system allows no more, all stays as it is. */
@@ -113,41 +135,62 @@ static void take_ends(struct child *c, struct ends *e)
     fcntl(c->out, F_SETPIPE_SZ, PIPE_BYTES);
 }
 
+static int make_pipes(struct ends *e, struct err *err)
+{
+    *e = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    if (pipe2(e->in, O_CLOEXEC) == 0 && pipe2(e->out, O_CLOEXEC) == 0 && pipe2(e->said, O_CLOEXEC) == 0 &&
+        pipe2(e->life, O_CLOEXEC) == 0)
+        return 0;
+    err_sys(err, "cannot make a pipe");
+    close_ends(e);
+    return -1;
+}
+
+/* The child and its warden, in one group. -1 with errno where a process cannot be had; what was started stands in c. */
+static int start_both(struct child *c, const struct ends *e, char *const *argv, const sigset_t *mask)
+{
+    pid_t parent = getpid();
+    c->pid = fork();
+    if (c->pid == 0)
+        become(e, argv, parent, mask);
+    if (c->pid < 0)
+        return -1;
+    setpgid(c->pid, c->pid); /* both do, whoever is first */
+    guard(c->pid);
+    c->warden = fork();
+    if (c->warden == 0)
+        watch(e->life[0], c->pid);
+    if (c->warden < 0)
+        return -1;
+    setpgid(c->warden, c->pid);
+    return 0;
+}
+
 int child_start(struct child *c, char *const *argv, struct err *err)
 {
-    struct ends e = {{-1, -1}, {-1, -1}, {-1, -1}};
-    *c = (struct child)CHILD_INIT;
-    if (pipe2(e.in, O_CLOEXEC) != 0 || pipe2(e.out, O_CLOEXEC) != 0 || pipe2(e.said, O_CLOEXEC) != 0) {
-        err_sys(err, "cannot make a pipe");
-        close_ends(&e);
+    struct ends e;
+    *c = CHILD_INIT;
+    if (make_pipes(&e, err) != 0)
         return -1;
-    }
     /* Where it came ignored, the child's status would be lost. */
     signal(SIGCHLD, SIG_DFL);
     sigset_t mask;
     hold(&mask);
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0)
-        become(&e, argv, parent, &mask);
-    if (pid < 0) {
-        err_sys(err, "cannot start a process");
-        sigprocmask(SIG_SETMASK, &mask, NULL);
-        close_ends(&e);
-        return -1;
-    }
-    setpgid(pid, pid); /* both do, whoever is first */
-    c->pid = pid;
-    guard(pid);
+    int why = start_both(c, &e, argv, &mask) == 0 ? 0 : errno;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     close(e.said[1]);
     e.said[1] = -1;
-    int why = started(e.said[0]);
+    bool forked = why == 0;
+    if (forked)
+        why = started(e.said[0]);
     take_ends(c, &e);
     close_ends(&e);
     if (why == 0)
         return 0;
     child_end(c);
     errno = why;
+    if (!forked)
+        return err_sys(err, "cannot start a process");
     err_sys(err, "cannot run '%s'", argv[0]);
     err->kind = ERR_REFUSED;
     return -1;
@@ -155,11 +198,11 @@ int child_start(struct child *c, char *const *argv, struct err *err)
 
 /* ---- end ---- */
 
-void child_close_in(struct child *c)
+static void close_end(int *fd)
 {
-    if (c->in >= 0)
-        close(c->in);
-    c->in = -1;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 size_t child_unread(const struct child *c)
@@ -168,30 +211,43 @@ size_t child_unread(const struct child *c)
     return c->unread >= 0 && ioctl(c->unread, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
+void child_close_in(struct child *c)
+{
+    close_end(&c->in);
+}
+
 bool child_ended(const struct child *c)
 {
     siginfo_t info = {0};
     return c->pid > 0 && waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
 }
 
+static bool reap(pid_t pid, int *status)
+{
+    pid_t got;
+    while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+        ;
+    return got == pid;
+}
+
 void child_end(struct child *c)
 {
-    if (c->pid <= 0)
-        return;
-    /* Before it is reaped, while its number cannot be another's. */
-    kill(-c->pid, SIGKILL);
-    kill(c->pid, SIGKILL);
-    pid_t got;
-    while ((got = waitpid(c->pid, &c->status, 0)) < 0 && errno == EINTR)
-        ;
-    if (got < 0)
-        c->status = 0xff00; /* not known: never a success */
-    guard(0);
-    c->pid = 0;
-    child_close_in(c);
-    if (c->out >= 0)
-        close(c->out);
-    if (c->unread >= 0)
-        close(c->unread);
-    c->out = c->unread = -1;
+    int unused;
+    if (c->pid > 0) {
+        /* Before it is reaped, while its number cannot be another's. */
+        kill(-c->pid, SIGKILL);
+        kill(c->pid, SIGKILL);
+        if (!reap(c->pid, &c->status))
+            c->status = 0xff00; /* not known: never a success */
+        guard(0);
+    }
+    if (c->warden > 0) {
+        kill(c->warden, SIGKILL);
+        reap(c->warden, &unused);
+    }
+    c->pid = c->warden = 0;
+    close_end(&c->in);
+    close_end(&c->out);
+    close_end(&c->unread);
+    close_end(&c->life);
 }

@@ -99,56 +99,6 @@ int dir_make(const char *path, struct err *err)
     return 0;
 }
 
-/* The temporary name beside path, and the directory that holds both. */
-static void publish_names(const char *path, struct buf *tmp, struct buf *dir)
-{
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
-    buf_add(dir, slash ? path : ".", slash ? (n ? n : 1) : 1);
-    buf_add(tmp, path, slash ? n + 1 : 0);
-    buf_printf(tmp, ".%s.tmp-%ld", slash ? slash + 1 : path, (long)getpid());
-}
-
-static int publish_write(const char *tmp, const void *p, size_t n, struct err *err)
-{
-    int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return err_sys(err, "cannot create '%s'", tmp);
-    int rc = fd_write_all(fd, p, n, tmp, err);
-    if (rc == 0 && fsync(fd) != 0)
-        rc = err_sys(err, "cannot sync '%s'", tmp);
-    if (close(fd) != 0 && rc == 0)
-        rc = err_sys(err, "cannot close '%s'", tmp);
-    return rc;
-}
-
-static int publish(const char *path, const void *p, size_t n, bool fresh, struct err *err)
-{
-    struct buf tmp = BUF_INIT, dir = BUF_INIT;
-    publish_names(path, &tmp, &dir);
-    const char *from = buf_str(&tmp);
-    int rc = publish_write(from, p, n, err);
-    if (rc == 0 && renameat2(AT_FDCWD, from, AT_FDCWD, path, fresh ? RENAME_NOREPLACE : 0) != 0)
-        rc = err_sys(err, "cannot publish '%s'", path);
-    if (rc != 0)
-        unlink(from);
-    else
-        rc = dir_sync(buf_str(&dir), err);
-    buf_free(&tmp);
-    buf_free(&dir);
-    return rc;
-}
-
-int file_publish(const char *path, const void *p, size_t n, struct err *err)
-{
-    return publish(path, p, n, false, err);
-}
-
-int file_publish_new(const char *path, const void *p, size_t n, struct err *err)
-{
-    return publish(path, p, n, true, err);
-}
-
 bool path_is_plain(const char *path, size_t n)
 {
     if (n == 0 || n > 4095 || memchr(path, '\0', n) || memchr(path, '\\', n))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strict numbers from options and files, base64, UTF-8, and secrets. */
 #include "base/base.h"
+#include "base/bytes.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,36 +163,6 @@ bool base64_decode(struct buf *out, const char *p, size_t n)
     return true;
 }
 
-/* How many bytes the well-formed sequence at p takes (Unicode's table of well-formed UTF-8), or 0. */
-static size_t utf8_sequence(const unsigned char *p, size_t n)
-{
-    unsigned char c = p[0];
-    unsigned char lo = 0x80, hi = 0xbf;
-    size_t len;
-    if (c >= 0xc2 && c <= 0xdf)
-        len = 2;
-    else if (c >= 0xe0 && c <= 0xef)
-        len = 3;
-    else if (c >= 0xf0 && c <= 0xf4)
-        len = 4;
-    else
-        return 0;
-    if (c == 0xe0)
-        lo = 0xa0;
-    else if (c == 0xed)
-        hi = 0x9f;
-    else if (c == 0xf0)
-        lo = 0x90;
-    else if (c == 0xf4)
-        hi = 0x8f;
-    if (n < len || p[1] < lo || p[1] > hi)
-        return 0;
-    for (size_t i = 2; i < len; i++)
-        if (p[i] < 0x80 || p[i] > 0xbf)
-            return 0;
-    return len;
-}
-
 bool utf8_valid(const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -210,7 +180,7 @@ bool utf8_valid(const char *text, size_t n)
             i++;
             continue;
         }
-        size_t len = utf8_sequence(p + i, n - i);
+        size_t len = bytes_utf8(text + i, text + n);
         if (len == 0)
             return false;
         i += len;

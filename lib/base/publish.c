@@ -9,10 +9,22 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK ((size_t)64 << 10)
+
+void temp_suffix(struct buf *out)
+{
+    unsigned char at[8];
+    for (size_t got = 0; got < sizeof at;) {
+        ssize_t n = getrandom(at + got, sizeof at - got, 0);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    for (size_t i = 0; i < sizeof at; i++)
+        buf_printf(out, "%02x", at[i]);
+}
 
 /* The directory that holds path, and the temporary name beside it. */
 static void name_both(struct file_out *f, const char *path)
@@ -24,7 +36,8 @@ static void name_both(struct file_out *f, const char *path)
     else
         buf_addc(&dir, '.');
     buf_add(&tmp, path, slash ? (size_t)(slash + 1 - path) : 0);
-    buf_printf(&tmp, ".%s.tmp-%ld", slash ? slash + 1 : path, (long)getpid());
+    buf_printf(&tmp, ".%s.tmp-", slash ? slash + 1 : path);
+    temp_suffix(&tmp);
     f->path = xstrdup(path);
     f->dir = xstrdup(buf_str(&dir));
     f->tmp = xstrdup(buf_str(&tmp));
@@ -51,7 +64,7 @@ int file_begin(struct file_out *f, const char *path, struct err *err)
     f->fd = open(f->dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (f->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
         f->named = true;
-        f->fd = open(f->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+        f->fd = open(f->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
     if (f->fd >= 0)
         return 0;
@@ -79,21 +92,20 @@ static int give_name(struct file_out *f, struct err *err)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
-    unlink(f->tmp);
     if (linkat(AT_FDCWD, self, AT_FDCWD, f->tmp, AT_SYMLINK_FOLLOW) != 0)
         return err_sys(err, "cannot name '%s'", f->tmp);
     f->named = true;
     return 0;
 }
 
-int file_commit(struct file_out *f, struct err *err)
+static int commit(struct file_out *f, unsigned how, struct err *err)
 {
     int rc = write_held(f, err);
     if (rc == 0 && fsync(f->fd) != 0)
         rc = err_sys(err, "cannot sync '%s'", f->path);
     if (rc == 0 && !f->named)
         rc = give_name(f, err);
-    if (rc == 0 && rename(f->tmp, f->path) != 0)
+    if (rc == 0 && renameat2(AT_FDCWD, f->tmp, AT_FDCWD, f->path, how) != 0)
         rc = err_sys(err, "cannot publish '%s'", f->path);
     if (rc == 0) {
         f->named = false;
@@ -101,6 +113,32 @@ int file_commit(struct file_out *f, struct err *err)
     }
     file_drop(f);
     return rc;
+}
+
+int file_commit(struct file_out *f, struct err *err)
+{
+    return commit(f, 0, err);
+}
+
+static int publish(const char *path, const void *p, size_t n, unsigned how, struct err *err)
+{
+    struct file_out f;
+    if (file_begin(&f, path, err) != 0)
+        return -1;
+    if (file_add(&f, p, n, err) == 0)
+        return commit(&f, how, err);
+    file_drop(&f);
+    return -1;
+}
+
+int file_publish(const char *path, const void *p, size_t n, struct err *err)
+{
+    return publish(path, p, n, 0, err);
+}
+
+int file_publish_new(const char *path, const void *p, size_t n, struct err *err)
+{
+    return publish(path, p, n, RENAME_NOREPLACE, err);
 }
 
 void file_drop(struct file_out *f)

@@ -42,9 +42,10 @@ void cells_put_f32(struct buf *out, uint32_t bits);
 void cells_put_f64(struct buf *out, uint64_t bits);
 void cells_put_bool(struct buf *out, bool v);
 void cells_put_bytes(struct buf *out, const char *p, size_t n); /* string, or b64 where it is not UTF-8 */
-/* A fixed-width destination value of type t (neither String nor TYPE_OTHER; NULL is the caller's to see):
- * little-endian bytes as Native and RowBinary carry them. A Bool byte that is not 0 is true, as the server has it. */
-void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char *le);
+/* Append the cell of a destination value of type t, which is not NULL: its n bytes as Native and RowBinary carry them,
+ * those of a String without its length. */
+typedef void cells_put_fn(struct buf *out, const struct type *t, const unsigned char *p, size_t n);
+cells_put_fn *cells_put_of(const struct type *t); /* NULL for a type without cells */
 
 /* ---- reading cells ---- */
 

@@ -40,9 +40,8 @@ static int64_t days_to_date(int64_t year, int month, int day)
 {
     int64_t days = days_to_year(year) + day - 1;
 
-    for (int m = 1; m < month; m++) {
+    for (int m = 1; m < month; m++)
         days += days_in_month(year, m);
-    }
     return days;
 }
 
@@ -51,22 +50,18 @@ static bool date_of(int64_t days, int *year, int *month, int *day)
 {
     int64_t y;
 
-    if (days < days_to_year(0) || days >= days_to_year(10000)) {
+    if (days < days_to_year(0) || days >= days_to_year(10000))
         return false;
-    }
     y = (days + 719528) * 400 / 146097; /* right, or one off at a year's edge */
-    while (days < days_to_year(y)) {
+    while (days < days_to_year(y))
         y--;
-    }
-    while (days >= days_to_year(y + 1)) {
+    while (days >= days_to_year(y + 1))
         y++;
-    }
     days -= days_to_year(y);
     *year = (int)y;
     *month = 1;
-    while (days >= days_in_month(y, *month)) {
+    while (days >= days_in_month(y, *month))
         days -= days_in_month(y, (*month)++);
-    }
     *day = (int)days + 1;
     return true;
 }
@@ -87,14 +82,12 @@ static bool take_number(struct cursor *c, int n, int *out)
 {
     int v = 0;
 
-    if (c->end - c->p < n) {
+    if (c->end - c->p < n)
         return false;
-    }
     for (int i = 0; i < n; i++) {
         char d = *c->p++;
-        if (d < '0' || d > '9') {
+        if (d < '0' || d > '9')
             return false;
-        }
         v = v * 10 + (d - '0');
     }
     *out = v;
@@ -103,9 +96,8 @@ static bool take_number(struct cursor *c, int n, int *out)
 
 static bool take(struct cursor *c, const char *any)
 {
-    if (c->p == c->end || *c->p == '\0' || strchr(any, *c->p) == NULL) {
+    if (c->p == c->end || *c->p == '\0' || !strchr(any, *c->p))
         return false;
-    }
     c->p++;
     return true;
 }
@@ -127,29 +119,24 @@ static bool take_clock(struct cursor *c, int64_t *secs, struct instant *t, const
 {
     int hour, minute, second = 0;
 
-    if (!take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 || minute > 59) {
+    if (!take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 || minute > 59)
         return false;
-    }
     if (take(c, ":")) {
-        if (!take_number(c, 2, &second) || second > 60) {
+        if (!take_number(c, 2, &second) || second > 60)
             return false;
-        }
         if (second == 60) {
             *why = "a leap second, which no column holds";
             return false;
         }
         if (take(c, ".")) {
             t->frac = c->p;
-            while (c->p < c->end && *c->p >= '0' && *c->p <= '9') {
+            while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
                 c->p++;
-            }
             t->nfrac = (size_t)(c->p - t->frac);
-            if (t->nfrac == 0) {
+            if (t->nfrac == 0)
                 return false;
-            }
-            while (t->nfrac > 0 && t->frac[t->nfrac - 1] == '0') {
+            while (t->nfrac > 0 && t->frac[t->nfrac - 1] == '0')
                 t->nfrac--;
-            }
         }
     }
     *secs = hour * 3600 + minute * 60 + second;
@@ -162,12 +149,10 @@ static bool take_zone(struct cursor *c, int64_t *offset)
     int hour, minute, sign;
 
     *offset = 0;
-    if (take(c, "Zz")) {
+    if (take(c, "Zz"))
         return true;
-    }
-    if (c->p == c->end) {
+    if (c->p == c->end)
         return false;
-    }
     sign = *c->p == '-' ? -1 : 1;
     if (!take(c, "+-") || !take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 ||
         minute > 59) {
@@ -182,31 +167,27 @@ bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, con
     struct cursor c;
     int64_t day, secs, offset;
 
-    if (n == 0) {
+    if (n == 0)
         p = ""; /* no bytes may come as no pointer */
-    }
     c = (struct cursor){p, p + n};
     t->frac = t->own;
     t->nfrac = 0;
     *why = "not a date or time in ISO form";
-    if (!take_date(&c, &day)) {
+    if (!take_date(&c, &day))
         return false;
-    }
     if (c.p == c.end) {
         *why = "a time without a zone";
         t->secs = day * DAY;
         return days;
     }
-    if (!take(&c, "Tt ") || !take_clock(&c, &secs, t, why)) {
+    if (!take(&c, "Tt ") || !take_clock(&c, &secs, t, why))
         return false;
-    }
     if (c.p == c.end) {
         *why = "a time without a zone";
         return false;
     }
-    if (!take_zone(&c, &offset) || c.p != c.end) {
+    if (!take_zone(&c, &offset) || c.p != c.end)
         return false;
-    }
     t->secs = day * DAY + secs - offset;
     return true;
 }
@@ -217,9 +198,8 @@ static wide power_of_ten(int n)
 {
     wide v = 1;
 
-    while (n-- > 0) {
+    while (n-- > 0)
         v *= 10;
-    }
     return v;
 }
 
@@ -229,14 +209,14 @@ static int unit_digits(enum type_from from, const struct type *type)
     case FROM_MS: return 3;
     case FROM_US: return 6;
     case FROM_NS: return 9;
-    case FROM_TICKS: return type->kind == TYPE_DATETIME64 ? (int)type->scale : 0;
+    case FROM_TICKS: return (int)type->scale;
     default: return 0;
     }
 }
 
 static bool counts_days(enum type_from from, const struct type *type)
 {
-    return from == FROM_DAYS || (from == FROM_TICKS && (type->kind == TYPE_DATE || type->kind == TYPE_DATE32));
+    return from == FROM_DAYS || (from == FROM_TICKS && cell_kind(type)->is == IS_DAYS);
 }
 
 /* secs and the fraction of m / 10^places, rounded down. */
@@ -248,9 +228,8 @@ static bool split(struct instant *t, wide m, int places)
         rest += unit;
         secs--;
     }
-    if (secs < INT64_MIN || secs > INT64_MAX) {
+    if (secs < INT64_MIN || secs > INT64_MAX)
         return false;
-    }
     t->secs = (int64_t)secs;
     t->frac = t->own;
     t->nfrac = 0;
@@ -267,18 +246,14 @@ bool instant_from_number(struct instant *t, const struct decimal *d, enum type_f
     wide m = 0;
     int64_t exp = d->n == 0 ? 0 : d->exp - unit_digits(from, type);
 
-    if (d->n > NUMBER_DIGITS || exp < -NUMBER_FRACTION || decimal_length(d, 0) > NUMBER_DIGITS) {
+    if (d->n > NUMBER_DIGITS || exp < -NUMBER_FRACTION || decimal_length(d, 0) > NUMBER_DIGITS)
         return false;
-    }
-    for (uint64_t i = 0; i < d->n; i++) {
+    for (uint64_t i = 0; i < d->n; i++)
         m = m * 10 + (decimal_digit(d, i) - '0');
-    }
-    if (counts_days(from, type)) {
+    if (counts_days(from, type))
         m *= DAY;
-    }
-    if (d->neg) {
+    if (d->neg)
         m = -m;
-    }
     if (exp > 0) {
         m *= power_of_ten((int)exp);
         exp = 0;
@@ -290,32 +265,27 @@ bool instant_from_number(struct instant *t, const struct decimal *d, enum type_f
 
 bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why)
 {
-    int64_t min, max;
+    const struct kind *k = cell_kind(type);
     wide v = t->secs;
 
-    if (type->kind == TYPE_DATE || type->kind == TYPE_DATE32) {
+    if (k->is == IS_DAYS) {
         *why = "a fraction of a day";
-        if (t->nfrac > 0 || t->secs % DAY != 0) {
+        if (t->nfrac > 0 || t->secs % DAY != 0)
             return false;
-        }
         v = t->secs / DAY;
     } else {
-        size_t places = type->kind == TYPE_DATETIME64 ? type->scale : 0;
+        size_t places = type->scale;
         wide frac = 0;
         *why = "a fraction past the column's precision";
-        if (t->nfrac > places) {
+        if (t->nfrac > places)
             return false;
-        }
-        for (size_t i = 0; i < places; i++) {
+        for (size_t i = 0; i < places; i++)
             frac = frac * 10 + (i < t->nfrac ? t->frac[i] - '0' : 0);
-        }
         v = v * power_of_ten((int)places) + frac;
     }
     *why = "out of the column's range";
-    range_ticks(type, &min, &max);
-    if (v < min || v > max) {
+    if (v < k->min || v > k->max)
         return false;
-    }
     *ticks = (int64_t)v;
     return true;
 }
@@ -326,14 +296,12 @@ bool instant_text(const struct instant *t, bool date_only, struct buf *out)
     int64_t days = floor_div(t->secs, DAY);
     int secs;
 
-    if (!date_of(days, &year, &month, &day)) {
+    if (!date_of(days, &year, &month, &day))
         return false;
-    }
     secs = (int)(t->secs - days * DAY);
     buf_printf(out, "%04d-%02d-%02d", year, month, day);
-    if (date_only && secs == 0 && t->nfrac == 0) {
+    if (date_only && secs == 0 && t->nfrac == 0)
         return true;
-    }
     buf_printf(out, "T%02d:%02d:%02d", secs / 3600, secs / 60 % 60, secs % 60);
     if (t->nfrac > 0) {
         buf_addc(out, '.');

@@ -1,57 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cells (private): decimals read by value, instants, and the ranges of the
- * integer types, shared by the module's files.
- */
+/* cells (private): what the module knows of each kind of type, instants, and the form of a cell. */
 #ifndef OWED_CELLS_INTERNAL_H
 #define OWED_CELLS_INTERNAL_H
 
 #include "cells/cells.h"
+#include "json/decimal.h"
 
-/* ---- decimals (decimal.c) ---- */
+/* ---- kinds (kinds.c) ---- */
 
-/* A decimal as it stands in the text it was read from: nothing is expanded. Its value is the digits, with neither
- * leading nor trailing zeros, as an integer, times 10^exp. Zero has no digits. */
-struct decimal {
-    bool neg;
-    const char *p;   /* the first digit */
-    uint64_t n;      /* how many digits */
-    uint64_t point;  /* how many of them stand before the point, which is skipped; past n where none is */
-    int64_t exp;     /* held within +-DECIMAL_FAR */
-    const char *far; /* an exponent that int64 does not hold: its digits, */
-    size_t far_len;  /* for the text alone; */
-    int64_t far_add; /* exp is then far (with its sign) plus far_add */
-    bool far_neg;
+typedef enum cells_result owed_fn(const struct column *c, const struct json *v, struct buf *out, const char **why);
+typedef bool check_fn(const struct type *t, const char *p, size_t n, const char **why);
+typedef void human_fn(const struct type *t, const char *p, size_t n, struct buf *out);
+
+enum kind_is {
+    IS_PLAIN,
+    IS_SIGNED, /* an integer with a sign */
+    IS_BYTES,  /* a cell may be b64 */
+    IS_DAYS    /* a time whose ticks are days */
 };
-#define DECIMAL_FAR ((int64_t)1 << 60)
 
-/* Read [+-]digits[.digits][e[+-]digits], the whole of p[0..n). Leading zeros are no matter. */
-bool decimal_parse(struct decimal *d, const char *p, size_t n);
+/* What cells know of one kind of type. n is the length of a string cell's content, which is still escaped. */
+struct kind {
+    /* Append the cell of an owed value that is not null. */
+    owed_fn *owed;
+    /* Is the content of a string cell one that the type can have? */
+    check_fn *check;
+    cells_put_fn *put;
+    /* Append the content as a person reads it; it was checked. */
+    human_fn *human;
+    enum kind_is is;
+    int64_t min, max; /* the least and the greatest ticks of a time */
+};
 
-static inline char decimal_digit(const struct decimal *d, uint64_t i)
-{
-    return d->p[i + (i >= d->point)];
-}
+const struct kind *cell_kind(const struct type *t);
 
-/* How many digits stand before the point of value * 10^shift; zero or less for a value below one. */
-static inline int64_t decimal_length(const struct decimal *d, int64_t shift)
-{
-    return (int64_t)d->n + d->exp + shift;
-}
+owed_fn owed_integer, owed_decimal, owed_float, owed_time, owed_bool, owed_string;
+check_fn check_integer, check_decimal, check_float, check_time, check_bool, check_string;
+cells_put_fn put_signed, put_unsigned, put_float, put_bool, put_bytes;
+human_fn human_plain, human_decimal, human_float, human_time, human_string;
 
-/* Append the digits alone. */
-void decimal_digits(const struct decimal *d, uint64_t from, uint64_t count, struct buf *out);
-/* Append the plain decimal, without trailing zeros; past 80 digits <digits>e<n>. A zero has no sign. */
-void decimal_plain(const struct decimal *d, struct buf *out);
-/* Compare |value * 10^shift|, which must be whole, with a limit in decimal digits. */
-bool decimal_at_most(const struct decimal *d, int64_t shift, const char *limit);
+/* ---- owed values (owed.c) ---- */
 
-/* ---- ranges (range.c) ---- */
+extern const char not_number[];
 
-/* The greatest magnitude, in decimal, of an integer of so many bits; neg: that of a negative one. */
-const char *range_limit(unsigned bits, bool is_signed, bool neg);
-/* The least and the greatest ticks of Date, Date32, DateTime and DateTime64. */
-void range_ticks(const struct type *t, int64_t *min, int64_t *max);
+/* A JSON number or a string that holds a decimal. */
+bool read_number(const struct json *v, struct decimal *d);
+/* Append an unfit cell, with *reason = why: of a value of the wrong kind as it came, of a number and its unit (such as
+ * " s", or ""), of a text that needs no escape. */
+enum cells_result wrong_kind(struct buf *out, const struct json *v, const char *why, const char **reason);
+enum cells_result unfit_number(struct buf *out, const struct decimal *d, const char *unit, const char *why,
+                               const char **reason);
+enum cells_result unfit_text(struct buf *out, const char *text, const char *why, const char **reason);
+
+/* A whole number in its one spelling. */
+bool is_whole(const char *p, size_t n);
 
 /* ---- instants (instant.c) ---- */
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cells/bytes.h"
+#include "base/bytes.h"
 #include "cells/internal.h"
 
 static const char pairs[201] = "00010203040506070809101112131415161718192021222324"
@@ -17,9 +17,8 @@ static const char pairs[201] = "000102030405060708091011121314151617181920212223
 
 static char *room(struct buf *out, size_t n)
 {
-    if (out->cap - out->len < n) {
+    if (out->cap - out->len < n)
         buf_reserve(out, n);
-    }
     return out->p + out->len;
 }
 
@@ -61,18 +60,14 @@ static unsigned digit_count(uint64_t v)
     unsigned n = 1;
 
     for (;;) {
-        if (v < 10) {
+        if (v < 10)
             return n;
-        }
-        if (v < 100) {
+        if (v < 100)
             return n + 1;
-        }
-        if (v < 1000) {
+        if (v < 1000)
             return n + 2;
-        }
-        if (v < 10000) {
+        if (v < 10000)
             return n + 3;
-        }
         v /= 10000;
         n += 4;
     }
@@ -84,9 +79,8 @@ static void put_magnitude(struct buf *out, bool neg, uint64_t v)
     unsigned n = digit_count(v);
 
     *p++ = '"';
-    if (neg) {
+    if (neg)
         *p++ = '-';
-    }
     digits_before(p + n, v);
     p += n;
     *p++ = '"';
@@ -113,9 +107,8 @@ static uint64_t load(const unsigned char *le, size_t bytes)
 {
     uint64_t v = 0;
 
-    for (size_t i = bytes; i-- > 0;) {
+    for (size_t i = bytes; i-- > 0;)
         v = v << 8 | le[i];
-    }
     return v;
 }
 
@@ -167,12 +160,10 @@ static void put_limbs(struct buf *out, uint64_t *limb, size_t n, bool is_signed)
     bool neg = is_signed && limb[n - 1] >> 63 != 0;
     char text[CELL_ROOM], *end = text + sizeof text, *p = end;
 
-    if (neg) {
+    if (neg)
         negate_limbs(limb, n);
-    }
-    while (n > 0 && limb[n - 1] == 0) {
+    while (n > 0 && limb[n - 1] == 0)
         n--;
-    }
     if (n <= 1) {
         put_magnitude(out, neg, n == 0 ? 0 : limb[0]);
         return;
@@ -181,17 +172,14 @@ static void put_limbs(struct buf *out, uint64_t *limb, size_t n, bool is_signed)
     while (n > 0) {
         char *from = p - 19;
         uint64_t part = divide_limbs(limb, n);
-        while (n > 0 && limb[n - 1] == 0) {
+        while (n > 0 && limb[n - 1] == 0)
             n--;
-        }
         p = digits_before(p, part);
-        while (n > 0 && p > from) {
+        while (n > 0 && p > from)
             *--p = '0';
-        }
     }
-    if (neg) {
+    if (neg)
         *--p = '-';
-    }
     *--p = '"';
     memcpy(room(out, CELL_ROOM), p, (size_t)(end - p));
     out->len += (size_t)(end - p);
@@ -201,16 +189,14 @@ void cells_put_int(struct buf *out, const unsigned char *le, size_t bytes, bool 
 {
     if (bytes <= 8) {
         uint64_t v = bytes == 8 ? load_wide(le) : load(le, bytes);
-        if (is_signed) {
+        if (is_signed)
             cells_put_i64(out, extend(v, bytes));
-        } else {
+        else
             cells_put_u64(out, v);
-        }
     } else {
         uint64_t limb[4];
-        for (size_t i = 0; i < bytes / 8; i++) {
+        for (size_t i = 0; i < bytes / 8; i++)
             limb[i] = load_wide(le + 8 * i);
-        }
         put_limbs(out, limb, bytes / 8, is_signed);
     }
 }
@@ -220,9 +206,8 @@ static void put_hex(struct buf *out, uint64_t bits, unsigned digits)
     char *p = room(out, CELL_ROOM);
 
     *p++ = '"';
-    for (unsigned i = digits; i-- > 0;) {
+    for (unsigned i = digits; i-- > 0;)
         *p++ = "0123456789abcdef"[bits >> 4 * i & 15];
-    }
     *p = '"';
     out->len += digits + 2;
 }
@@ -235,20 +220,18 @@ static void put_nan(struct buf *out)
 
 void cells_put_f32(struct buf *out, uint32_t bits)
 {
-    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
         put_nan(out);
-    } else {
+    else
         put_hex(out, bits, 8);
-    }
 }
 
 void cells_put_f64(struct buf *out, uint64_t bits)
 {
-    if ((bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u) {
+    if ((bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u)
         put_nan(out);
-    } else {
+    else
         put_hex(out, bits, 16);
-    }
 }
 
 void cells_put_bool(struct buf *out, bool v)
@@ -284,9 +267,8 @@ bool put_string(struct buf *out, const char *p, size_t n)
     size_t start = out->len;
     char *to = room(out, n + 2);
 
-    if (n == 0) {
+    if (n == 0)
         p = ""; /* no bytes may come as no pointer */
-    }
     end = p + n;
     *to++ = '"';
     while (p < end) {
@@ -294,11 +276,10 @@ bool put_string(struct buf *out, const char *p, size_t n)
         memcpy(to, p, (size_t)(q - p));
         to += q - p;
         p = q;
-        if (p == end) {
+        if (p == end)
             break;
-        }
         if ((unsigned char)*p >= 0x80) {
-            size_t k = bytes_sequence(p, end);
+            size_t k = bytes_utf8(p, end);
             if (k == 0) {
                 out->len = start;
                 return false;
@@ -326,25 +307,38 @@ void cells_put_bytes(struct buf *out, const char *p, size_t n)
     }
 }
 
-void cells_put_fixed(struct buf *out, const struct type *t, const unsigned char *le)
+/* ---- by kind ---- */
+
+void put_signed(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
 {
-    switch (t->kind) {
-    case TYPE_INT:
-    case TYPE_DECIMAL:
-    case TYPE_DATE32:
-    case TYPE_DATETIME64: cells_put_int(out, le, t->bits / 8, true); break;
-    case TYPE_UINT:
-    case TYPE_DATE:
-    case TYPE_DATETIME: cells_put_int(out, le, t->bits / 8, false); break;
-    case TYPE_FLOAT:
-        if (t->bits == 32) {
-            cells_put_f32(out, (uint32_t)load(le, 4));
-        } else {
-            cells_put_f64(out, load_wide(le));
-        }
-        break;
-    case TYPE_BOOL: cells_put_bool(out, le[0] != 0); break;
-    case TYPE_STRING:
-    case TYPE_OTHER: break;
-    }
+    (void)t;
+    cells_put_int(out, p, n, true);
+}
+
+void put_unsigned(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    cells_put_int(out, p, n, false);
+}
+
+void put_float(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    if (n == 4)
+        cells_put_f32(out, (uint32_t)load(p, 4));
+    else
+        cells_put_f64(out, load_wide(p));
+}
+
+/* A byte that is not 0 is true, as the server has it. */
+void put_bool(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t, (void)n;
+    cells_put_bool(out, p[0] != 0);
+}
+
+void put_bytes(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
+{
+    (void)t;
+    cells_put_bytes(out, (const char *)p, n);
 }

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cells/bytes.h"
+#include "cells/marks.h"
 #include "cells/internal.h"
 
 static const char cut_short[] = "the row ends within a cell";
@@ -21,23 +21,20 @@ static const char *scan_escape(const char *p, const char *end, const char **why)
         return NULL;
     }
     *why = "an escape that is not canonical";
-    if (p[1] != 'u') {
-        return p[1] != '\0' && strchr("\"\\btnfr", p[1]) != NULL ? p + 2 : NULL;
-    }
+    if (p[1] != 'u')
+        return p[1] != '\0' && strchr("\"\\btnfr", p[1]) ? p + 2 : NULL;
     if (end - p < 6) {
         *why = cut_short;
         return NULL;
     }
-    if (p[2] != '0' || p[3] != '0' || (p[4] != '0' && p[4] != '1')) {
+    if (p[2] != '0' || p[3] != '0' || (p[4] != '0' && p[4] != '1'))
         return NULL;
-    }
-    if (p[5] >= '0' && p[5] <= '9') {
+    if (p[5] >= '0' && p[5] <= '9')
         v = (unsigned)(p[5] - '0');
-    } else if (p[5] >= 'a' && p[5] <= 'f') {
+    else if (p[5] >= 'a' && p[5] <= 'f')
         v = (unsigned)(p[5] - 'a') + 10;
-    } else {
+    else
         return NULL;
-    }
     v += p[4] == '1' ? 16 : 0;
     /* U+0008 to U+000D have an escape of a letter, but for U+000B. */
     return v >= 8 && v <= 13 && v != 11 ? NULL : p + 6;
@@ -52,11 +49,10 @@ static inline const char *scan_string(const char *p, const char *end, const char
             *why = cut_short;
             return NULL;
         }
-        if (*p == '"') {
+        if (*p == '"')
             return p;
-        }
         if ((unsigned char)*p >= 0x80) {
-            size_t k = bytes_sequence(p, end);
+            size_t k = bytes_utf8(p, end);
             if (k == 0) {
                 *why = "bytes that are not UTF-8";
                 return NULL;
@@ -64,9 +60,8 @@ static inline const char *scan_string(const char *p, const char *end, const char
             p += k;
         } else if (*p == '\\') {
             p = scan_escape(p, end, why);
-            if (p == NULL) {
+            if (!p)
                 return NULL;
-            }
         } else {
             *why = "a control character that is not escaped";
             return NULL;
@@ -119,18 +114,16 @@ static const char *scan_rare(const char *p, const char *end, enum cell_form *for
         return NULL;
     }
     close = scan_string(p, end, why);
-    if (close == NULL) {
+    if (!close)
         return NULL;
-    }
     *in = p;
     *in_len = (size_t)(close - p);
     if (end - close < 2 || close[1] != '}') {
         *why = "more than one member in an object, or a space";
         return NULL;
     }
-    if (*form == CELL_FORM_B64 && !check_b64(*in, *in_len, why)) {
+    if (*form == CELL_FORM_B64 && !check_b64(*in, *in_len, why))
         return NULL;
-    }
     return close + 2;
 }
 
@@ -143,13 +136,11 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
         *why = cut_short;
         return NULL;
     }
-    if (*p != '"') {
+    if (*p != '"')
         return scan_rare(p, end, form, in, in_len, why);
-    }
     close = scan_string(p + 1, end, why);
-    if (close == NULL) {
+    if (!close)
         return NULL;
-    }
     *form = CELL_FORM_STRING;
     *in = p + 1;
     *in_len = (size_t)(close - p - 1);
@@ -164,9 +155,8 @@ bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint3
     enum cell_form form;
     size_t in_len;
 
-    if (ends == NULL) {
+    if (!ends)
         max_ends = 0;
-    }
     if (n < 2 || *at != '[' || n > UINT32_MAX) {
         *why = n > UINT32_MAX ? "a row past 4 GiB" : "not a row of cells";
         return false;
@@ -181,21 +171,17 @@ bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint3
         }
         if (*at == '"') {
             at = bytes_next(&marks, at + 1);
-            if (at == end || *at != '"') {
+            if (at == end || *at != '"')
                 at = scan_string(at, end, why);
-            }
-            if (at != NULL) {
+            if (at)
                 at++;
-            }
         } else {
             at = scan_rare(at, end, &form, &in, &in_len, why);
         }
-        if (at == NULL) {
+        if (!at)
             return false;
-        }
-        if (i < max_ends) {
+        if (i < max_ends)
             ends[i] = (uint32_t)(at - p);
-        }
         if (i + 1 < want) {
             if (at == end || *at != ',') {
                 *why = at == end ? cut_short : *at == ']' ? "fewer cells than columns" : "something between two cells";

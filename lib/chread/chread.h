@@ -44,8 +44,10 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
                                           chread_row_fn *fn, void *ctx);
 /* Column i is selected as an expression: its name in a Native block is the server's own. */
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i);
+/* No result has more rows than that: the next one is ERR_BOUND, before it is given on. Without this call any number. */
+void chread_decoder_most(struct chread_decoder *d, uint64_t rows);
 /* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
- * max_bytes, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
+ * max_bytes or the most rows, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err);
 /* The result is through: -1 (ERR_TROUBLE) in the middle of a row or block. */
 int chread_decode_end(struct chread_decoder *d, struct err *err);
@@ -101,7 +103,8 @@ struct chread {
     size_t n_settings;
     struct chread_limits limits;
     uint64_t bytes, queries; /* of answers, statements that read the table */
-    int code;                /* ClickHouse's code of the last answer, 0 for none */
+    int code;                /* ClickHouse's code of the last answer of texts, 0 for none */
+    bool unproven;           /* it was whole, and did not prove to be the server's own */
 };
 
 /* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and

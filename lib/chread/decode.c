@@ -25,36 +25,21 @@ int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used)
     return 0;
 }
 
-void decode_put(struct buf *row, const struct plan *pl, const unsigned char *p, size_t n)
-{
-    if (pl->width == 0)
-        cells_put_bytes(row, (const char *)p, n);
-    else
-        cells_put_fixed(row, pl->type, p);
-}
-
 int decode_row(struct chread_decoder *d, struct err *err)
 {
     buf_addc(&d->row, ']');
     if (d->row.len > d->max_bytes)
-        return err_set(err, ERR_BOUND, "row %llu is longer than %zu bytes", (unsigned long long)d->rows + 1,
-                       d->max_bytes);
+        return err_set(err, ERR_BOUND, "row %" PRIu64 " is longer than %zu bytes", d->rows + 1, d->max_bytes);
+    if (d->rows == d->most)
+        return err_set(err, ERR_BOUND, "the answer has more rows than the %" PRIu64 " that were asked for at most",
+                       d->most);
     d->rows++;
     if (d->fn(d->ctx, d->row.p, d->row.len) != 0) {
-        if (err != NULL)
+        if (err)
             *err = (struct err)ERR_INIT;
         return -1;
     }
     return 0;
-}
-
-static size_t width_of(const struct type *t)
-{
-    switch (t->kind) {
-    case TYPE_STRING: return 0;
-    case TYPE_BOOL: return 1;
-    default: return t->bits / 8;
-    }
 }
 
 struct chread_decoder *chread_decoder_new(enum chread_format f, const struct columns *cols, size_t max_bytes,
@@ -66,11 +51,12 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->fn = fn;
     d->ctx = ctx;
     d->max_bytes = max_bytes;
+    d->most = UINT64_MAX;
     d->plan = xcalloc(cols->n, sizeof *d->plan);
     d->native = xcalloc(cols->n, sizeof *d->native);
     for (size_t i = 0; i < cols->n; i++) {
         const struct type *t = &cols->at[i].type;
-        d->plan[i] = (struct plan){width_of(t), t->nullable, false, t};
+        d->plan[i] = (struct plan){t->bits / 8, t->nullable, false, t, cells_put_of(t)};
     }
     return d;
 }
@@ -78,6 +64,11 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i)
 {
     d->plan[i].unnamed = true;
+}
+
+void chread_decoder_most(struct chread_decoder *d, uint64_t rows)
+{
+    d->most = rows;
 }
 
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err)
@@ -88,8 +79,8 @@ int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err 
 int chread_decode_end(struct chread_decoder *d, struct err *err)
 {
     if (d->in.len > 0 || (d->format == CHREAD_ROWBINARY && d->column > 0))
-        return err_set(err, ERR_TROUBLE, "the answer ends in the middle of a %s, after %llu rows",
-                       d->format == CHREAD_NATIVE ? "block" : "row", (unsigned long long)d->rows);
+        return err_set(err, ERR_TROUBLE, "the answer ends in the middle of a %s, after %" PRIu64 " rows",
+                       d->format == CHREAD_NATIVE ? "block" : "row", d->rows);
     return 0;
 }
 
@@ -108,7 +99,7 @@ void chread_decoder_reset(struct chread_decoder *d)
 
 void chread_decoder_free(struct chread_decoder *d)
 {
-    if (d == NULL)
+    if (!d)
         return;
     for (size_t i = 0; i < d->cols->n; i++)
         free(d->native[i].texts);

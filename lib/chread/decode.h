@@ -7,9 +7,10 @@
 #include "chread/chread.h"
 
 struct plan {
-    size_t width; /* bytes of a value; 0 for String */
+    size_t width; /* bytes of a value; 0: its length stands before it */
     bool nullable, unnamed;
     const struct type *type;
+    cells_put_fn *put;
 };
 
 /* Where the parsing of a Native block stands. */
@@ -28,7 +29,7 @@ struct chread_decoder {
     chread_row_fn *fn;
     void *ctx;
     size_t max_bytes;
-    uint64_t rows;
+    uint64_t rows, most;
     struct buf in;  /* a block or row that is not whole yet */
     struct buf row; /* the cells being built */
     /* Native */
@@ -43,8 +44,6 @@ struct chread_decoder {
 /* A length in the binary formats: seven bits a byte, least first. 1 with *used, 0 where more bytes are needed, -1 for
  * one that 64 bits do not hold. */
 int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used);
-/* Append the cell of a fixed-width or String value. */
-void decode_put(struct buf *row, const struct plan *pl, const unsigned char *p, size_t n);
 /* Hand on the row that stands in d->row without its last bracket. -1 with *err ERR_NONE where the caller gives up. */
 int decode_row(struct chread_decoder *d, struct err *err);
 

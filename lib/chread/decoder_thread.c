@@ -10,9 +10,8 @@
 
 struct piece {
     struct buf bytes;
-    bool end;     /* of an answer */
-    bool counted; /* by the server: so many rows */
-    uint64_t rows;
+    bool end;      /* of an answer */
+    uint64_t rows; /* then: as the server counted them */
 };
 
 struct decoder_thread {
@@ -34,12 +33,8 @@ static int check_end(const struct decoder_thread *b, const struct piece *p, stru
     uint64_t came = chread_decoded(b->d);
     if (chread_decode_end(b->d, err) != 0)
         return -1;
-    if (!p->counted)
-        return err_set(err, ERR_TROUBLE,
-                       "the server gave no count of the rows, so that the answer's end is not proven");
     if (came != p->rows)
-        return err_set(err, ERR_TROUBLE, "the server counted %llu rows and %llu came", (unsigned long long)p->rows,
-                       (unsigned long long)came);
+        return err_set(err, ERR_TROUBLE, "the server counted %" PRIu64 " rows and %" PRIu64 " came", p->rows, came);
     return 0;
 }
 
@@ -125,11 +120,10 @@ int decoder_thread_put(struct decoder_thread *b, const char *p, size_t n)
     return at->bytes.len >= PIECE ? give_on(b) : 0;
 }
 
-int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows)
+int decoder_thread_end(struct decoder_thread *b, uint64_t rows)
 {
     at_hand(b)->end = true;
-    at_hand(b)->counted = rows != NULL;
-    at_hand(b)->rows = rows != NULL ? *rows : 0;
+    at_hand(b)->rows = rows;
     return give_on(b);
 }
 

@@ -11,9 +11,8 @@ struct decoder_thread;
 struct decoder_thread *decoder_thread_start(struct chread_decoder *d);
 /* A piece of the answer at hand, copied. -1 once anything before it failed: nothing more is wanted. */
 int decoder_thread_put(struct decoder_thread *b, const char *p, size_t n);
-/* The answer at hand is through, and the server counted so many rows in it; NULL: it did not say. -1 as
- * decoder_thread_put. */
-int decoder_thread_end(struct decoder_thread *b, const uint64_t *rows);
+/* The answer at hand is through, and the server counted so many rows in it. -1 as decoder_thread_put. */
+int decoder_thread_end(struct decoder_thread *b, uint64_t rows);
 /* Wait until all that was put is decoded, and end the thread. 0, or -1 with *err as chread_decode, or ERR_TROUBLE for
  * an answer with other than the rows that the server counted. *rows: of all answers. */
 int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, struct err *err);

@@ -21,14 +21,13 @@ struct scan {
 static void skip_quoted(struct scan *s)
 {
     char quote = *s->p++;
-    while (*s->p != '\0') {
+    while (*s->p != '\0')
         if (*s->p == '\\' && s->p[1] != '\0')
             s->p += 2;
         else if (*s->p == quote && s->p[1] == quote)
             s->p += 2;
         else if (*s->p++ == quote)
             return;
-    }
 }
 
 static bool in_word(char c)
@@ -103,10 +102,12 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     if (!type_supported(&c->type))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
                           "column '%s' is %s, a type without cells", c->name, c->type.name);
-    if (found == NULL)
+    if (!found)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_MISSING, {"column", c->name}),
                           "column '%s' is not in the table any more", c->name);
-    if (type_parse(found->type, strlen(found->type), &type, NULL) != 0 || !type_equal(&type, &c->type))
+    bool same = type_parse(found->type, strlen(found->type), &type, NULL) == 0 && type_equal(&type, &c->type);
+    type_free(&type);
+    if (!same)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),
                           "column '%s' was %s and is %s", c->name, c->type.name, found->type);
     if (*found->kind != '\0' && strcmp(found->kind, "DEFAULT") != 0)

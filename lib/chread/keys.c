@@ -33,14 +33,14 @@ struct chread_keys *chread_keys_new(const struct columns *cols)
             k->columns[k->n_columns++] = i;
     if (k->n_columns == 1) {
         const struct type *t = &cols->at[k->columns[0]].type;
-        k->narrow = t->kind != TYPE_STRING && t->bits <= 64;
+        k->narrow = t->bits > 0 && t->bits <= 64;
     }
     return k;
 }
 
 void chread_keys_free(struct chread_keys *k)
 {
-    if (k == NULL)
+    if (!k)
         return;
     free(k->columns);
     free(k->numbers);

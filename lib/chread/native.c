@@ -18,15 +18,15 @@ static int short_of(struct chread_decoder *d, uint64_t need, struct err *err)
 {
     size_t most = BLOCK_ROWS * d->max_bytes;
     if (need > most || d->in.len - d->base > most)
-        return err_set(err, ERR_BOUND, "a block of the answer, after %llu rows, is larger than %zu bytes",
-                       (unsigned long long)d->rows, most);
+        return err_set(err, ERR_BOUND, "a block of the answer, after %" PRIu64 " rows, is larger than %zu bytes",
+                       d->rows, most);
     return 0;
 }
 
 static int not_native(struct chread_decoder *d, struct err *err, const char *what)
 {
-    return err_set(err, ERR_TROUBLE, "the answer, after %llu rows, is not the Native form that was asked for: %s",
-                   (unsigned long long)d->rows, what);
+    return err_set(err, ERR_TROUBLE,
+                   "the answer, after %" PRIu64 " rows, is not the Native form that was asked for: %s", d->rows, what);
 }
 
 static const unsigned char *rest(const struct chread_decoder *d, size_t *n)
@@ -89,7 +89,9 @@ static int column_head(struct chread_decoder *d, struct err *err)
     struct type t;
     if (!d->plan[d->column].unnamed && (name_len != c->name_len || memcmp(name, c->name, name_len) != 0))
         return not_native(d, err, "another column's name");
-    if (type_parse(type, type_len, &t, NULL) != 0 || !type_equal(&t, &c->type) || t.low_cardinality)
+    bool same = type_parse(type, type_len, &t, NULL) == 0 && type_equal(&t, &c->type) && !t.low_cardinality;
+    type_free(&t);
+    if (!same)
         return not_native(d, err, "another column type");
     d->pos += at;
     d->native[d->column].nulls = d->pos;
@@ -173,9 +175,9 @@ static void put_cell(struct chread_decoder *d, size_t column, size_t row)
         uint64_t len;
         size_t k;
         decode_varint(base + c->texts[row], d->pos - c->texts[row], &len, &k);
-        decode_put(&d->row, pl, base + c->texts[row] + k, (size_t)len);
+        pl->put(&d->row, pl->type, base + c->texts[row] + k, (size_t)len);
     } else {
-        decode_put(&d->row, pl, base + c->values + row * pl->width, pl->width);
+        pl->put(&d->row, pl->type, base + c->values + row * pl->width, pl->width);
     }
 }
 

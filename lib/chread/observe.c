@@ -32,7 +32,7 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
             add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", first->mutations[i].id}), buf_str(&text));
         }
     for (size_t i = 0; i < last->n_mutations; i++)
-        if (find_mutation(first, last->mutations[i].id) == NULL) {
+        if (!find_mutation(first, last->mutations[i].id)) {
             buf_reset(&text);
             buf_printf(&text, "mutation %s began while the table was read", last->mutations[i].id);
             add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", last->mutations[i].id}), buf_str(&text));
@@ -49,7 +49,7 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
 static void put_text(struct json_w *w, const char *name, const char *s)
 {
     struct buf b = BUF_INIT;
-    if (s != NULL && !utf8_valid(s, strlen(s))) {
+    if (s && !utf8_valid(s, strlen(s))) {
         msg_mask(&b, s, strlen(s));
         s = buf_str(&b);
     }
@@ -142,6 +142,7 @@ static void put_request(struct json_w *w, const struct chread *c)
 {
     const struct chread_options *o = c->o;
     jw_obj(w, "settings");
+    put_text(w, "wait_end_of_query", "1"); /* with every statement, by http */
     for (size_t i = 0; i < c->n_settings; i++)
         put_text(w, c->settings[i].name, c->settings[i].value);
     jw_u64(w, "max_result_rows", o->max_rows);
@@ -204,9 +205,9 @@ void chread_observe(struct buf *out, const struct chread *c, const struct chread
     put_definition(&w, first);
     put_columns(&w, first, false);
     put_request(&w, c);
-    put_mutations(&w, last != NULL ? last : first);
+    put_mutations(&w, last ? last : first);
     put_clocks(&w, "started", first);
-    if (last != NULL)
+    if (last)
         put_clocks(&w, "finished", last);
     put_reads(&w, reads);
     put_whole(&w, c, reads);

@@ -10,9 +10,9 @@
 /* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it
  * next, whatever this answer was. */
 static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
-               size_t columns, struct texts *x, const char *what, struct chread_why *why)
+               size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why)
 {
-    int status = session_texts(c, sql, columns, x, what, why);
+    int status = session_texts(c, sql, columns, asked, x, what, why);
     if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
         return -1;
     return status != 0;
@@ -49,7 +49,7 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     buf_adds(&sql, " AND table = ");
     http_quote_string(&sql, expect->table, strlen(expect->table));
     buf_adds(&sql, " ORDER BY name");
-    int status = ask(c, expect, t, buf_str(&sql), 3, &x, "reading system.parts", why);
+    int status = ask(c, expect, t, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.parts", why);
     if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
         why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});
     if (status == 0)
@@ -71,7 +71,7 @@ static int count_once(struct chread *c, const struct chread_expect *expect, cons
     http_quote_ident(&sql, expect->table, strlen(expect->table));
     if (deleted)
         buf_adds(&sql, " SETTINGS apply_deleted_mask = 0");
-    int status = ask(c, expect, t, buf_str(&sql), 1, &x, "counting the rows", why);
+    int status = ask(c, expect, t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "counting the rows", why);
     if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
         status = -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                              "counting the rows: the server gave no number");
@@ -98,8 +98,7 @@ static size_t only_in(const struct chread_parts *a, const struct chread_parts *b
         if (k < b->n && strcmp(b->at[k].name, a->at[i].name) == 0 && b->at[k].rows == a->at[i].rows)
             continue;
         if (found++ < SHOWN)
-            buf_printf(out, "%s%s %s (%llu rows)", out->len > 0 ? ", " : "", what, a->at[i].name,
-                       (unsigned long long)a->at[i].rows);
+            buf_printf(out, "%s%s %s (%" PRIu64 " rows)", out->len > 0 ? ", " : "", what, a->at[i].name, a->at[i].rows);
     }
     if (found > SHOWN)
         buf_printf(out, ", and %zu more", found - SHOWN);

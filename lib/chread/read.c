@@ -84,7 +84,7 @@ static int ended(struct reading *r, const struct http_answer *a, struct chread_w
     if (a->outcome != HTTP_DONE)
         return session_why(a, "reading the rows", why);
     /* -1: why is what the decoder says at the end. */
-    return decoder_thread_end(r->b, a->has_summary ? &a->result_rows : NULL);
+    return decoder_thread_end(r->b, a->result_rows);
 }
 
 /* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. */
@@ -113,10 +113,10 @@ static int read_keys(struct reading *r, const struct chread_keys *keys, struct b
         buf_adds(sql, " WHERE ");
         next = chread_keys_condition(keys, from, &limits, sql);
         if (next == from)
-            return chread_say(why, STATUS_UNAVAILABLE,
-                              BECAUSE(CODE_STATEMENT_TOO_LONG, {"bytes", FACT_NUMBER(r->c->limits.bytes)}),
-                              "key %llu of the read does not fit into a statement: this user's max_query_size is %llu",
-                              (unsigned long long)from + 1, (unsigned long long)r->c->limits.bytes);
+            return chread_say(
+                why, STATUS_UNAVAILABLE, BECAUSE(CODE_STATEMENT_TOO_LONG, {"bytes", FACT_NUMBER(r->c->limits.bytes)}),
+                "key %" PRIu64 " of the read does not fit into a statement: this user's max_query_size is %" PRIu64,
+                from + 1, r->c->limits.bytes);
         status = one_query(r, sql, why);
     }
     return status;
@@ -124,7 +124,6 @@ static int read_keys(struct reading *r, const struct chread_keys *keys, struct b
 
 static int read_table(struct reading *r, struct buf *sql, struct chread_why *why)
 {
-    r->max_rows = r->c->o->max_table_rows;
     start_query(sql, r);
     return one_query(r, sql, why);
 }
@@ -133,15 +132,17 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
                 const struct columns *cols, const struct chread_keys *keys, chread_row_fn *fn, void *ctx,
                 uint64_t *rows, struct chread_why *why)
 {
-    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols, .max_rows = c->o->max_rows};
+    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols};
     struct buf sql = BUF_INIT;
     struct err err = ERR_INIT;
     struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &cols->at[i]))
             chread_decoder_unnamed(d, i);
+    r.max_rows = keys != NULL ? c->o->max_rows : c->o->max_table_rows;
+    chread_decoder_most(d, r.max_rows);
     r.b = decoder_thread_start(d);
-    int status = keys != NULL ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
+    int status = keys ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
     if (decoder_thread_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);

@@ -8,8 +8,7 @@
 
 static int bad(struct chread_decoder *d, enum err_kind kind, struct err *err, const char *what)
 {
-    return err_set(err, kind, "row %llu: column '%s': %s", (unsigned long long)d->rows + 1, d->cols->at[d->column].name,
-                   what);
+    return err_set(err, kind, "row %" PRIu64 ": column '%s': %s", d->rows + 1, d->cols->at[d->column].name, what);
 }
 
 static void separate(struct chread_decoder *d)
@@ -52,7 +51,7 @@ static int value(struct chread_decoder *d, const unsigned char *p, size_t n, siz
     if (n - at < width)
         return 0;
     separate(d);
-    decode_put(&d->row, pl, p + at, width);
+    pl->put(&d->row, pl->type, p + at, width);
     *used = at + width;
     return 1;
 }

@@ -9,13 +9,9 @@
 #include "chread/decode.h"
 #include "chread/session.h"
 
-#define SYSTEM_ROWS 100000 /* rows of a system table that are still taken for an answer */
-#define SYSTEM_BYTES ((size_t)64 << 20)
-
 /* Known to every line that is read, so that even the first statement is not cut or widened by a profile. */
 static const struct http_setting always[] = {
     {"readonly", "2"},
-    {"wait_end_of_query", "1"},
     {"limit", "0"},
     {"offset", "0"},
     {"result_overflow_mode", "throw"},
@@ -89,18 +85,21 @@ const struct http_setting *session_settings(struct chread *c, uint64_t max_rows,
     struct http_setting *s = xcalloc(c->n_settings + 2, sizeof *s);
     for (size_t i = 0; i < c->n_settings; i++)
         s[i] = (struct http_setting){c->settings[i].name, c->settings[i].value};
-    snprintf(number, 24, "%llu", (unsigned long long)max_rows);
+    snprintf(number, 24, "%" PRIu64, max_rows);
     s[c->n_settings] = (struct http_setting){"max_result_rows", number};
     return *keep = s;
 }
 
 /* ---- answers of texts ---- */
 
-static int split(const struct buf *b, size_t columns, struct texts *t)
+/* 0, or -1 for what is no such answer; a row more than was asked is kept from being taken, and is one too many. */
+static int split(const struct buf *b, size_t columns, uint64_t most, struct texts *t)
 {
     const unsigned char *p = (const unsigned char *)b->p;
     size_t left = b->len;
     while (left > 0) {
+        if (t->n == most)
+            return -1;
         char **row = arena_alloc(&t->arena, columns * sizeof *row);
         for (size_t i = 0; i < columns; i++) {
             uint64_t len = 0;
@@ -127,28 +126,33 @@ void texts_free(struct texts *t)
     *t = (struct texts)TEXTS_INIT;
 }
 
-int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what,
-                  struct chread_why *why)
+int session_texts(struct chread *c, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+                  const char *what, struct chread_why *why)
 {
     struct buf b = BUF_INIT, text = BUF_INIT;
     struct http_answer a;
     struct http_setting *keep;
     char number[24];
     buf_printf(&text, "%s FORMAT RowBinary", sql);
-    const struct http_setting *settings = session_settings(c, SYSTEM_ROWS, &keep, number);
-    enum http_outcome got = http_text(c->http, buf_str(&text), settings, SYSTEM_BYTES, &b, &a);
+    const struct http_setting *settings = session_settings(c, asked.rows, &keep, number);
+    enum http_outcome got = http_text(c->http, buf_str(&text), settings, asked.bytes, &b, &a);
     free(keep);
     c->code = a.code;
+    c->unproven = a.unproven;
     int status = 0;
     if (got == HTTP_ABORTED)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer is larger than %zu bytes", what, SYSTEM_BYTES);
+                            "%s: the answer is larger than %zu bytes", what, asked.bytes);
     else if (got != HTTP_DONE)
         status = session_why(&a, what, why);
-    else if (split(&b, columns, t) != 0 || !a.has_summary || a.result_rows != t->n)
+    else if (split(&b, columns, asked.rows, t) != 0)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer's end is not proven: the server counted %s rows and %zu came", what,
-                            a.has_summary ? "other" : "no", t->n);
+                            "%s: the answer is not the %llu rows of %zu texts, at most, that were asked for", what,
+                            (unsigned long long)asked.rows, columns);
+    else if (a.result_rows != t->n)
+        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                            "%s: the answer's end is not proven: the server counted %llu rows and %zu came", what,
+                            (unsigned long long)a.result_rows, t->n);
     t->new_connection = a.new_connection;
     buf_free(&b);
     buf_free(&text);
@@ -172,7 +176,7 @@ static void add_always(struct chread *c)
     uint64_t ms = c->o->http.timeout_ms != 0 ? c->o->http.timeout_ms : HTTP_TIMEOUT_MS;
     for (size_t i = 0; i < COUNT(always); i++)
         add_setting(c, always[i].name, always[i].value);
-    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(ms / 1000 + (ms % 1000 != 0)));
+    snprintf(seconds, sizeof seconds, "%" PRIu64, ms / 1000 + (ms % 1000 != 0));
     add_setting(c, "max_execution_time", seconds);
 }
 
@@ -199,16 +203,16 @@ static int read_settings(struct chread *c, struct chread_why *why)
     for (size_t i = 0; i < COUNT(where_known); i++)
         buf_printf(&sql, ", '%s'", where_known[i].name);
     buf_adds(&sql, ") ORDER BY name");
-    int status = session_texts(c, buf_str(&sql), 2, &t, "reading system.settings", why);
+    int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
     for (size_t i = 0; status == 0 && i < t.n; i++) {
         const char *name = t.rows[i][0], *value = NULL;
         for (size_t k = 0; k < COUNT(where_known); k++)
             if (strcmp(where_known[k].name, name) == 0)
                 value = where_known[k].value;
-        if (value == NULL && strstr(name, "overflow_mode") != NULL)
+        if (!value && strstr(name, "overflow_mode"))
             value = "throw";
-        if (value != NULL)
+        if (value)
             add_setting(c, name, value);
         else
             take_limit(name, t.rows[i][1], &c->limits);
@@ -237,7 +241,8 @@ static int old_line(struct chread_why *why, const char *version)
                       "the server is ClickHouse %s; lines before 24.3 are not supported", version);
 }
 
-/* A server that does not know one of the settings is asked for its version alone, to be named. */
+/* A server that does not know one of the settings, or proves no answer, is asked for its version alone, to be named: an
+ * old one gives neither query id nor summary, and nothing but its refusal hangs on what it says here. */
 static int name_old_line(struct chread *c, struct chread_why *why)
 {
     static const struct http_setting bare[] = {{"readonly", "2"}, {NULL, NULL}};
@@ -246,8 +251,9 @@ static int name_old_line(struct chread *c, struct chread_why *why)
     struct texts t = TEXTS_INIT;
     bool tested;
     int status = -1;
-    if (http_text(c->http, "SELECT version() FORMAT RowBinary", bare, 4096, &b, &a) == HTTP_DONE &&
-        split(&b, 1, &t) == 0 && t.n == 1 && !chread_line_supported(t.rows[0][0], &tested)) {
+    http_text(c->http, "SELECT version() FORMAT RowBinary", bare, HTTP_ASKED_WORDS.bytes, &b, &a);
+    if ((a.outcome == HTTP_DONE || a.unproven) && split(&b, 1, 1, &t) == 0 && t.n == 1 &&
+        !chread_line_supported(t.rows[0][0], &tested)) {
         struct buf shown = BUF_INIT;
         msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
         status = old_line(why, buf_str(&shown));
@@ -265,15 +271,15 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     bool tested;
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
-    if (c->http == NULL) {
+    if (!c->http) {
         struct cause cause = code_of_err(&err, CODE_USAGE);
         chread_say(why, STATUS_UNAVAILABLE, &cause, "%s", err.text);
         why->refused = err.kind == ERR_REFUSED;
         return -1;
     }
     add_always(c);
-    int status = session_texts(c, "SELECT version()", 1, &t, "connecting", why);
-    if (status != 0 && c->code == 115)
+    int status = session_texts(c, "SELECT version()", 1, HTTP_ASKED_WORDS, &t, "connecting", why);
+    if (status != 0 && (c->code == 115 || c->unproven))
         status = name_old_line(c, why);
     else if (status == 0 && t.n != 1)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),

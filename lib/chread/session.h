@@ -14,9 +14,10 @@ struct texts {
 };
 #define TEXTS_INIT ((struct texts){ARENA_INIT, NULL, 0, 0, false})
 
-/* Run a SELECT of `columns` String columns (its text without FORMAT), whole and proven. what names it in the reason. */
-int session_texts(struct chread *c, const char *sql, size_t columns, struct texts *t, const char *what,
-                  struct chread_why *why);
+/* Run a SELECT of `columns` String columns (its text without FORMAT), whole and proven, and no more than was asked.
+ * what names it in the reason. */
+int session_texts(struct chread *c, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+                  const char *what, struct chread_why *why);
 void texts_free(struct texts *t);
 
 /* The settings as http takes them, with max_result_rows as given; NULL-terminated, valid until the next call. */

@@ -25,9 +25,10 @@ struct look {
     bool first_new, moved;
 };
 
-static int ask(struct look *l, const char *sql, size_t columns, struct texts *t, const char *what)
+static int ask(struct look *l, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
+               const char *what)
 {
-    int status = session_texts(l->c, sql, columns, t, what, l->why);
+    int status = session_texts(l->c, sql, columns, asked, t, what, l->why);
     if (l->statements++ == 0)
         l->first_new = t->new_connection;
     else if (t->new_connection)
@@ -42,7 +43,7 @@ static int read_server(struct look *l, struct chread_table *t)
     int status = ask(
         l,
         "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))",
-        5, &x, "reading the server's identity");
+        5, HTTP_ASKED_WORDS, &x, "reading the server's identity");
     if (status == 0 && x.n != 1)
         status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN), "the server gave no identity");
     if (status == 0) {
@@ -73,7 +74,7 @@ static int read_table(struct look *l, struct chread_table *t)
         &sql,
         "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
     where_table(&sql, l->expect, "name");
-    int status = ask(l, buf_str(&sql), 6, &x, "reading system.tables");
+    int status = ask(l, buf_str(&sql), 6, HTTP_ASKED_ROW, &x, "reading system.tables");
     if (status == 0 && x.n != 1) {
         struct buf name = BUF_INIT;
         http_quote_ident(&name, l->expect->database, strlen(l->expect->database));
@@ -102,7 +103,7 @@ static int read_columns(struct look *l, struct chread_table *t)
     buf_adds(&sql, "SELECT name, type, toString(default_kind) FROM system.columns");
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY position");
-    int status = ask(l, buf_str(&sql), 3, &x, "reading system.columns");
+    int status = ask(l, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.columns");
     if (status == 0) {
         t->columns = xcalloc(x.n, sizeof *t->columns);
         t->n_columns = x.n;
@@ -123,7 +124,7 @@ static int read_mutations(struct look *l, struct chread_table *t)
         "SELECT mutation_id, command, toString(toUnixTimestamp(create_time)), toString(is_done) FROM system.mutations");
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY create_time, mutation_id");
-    int status = ask(l, buf_str(&sql), 4, &x, "reading system.mutations");
+    int status = ask(l, buf_str(&sql), 4, HTTP_ASKED_LIST, &x, "reading system.mutations");
     if (status == 0) {
         t->mutations = xcalloc(x.n, sizeof *t->mutations);
         t->n_mutations = x.n;
@@ -141,7 +142,7 @@ static void read_window(struct look *l, struct chread_table *t)
 {
     static const char name[] = "non_replicated_deduplication_window";
     const char *in = strstr(t->engine_full, name);
-    if (in != NULL) {
+    if (in) {
         in += sizeof name - 1;
         in += strspn(in, " =");
         t->dedup_window = xstrndup(in, strspn(in, "0123456789"));
@@ -152,7 +153,8 @@ static void read_window(struct look *l, struct chread_table *t)
     struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
     struct buf sql = BUF_INIT;
     buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", name);
-    bool got = ask(&aside, buf_str(&sql), 1, &x, "reading system.merge_tree_settings") == 0 && x.n == 1;
+    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
+               x.n == 1;
     t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
     l->moved = l->moved || aside.moved;
     texts_free(&x);
@@ -165,7 +167,7 @@ static void fill_texts(struct chread_table *t)
                           &t->table_uuid,    &t->engine,         &t->engine_full, &t->create_table_query,
                           &t->partition_key, &t->sorting_key,    &t->dedup_window};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (*all[i] == NULL)
+        if (!*all[i])
             *all[i] = xstrdup("");
 }
 
@@ -185,11 +187,11 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
     l->moved = false;
     if (read_server(l, t) != 0)
         return -1;
-    if (hold && e->server_uuid != NULL && strcmp(t->server_uuid, e->server_uuid) != 0)
+    if (hold && e->server_uuid && strcmp(t->server_uuid, e->server_uuid) != 0)
         return refuse(l->why, "server's UUID", t->server_uuid, e->server_uuid);
     if (read_table(l, t) != 0)
         return -1;
-    if (hold && e->table_uuid != NULL && strcmp(t->table_uuid, e->table_uuid) != 0)
+    if (hold && e->table_uuid && strcmp(t->table_uuid, e->table_uuid) != 0)
         return refuse(l->why, "table's UUID", t->table_uuid, e->table_uuid);
     if (read_columns(l, t) != 0 || read_mutations(l, t) != 0)
         return -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chwrite: rows of a job to a ClickHouse table. Values to RowBinary with range
- * checks, the table's column plan, synchronous INSERTs under tokens of their
- * own, retries, and the ledger of what was acknowledged.
+ * chwrite: rows to a ClickHouse table. Values to RowBinary with range checks,
+ * the table's column plan, synchronous INSERTs under tokens that the caller
+ * gives them, retries, and what became of each.
  *
  * Nothing is rounded, clamped, wrapped or defaulted on the way: what a column
  * cannot hold exactly is an error that names the row, the column and the value.
@@ -13,7 +13,7 @@
 #define OWED_CHWRITE_H
 
 #include "base/base.h"
-#include "evidence/interval.h"
+#include "evidence/destination.h"
 #include "http/http.h"
 #include "json/json.h"
 #include "types/types.h"
@@ -57,27 +57,14 @@ struct chwrite_window {
     bool tested;                /* plain MergeTree on a line on which resends under a token were tested */
 };
 
-/* What a resend can have done: deduplicated only where every condition of the window holds. first_sent is window->sent
- * as it was before the first attempt; blocks are the INSERT's own (never too few); same_server: the resend met the
- * server, version and endpoint of the first attempt. */
-enum resend chwrite_resend(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks, bool same_server);
+/* Whether a resend under its token is dropped where the first attempt landed: every condition of the window holds.
+ * first_sent is window->sent as it was before the first attempt; blocks are the INSERT's own (never too few). */
+bool chwrite_window_holds(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks);
 
 /* True for a server version on whose line resends under a token were tested. */
 bool chwrite_line_tested(const char *version);
 
-struct chwrite_batch {
-    uint64_t after, first; /* the barrier before the interval (0: the run's start), and the first row's index in it */
-    uint64_t rows;
-    const struct buf *body;
-    const char *range; /* what it was made of, such as "orders/0/4711../4720" */
-};
-
-/* The token of an INSERT: a function of who sends it, its place and its bytes, never the same for other rows. out is
- * reset first. */
-void chwrite_token(const char *job, const char *operator_id, uint64_t subtask, const char *attempt, uint64_t sequence,
-                   const struct chwrite_batch *b, struct buf *out);
-
-/* ---- the sink ---- */
+/* ---- writing ---- */
 
 struct chwrite_options {
     struct http_options http;
@@ -85,10 +72,8 @@ struct chwrite_options {
     const struct chwrite_from *from;
     size_t n_from;
     const char *const *with; /* DEFAULT columns that are written all the same, or NULL */
-    const char *job, *operator_id, *attempt;
-    uint64_t subtask;
-    uint64_t retry_ms; /* give up on an INSERT after this long; 0: CHWRITE_RETRY_MS */
-    uint64_t max_rows; /* of one INSERT: it is one block of the server, never cut */
+    uint64_t retry_ms;       /* give up on an INSERT after this long; 0: CHWRITE_RETRY_MS */
+    uint64_t max_rows;       /* of one INSERT: it is one block of the server, never cut */
 };
 #define CHWRITE_RETRY_MS 120000
 #define CHWRITE_MAX_ROWS 1000000
@@ -97,27 +82,42 @@ struct chwrite;
 
 /* Connect and look at the table: identity, form, columns, window, and that an INSERT of ours is synchronous whatever
  * the user's profile says. ERR_REFUSED for a table or a profile that cannot be written so, by name; else ERR_TROUBLE.
- * The options' strings must outlive the sink. */
+ * The options' strings must outlive the writer. */
 struct chwrite *chwrite_open(const struct chwrite_options *o, struct err *err);
 void chwrite_close(struct chwrite *w); /* drops a batch that was not sent; NULL is fine */
 const struct columns *chwrite_columns(const struct chwrite *w);
 /* As found last; lives until the next call that talks to the server. */
 const struct destination *chwrite_destination(const struct chwrite *w);
 
-/* Add one row to the batch. at is where the row comes from, topic/partition/offset (NULL: nowhere, errors then name
- * `where`). -1 as chwrite_row. */
-int chwrite_add(struct chwrite *w, const struct json *values, const char *at, const char *where, struct err *err);
+/* Add one row to the batch. where is where it comes from, such as topic/partition/offset, for errors. -1 as
+ * chwrite_row.
+ */
+int chwrite_add(struct chwrite *w, const struct json *values, const char *where, struct err *err);
 uint64_t chwrite_rows(const struct chwrite *w); /* of the batch */
 size_t chwrite_bytes(const struct chwrite *w);
+const struct buf *chwrite_body(const struct chwrite *w); /* what the batch is sent as; lives until the next row */
 
-/* Send the batch as one INSERT and wait until it is acknowledged, resending under its token what is in doubt. Fills e,
- * its token in arena a; the batch is then empty. -1: not acknowledged, and it may or may not have been executed; the
- * job must stop. Must not be called without a row. */
-int chwrite_send(struct chwrite *w, uint64_t after, uint64_t first, struct arena *a, struct ledger_entry *e,
-                 struct err *err);
+/* What became of a batch that was sent. An attempt in doubt may have been executed, whole or in part. */
+struct chwrite_sent {
+    const char *token; /* under which it was acknowledged; lives until the next batch is sent. NULL: none was given */
+    uint64_t rows, blocks;
+    uint64_t attempts, tokens;
+    uint64_t cut;      /* attempts in doubt that no answer came to, or none that proved to be the server's */
+    uint64_t errors;   /* attempts in doubt that were answered with an error */
+    bool restarted;    /* the server was started after an attempt in doubt had begun */
+    bool same_server;  /* nothing says that an attempt met another server, or version of it, than the first */
+    bool deduplicated; /* what is in doubt lies in one run of the server, which drops the resend of what it has */
+};
 
-/* Read the destination again, as a barrier passes. -1 where it is another server or table, or its columns are not those
- * of the plan (ERR_REFUSED), or it cannot be read. */
+/* Send the batch as one INSERT under that deduplication token (NULL: none, and the server is told to keep equal
+ * batches) and wait until it is acknowledged, sending again byte for byte what is in doubt. A token settles a doubt
+ * only within one run of the server: after an error that may have come late, or once the server was started anew, the
+ * resend goes under a fresh one, the token with `.2`, `.3`, … behind it, and may land twice. The batch is then empty.
+ * -1: not acknowledged, and it may or may not have been executed. Must not be called without a row. */
+int chwrite_send(struct chwrite *w, const char *token, struct chwrite_sent *sent, struct err *err);
+
+/* Read the destination again, as its identity is to be known at this point. -1 where it is another server or table, or
+ * its columns are not those of the plan (ERR_REFUSED), or it cannot be read. */
 int chwrite_look(struct chwrite *w, struct err *err);
 
 #endif

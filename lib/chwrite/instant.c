@@ -13,9 +13,8 @@ static int digits(const char *p, int count)
     int v = 0;
 
     for (int i = 0; i < count; i++) {
-        if (p[i] < '0' || p[i] > '9') {
+        if (p[i] < '0' || p[i] > '9')
             return -1;
-        }
         v = v * 10 + (p[i] - '0');
     }
     return v;
@@ -50,12 +49,10 @@ static const char *read_zone(const char *p, size_t n, int64_t *east)
     int h, m;
 
     *east = 0;
-    if (n == 1 && (*p == 'Z' || *p == 'z')) {
+    if (n == 1 && (*p == 'Z' || *p == 'z'))
         return NULL;
-    }
-    if (n == 0) {
+    if (n == 0)
         return "a time without a zone";
-    }
     if (n != 6 || (*p != '+' && *p != '-') || p[3] != ':' || (h = digits(p + 1, 2)) < 0 || h > 23 ||
         (m = digits(p + 4, 2)) < 0 || m > 59) {
         return "not an ISO 8601 instant";
@@ -70,13 +67,11 @@ static bool read_fraction(const char *p, size_t n, size_t *at, struct instant *o
     size_t start = ++*at;
 
     out->fraction = p + start;
-    while (*at < n && p[*at] >= '0' && p[*at] <= '9') {
+    while (*at < n && p[*at] >= '0' && p[*at] <= '9')
         ++*at;
-    }
     out->fraction_len = *at - start;
-    while (out->fraction_len > 0 && out->fraction[out->fraction_len - 1] == '0') {
+    while (out->fraction_len > 0 && out->fraction[out->fraction_len - 1] == '0')
         out->fraction_len--;
-    }
     return *at > start;
 }
 
@@ -94,13 +89,11 @@ static const char *read_time(const char *p, size_t n, struct instant *out)
         s = digits(p + 7, 2);
         at = 9;
         well = s >= 0 && s < 60;
-        if (well && n > at && p[at] == '.') {
+        if (well && n > at && p[at] == '.')
             well = read_fraction(p, n, &at, out);
-        }
     }
-    if (!well) {
+    if (!well)
         return "not an ISO 8601 instant";
-    }
     why = read_zone(p + at, n - at, &east);
     out->has_time = true;
     out->seconds += h * 3600 + m * 60 + s - east;
@@ -112,15 +105,13 @@ const char *instant_read(const char *p, size_t n, struct instant *out)
     int year, month, day;
 
     *out = (struct instant){0, NULL, 0, false};
-    if (n < 10 || p[4] != '-' || p[7] != '-') {
+    if (n < 10 || p[4] != '-' || p[7] != '-')
         return "not an ISO 8601 instant";
-    }
     year = digits(p, 4);
     month = digits(p + 5, 2);
     day = digits(p + 8, 2);
-    if (!is_date(year, month, day)) {
+    if (!is_date(year, month, day))
         return "not a date of the calendar";
-    }
     out->seconds = days_of(year, month, day) * 86400;
     return n == 10 ? NULL : read_time(p + 10, n - 10, out);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of chwrite share: exact decimals in 256 bits and instants. Not for other modules. */
+/* What the files of chwrite share: exact decimals in 256 bits, instants, and the destination as it was looked at. Not
+ * for other modules. */
 #ifndef OWED_CHWRITE_INTERNAL_H
 #define OWED_CHWRITE_INTERNAL_H
 
 #include "base/base.h"
+#include "chwrite/blocks.h"
+#include "chwrite/chwrite.h"
 #include "json/json.h"
 #include "types/types.h"
 
@@ -52,8 +55,69 @@ struct instant {
  */
 const char *instant_read(const char *p, size_t n, struct instant *out);
 
+/* What the sink knows of one kind of type. */
+struct kind {
+    /* Append a value that is not null as RowBinary. NULL, or a static text saying why not. */
+    const char *(*put)(const struct column *c, const struct json *v, struct buf *out);
+    bool is_signed;      /* an integer, or a time by its ticks */
+    bool days;           /* a time that is stored as days */
+    int64_t first, last; /* then: the range of the days */
+};
+
+const struct kind *sink_kind(const struct type *t);
+
 /* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */
 int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
                       size_t *ends, struct err *err);
+
+/* ---- the destination, and what is sent to it ---- */
+
+#define SINK_SETTINGS 16
+#define SINK_BACKOFF_FIRST_MS 50
+#define SINK_BACKOFF_MOST_MS 5000
+
+/* One look at the destination. Strings live in the arena. */
+struct look {
+    struct arena arena;
+    struct destination destination;
+    struct chwrite_found *found;
+    size_t n_found;
+    uint64_t window;            /* of this table, or the server's default */
+    uint64_t entries_per_block; /* 0: not known */
+    const char *hashing;        /* the server's name for how it keeps blocks in mind, "" where it has none */
+    int64_t uptime_ms;          /* the server had been up for at least so long, */
+    int64_t seen_ms;            /* at this time of the monotonic clock, or before it */
+    uint64_t block_number;      /* greatest of the table's parts so far */
+    bool has_block_number;
+};
+
+struct chwrite {
+    struct chwrite_options o;
+    struct http *http;
+    struct look look; /* the last one */
+    struct columns columns;
+    struct chwrite_window window;
+    uint64_t mark; /* block_number as of the last look that the caller or the open made */
+    bool has_mark;
+    struct blocks blocks;
+    struct buf body, statement, token;
+    size_t header; /* bytes of body before the first row */
+    size_t *ends;
+    uint64_t rows;
+    char max_rows[24];
+    struct http_setting settings[SINK_SETTINGS];
+    size_t n_settings;
+};
+
+/* As chwrite_look, once, and without forgetting how much was written since the last one. */
+int sink_look(struct chwrite *w, struct err *err);
+/* Read the table's identity, form and columns. ERR_REFUSED where trying again would not help. */
+int look_read(struct http *http, const struct chwrite_options *o, struct look *out, struct err *err);
+void look_free(struct look *l);
+/* NULL where b is the same server and table as a, else what is another. */
+const char *look_differs(const struct look *a, const struct look *b);
+/* Prove on this connection that the settings (ending in a NULL name) take effect whatever the profile says, and keep
+ * only those that the server knows; the first `needed` it must know. ERR_REFUSED naming the setting that does not. */
+int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err);
 
 #endif

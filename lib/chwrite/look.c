@@ -6,48 +6,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chwrite/sink.h"
+#include "chwrite/internal.h"
 
-#define ANSWER_MAX ((size_t)16 << 20)
+/* A query whose answer is rows of JSONEachRow, and the most that it may be. */
+struct question {
+    const char *sql, *what; /* what: its name in errors */
+    const struct http_setting *settings;
+    struct http_asked asked;
+};
 
-/* Run a query in JSONEachRow and give each line of the answer as a tree. */
-static int rows_of(struct http *http, const char *sql, const struct http_setting *settings, struct arena *a,
-                   struct json ***rows, size_t *n, const char *what, struct err *err)
+struct rows {
+    struct json **at;
+    size_t n;
+};
+
+/* Each line of p[0..n) as a tree: whole lines, as many as the server counted and no more than were asked for. */
+static int take_rows(const struct question *q, const char *p, size_t n, uint64_t counted, struct arena *a,
+                     struct rows *rows, struct err *err)
 {
-    struct buf text = BUF_INIT;
-    struct http_answer answer;
-    const char *copy;
-    size_t len, lines = 0;
+    size_t lines = 0;
 
-    if (http_text(http, sql, settings, ANSWER_MAX, &text, &answer) != HTTP_DONE) {
-        buf_free(&text);
-        http_err(&answer, what, err);
-        if (answer.code == 452) { /* a setting that the profile does not let change */
-            err->kind = ERR_REFUSED;
-        } else if (answer.code == 46 || answer.code == 47) { /* a function or a column that is not there */
-            err->kind = ERR_REFUSED;
-            err_prefix(err, "the server is of a line that is not supported");
-        }
-        return -1;
+    for (size_t i = 0; i < n; i++) {
+        lines += p[i] == '\n';
     }
-    len = text.len;
-    copy = arena_strndup(a, text.p != NULL ? text.p : "", len);
-    buf_free(&text);
-    for (size_t i = 0; i < len; i++) {
-        lines += copy[i] == '\n';
+    if ((n > 0 && p[n - 1] != '\n') || lines != counted || lines > q->asked.rows) {
+        return err_set(err, ERR_TROUBLE,
+                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %llu rows, and %llu were "
+                       "asked for at most",
+                       q->what, n, lines, (unsigned long long)counted, (unsigned long long)q->asked.rows);
     }
-    *rows = arena_alloc(a, (lines + 1) * sizeof **rows);
-    *n = 0;
-    for (const char *nl; (nl = memchr(copy, '\n', len)) != NULL; (*n)++) {
-        (*rows)[*n] = json_parse_named(copy, (size_t)(nl - copy), a, what, err);
-        if ((*rows)[*n] == NULL) {
+    *rows = (struct rows){arena_alloc(a, (lines + 1) * sizeof *rows->at), 0};
+    for (const char *nl; (nl = n > 0 ? memchr(p, '\n', n) : NULL) != NULL; rows->n++) {
+        rows->at[rows->n] = json_parse_named(p, (size_t)(nl - p), a, q->what, err);
+        if (rows->at[rows->n] == NULL) {
             err->kind = ERR_TROUBLE;
             return -1;
         }
-        len -= (size_t)(nl + 1 - copy);
-        copy = nl + 1;
+        n -= (size_t)(nl + 1 - p);
+        p = nl + 1;
     }
     return 0;
+}
+
+/* A server that lacks what every supported line has is named by its version. An old one proves none of its answers, and
+ * nothing but its refusal hangs on what it says here. */
+static void name_old_line(struct http *http, struct err *err)
+{
+    struct buf version = BUF_INIT, shown = BUF_INIT;
+    struct http_answer a;
+
+    http_text(http, "SELECT version() FORMAT TabSeparatedRaw", NULL, 64, &version, &a);
+    if ((a.outcome == HTTP_DONE || a.unproven) && version.len > 1) {
+        msg_mask(&shown, version.p, version.len - 1); /* without its line's end */
+        err_prefix(err, "the server is ClickHouse %s, of a line that is not supported", buf_str(&shown));
+    } else {
+        err_prefix(err, "the server is of a line that is not supported");
+    }
+    err->kind = ERR_REFUSED;
+    buf_free(&version);
+    buf_free(&shown);
+}
+
+static int no_rows(struct http *http, const struct question *q, const struct http_answer *answer, struct err *err)
+{
+    if (answer->outcome == HTTP_ABORTED) {
+        return err_set(err, ERR_TROUBLE, "%s: the answer is larger than %zu bytes", q->what, q->asked.bytes);
+    }
+    http_err(answer, q->what, err);
+    if (answer->code == 452) { /* a setting that the profile does not let change */
+        err->kind = ERR_REFUSED;
+    } else if (answer->code == 46 || answer->code == 47) { /* a function or a column that is not there */
+        name_old_line(http, err);
+    }
+    return -1;
+}
+
+static int rows_of(struct http *http, const struct question *q, struct arena *a, struct rows *rows, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct http_answer answer;
+    int rc;
+
+    if (http_text(http, q->sql, q->settings, q->asked.bytes, &text, &answer) != HTTP_DONE) {
+        rc = no_rows(http, q, &answer, err);
+    } else {
+        const char *copy = arena_strndup(a, text.p != NULL ? text.p : "", text.len);
+        rc = take_rows(q, copy, text.len, answer.result_rows, a, rows, err);
+    }
+    buf_free(&text);
+    return rc;
 }
 
 static void where_table(struct buf *sql, const struct chwrite_options *o, const char *table_column)
@@ -62,8 +109,10 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
 {
     struct destination *d = &l->destination;
     struct buf sql = BUF_INIT;
-    struct json **rows;
-    size_t n;
+    struct question q = {.what = "the table's identity", .asked = HTTP_ASKED_ROW};
+    struct rows rows;
+    const char *uptime = "";
+    uint64_t seconds;
     int rc;
     const struct {
         const char *name, **to;
@@ -74,21 +123,29 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
              {"engine", &d->engine},
              {"engine_full", &d->engine_full},
              {"create_table_query", &d->create_table_query},
-             {"partition_key", &d->partition_key}};
+             {"partition_key", &d->partition_key},
+             {"uptime", &uptime}};
 
     buf_adds(&sql,
              "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
-             "toString(uuid) AS table_uuid, engine, engine_full, create_table_query, partition_key FROM system.tables");
+             "toString(uptime()) AS uptime, toString(uuid) AS table_uuid, engine, engine_full, create_table_query, "
+             "partition_key FROM system.tables");
     where_table(&sql, o, "name");
     buf_adds(&sql, " FORMAT JSONEachRow");
-    rc = rows_of(http, buf_str(&sql), NULL, &l->arena, &rows, &n, "the table's identity", err);
+    q.sql = buf_str(&sql);
+    rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
-    if (rc == 0 && n != 1) {
+    if (rc == 0 && rows.n != 1) {
         return err_set(err, ERR_REFUSED, "no table %s.%s that this user may see", o->database, o->table);
     }
     for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++) {
-        rc = json_need_str(rows[0], f[i].name, &l->arena, f[i].to, "the table's identity", err);
+        rc = json_need_str(rows.at[0], f[i].name, &l->arena, f[i].to, q.what, err);
     }
+    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000)) {
+        return err_set(err, ERR_TROUBLE, "%s: the server's uptime is '%.20s'", q.what, uptime);
+    }
+    l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
+    l->seen_ms = time_mono_ms();
     d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
     d->database = o->database;
     d->table = o->table;
@@ -98,23 +155,26 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
 static int read_columns(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
 {
     struct buf sql = BUF_INIT;
-    struct json **rows;
+    struct question q = {.what = "the table's columns", .asked = HTTP_ASKED_LIST};
+    struct rows rows;
     int rc;
 
     buf_adds(&sql, "SELECT name, type, default_kind FROM system.columns");
     where_table(&sql, o, "table");
     buf_adds(&sql, " ORDER BY position FORMAT JSONEachRow");
-    rc = rows_of(http, buf_str(&sql), NULL, &l->arena, &rows, &l->n_found, "the table's columns", err);
+    q.sql = buf_str(&sql);
+    rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
     if (rc != 0) {
         return -1;
     }
+    l->n_found = rows.n;
     l->found = arena_zalloc(&l->arena, (l->n_found + 1) * sizeof *l->found);
     for (size_t i = 0; i < l->n_found; i++) {
         struct chwrite_found *f = &l->found[i];
-        if (json_need_str(rows[i], "name", &l->arena, &f->name, "a column", err) != 0 ||
-            json_need_str(rows[i], "type", &l->arena, &f->type, "a column", err) != 0 ||
-            json_need_str(rows[i], "default_kind", &l->arena, &f->kind, "a column", err) != 0) {
+        if (json_need_str(rows.at[i], "name", &l->arena, &f->name, "a column", err) != 0 ||
+            json_need_str(rows.at[i], "type", &l->arena, &f->type, "a column", err) != 0 ||
+            json_need_str(rows.at[i], "default_kind", &l->arena, &f->kind, "a column", err) != 0) {
             return -1;
         }
     }
@@ -125,14 +185,14 @@ static int read_columns(struct http *http, const struct chwrite_options *o, stru
  */
 static int read_text(struct http *http, const char *sql, struct look *l, const char **out, struct err *err)
 {
-    struct json **rows;
+    struct question q = {.sql = sql, .what = "the server's settings", .asked = HTTP_ASKED_WORDS};
     struct err failure = ERR_INIT;
-    size_t n = 0;
+    struct rows rows;
 
-    if (rows_of(http, sql, NULL, &l->arena, &rows, &n, "the server's settings", &failure) != 0) {
+    if (rows_of(http, &q, &l->arena, &rows, &failure) != 0) {
         return failure.kind == ERR_TIMEOUT ? (*err = failure, -1) : 0;
     }
-    return n == 0 ? 0 : json_need_str(rows[0], "v", &l->arena, out, "the server's settings", err);
+    return rows.n == 0 ? 0 : json_need_str(rows.at[0], "v", &l->arena, out, q.what, err);
 }
 
 /* What the table's own SETTINGS say of the window, or NULL. */
@@ -221,20 +281,21 @@ const char *look_differs(const struct look *a, const struct look *b)
 
 /* ---- settings ---- */
 
-static const struct json *row_named(struct json **rows, size_t n, const char *name)
+static const struct json *row_named(const struct rows *rows, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (json_is(json_get(rows[i], "name"), name)) {
-            return json_get(rows[i], "value");
+    for (size_t i = 0; i < rows->n; i++) {
+        if (json_is(json_get(rows->at[i], "name"), name)) {
+            return json_get(rows->at[i], "value");
         }
     }
     return NULL;
 }
 
 static int read_settings(struct http *http, const struct http_setting *names, const struct http_setting *sent,
-                         struct arena *a, struct json ***rows, size_t *n, struct err *err)
+                         struct arena *a, struct rows *rows, struct err *err)
 {
     struct buf sql = BUF_INIT;
+    struct question q = {.what = "the settings of an INSERT", .settings = sent, .asked = HTTP_ASKED_LIST};
     int rc;
 
     buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name IN (");
@@ -243,7 +304,8 @@ static int read_settings(struct http *http, const struct http_setting *names, co
         http_quote_string(&sql, names[i].name, strlen(names[i].name));
     }
     buf_adds(&sql, ") FORMAT JSONEachRow");
-    rc = rows_of(http, buf_str(&sql), sent, a, rows, n, "the settings of an INSERT", err);
+    q.sql = buf_str(&sql);
+    rc = rows_of(http, &q, a, rows, err);
     buf_free(&sql);
     return rc;
 }
@@ -251,12 +313,12 @@ static int read_settings(struct http *http, const struct http_setting *names, co
 int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err)
 {
     struct arena a = ARENA_INIT;
-    struct json **rows;
-    size_t found, kept = 0;
-    int rc = read_settings(http, settings, NULL, &a, &rows, &found, err);
+    struct rows rows;
+    size_t kept = 0;
+    int rc = read_settings(http, settings, NULL, &a, &rows, err);
 
     for (size_t i = 0; rc == 0 && i < *n; i++) {
-        if (row_named(rows, found, settings[i].name) != NULL) {
+        if (row_named(&rows, settings[i].name) != NULL) {
             settings[kept++] = settings[i];
         } else if (i < needed) {
             rc = err_set(err, ERR_REFUSED, "the server does not show the setting %s to this user", settings[i].name);
@@ -265,10 +327,10 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
     if (rc == 0) {
         *n = kept;
         settings[kept] = (struct http_setting){NULL, NULL};
-        rc = read_settings(http, settings, settings, &a, &rows, &found, err);
+        rc = read_settings(http, settings, settings, &a, &rows, err);
     }
     for (size_t i = 0; rc == 0 && i < kept; i++) {
-        const struct json *v = row_named(rows, found, settings[i].name);
+        const struct json *v = row_named(&rows, settings[i].name);
         if (!json_is(v, settings[i].value)) {
             rc = err_set(err, ERR_REFUSED, "the server does not take %s=%s from this user", settings[i].name,
                          settings[i].value);

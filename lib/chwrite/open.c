@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chwrite: opening a sink, its batch, and looking at the destination again. */
+/* chwrite: opening a table, the batch, and looking at the destination again. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chwrite/internal.h"
-#include "chwrite/sink.h"
 
 /* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to
  * say. */
@@ -79,9 +78,6 @@ static int prove_settings(struct chwrite *w, struct err *err)
     if (look_settings(w->http, w->settings, &w->n_settings, WANTED_EVERYWHERE, err) != 0) {
         return -1;
     }
-    w->settings[w->n_settings++] = (struct http_setting){"wait_end_of_query", "1"};
-    w->settings[w->n_settings++] = (struct http_setting){"insert_deduplication_token", w->token};
-    w->settings[w->n_settings] = (struct http_setting){NULL, NULL};
     return 0;
 }
 
@@ -180,10 +176,9 @@ void chwrite_close(struct chwrite *w)
     look_free(&w->look);
     columns_free(&w->columns);
     blocks_free(&w->blocks);
-    range_free(&w->range);
     buf_free(&w->body);
     buf_free(&w->statement);
-    buf_free(&w->scratch);
+    buf_free(&w->token);
     free(w->ends);
     free(w);
 }
@@ -198,18 +193,15 @@ const struct destination *chwrite_destination(const struct chwrite *w)
     return &w->look.destination;
 }
 
-int chwrite_add(struct chwrite *w, const struct json *values, const char *at, const char *where, struct err *err)
+int chwrite_add(struct chwrite *w, const struct json *values, const char *where, struct err *err)
 {
     size_t start = w->body.len, cell = w->blocks.column;
 
-    if (chwrite_row_cells(&w->columns, values, at != NULL ? at : where, &w->body, w->ends, err) != 0) {
+    if (chwrite_row_cells(&w->columns, values, where, &w->body, w->ends, err) != 0) {
         return -1;
     }
     start = cell == 0 ? start : w->ends[cell - 1];
     blocks_add(&w->blocks, &w->columns, &w->body, start, w->ends[cell] - start);
-    if (at != NULL) {
-        range_add(&w->range, at);
-    }
     w->rows++;
     return 0;
 }
@@ -222,6 +214,11 @@ uint64_t chwrite_rows(const struct chwrite *w)
 size_t chwrite_bytes(const struct chwrite *w)
 {
     return w->body.len - w->header;
+}
+
+const struct buf *chwrite_body(const struct chwrite *w)
+{
+    return &w->body;
 }
 
 int sink_look(struct chwrite *w, struct err *err)
@@ -246,7 +243,7 @@ int sink_look(struct chwrite *w, struct err *err)
     if (!same_columns(&w->columns, &cols)) {
         columns_free(&cols);
         look_free(&l);
-        return err_set(err, ERR_REFUSED, "%s.%s was altered: its columns are not those that this job began with",
+        return err_set(err, ERR_REFUSED, "%s.%s was altered: its columns are not those that this run began with",
                        w->o.database, w->o.table);
     }
     columns_free(&cols);

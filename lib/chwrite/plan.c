@@ -10,35 +10,29 @@
 
 static bool is_named(const char *const *names, const char *name)
 {
-    for (; names != NULL && *names != NULL; names++) {
-        if (strcmp(*names, name) == 0) {
+    for (; names && *names; names++)
+        if (strcmp(*names, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 static const struct chwrite_found *find(const struct chwrite_found *found, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(found[i].name, name) == 0) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(found[i].name, name) == 0)
             return &found[i];
-        }
-    }
     return NULL;
 }
 
 /* The columns that are to be written although they have a default must be there, and be such columns. */
 static int check_with(const struct chwrite_found *found, size_t n, const char *const *with, struct err *err)
 {
-    for (; with != NULL && *with != NULL; with++) {
+    for (; with && *with; with++) {
         const struct chwrite_found *f = find(found, n, *with);
-        if (f == NULL) {
+        if (!f)
             return err_set(err, ERR_REFUSED, "column %s: not a column of the table", *with);
-        }
-        if (*f->kind != '\0' && strcmp(f->kind, "DEFAULT") != 0) {
+        if (*f->kind != '\0' && strcmp(f->kind, "DEFAULT") != 0)
             return err_set(err, ERR_REFUSED, "column %s: %s, which the server computes", *with, f->kind);
-        }
     }
     return 0;
 }
@@ -46,16 +40,14 @@ static int check_with(const struct chwrite_found *found, size_t n, const char *c
 static int set_unit(struct column *c, const struct chwrite_from *from, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(from[i].column, c->name) != 0) {
+        if (strcmp(from[i].column, c->name) != 0)
             continue;
-        }
         if (!type_is_time(&c->type)) {
             return err_set(err, ERR_REFUSED, "column %s (%s): a unit of time for a column that is no time", c->name,
                            c->type.name);
         }
-        if (c->from != FROM_NONE) {
+        if (c->from != FROM_NONE)
             return err_set(err, ERR_REFUSED, "column %s: a unit of time is given twice", c->name);
-        }
         c->from = from[i].unit;
     }
     if (type_is_time(&c->type) && c->from == FROM_NONE) {
@@ -70,15 +62,13 @@ static int add_column(const struct chwrite_found *f, const struct chwrite_from *
 {
     struct column *c = &out->at[out->n];
 
-    if (type_parse(f->type, strlen(f->type), &c->type, err) != 0) {
-        return err_prefix(err, "column %s", f->name);
-    }
-    if (!type_supported(&c->type)) {
-        return err_set(err, ERR_REFUSED, "column %s: type %s is not supported", f->name, c->type.name);
-    }
     c->name = xstrdup(f->name);
     c->name_len = strlen(f->name);
     out->n++;
+    if (type_parse(f->type, strlen(f->type), &c->type, err) != 0)
+        return err_prefix(err, "column %s", f->name);
+    if (!type_supported(&c->type))
+        return err_set(err, ERR_REFUSED, "column %s: type %s is not supported", f->name, c->type.name);
     return set_unit(c, from, n_from, err);
 }
 
@@ -86,7 +76,7 @@ static int add_column(const struct chwrite_found *f, const struct chwrite_from *
 static int check_units(const struct columns *cols, const struct chwrite_from *from, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        if (columns_find(cols, from[i].column, strlen(from[i].column), NULL) == NULL) {
+        if (!columns_find(cols, from[i].column, strlen(from[i].column), NULL)) {
             return err_set(err, ERR_REFUSED, "column %s: a unit of time for a column that is not written",
                            from[i].column);
         }
@@ -102,19 +92,14 @@ int chwrite_plan(const struct chwrite_found *found, size_t n, const struct chwri
     *out = (struct columns)COLUMNS_INIT;
     out->at = xcalloc(n + 1, sizeof *out->at);
     rc = check_with(found, n, with, err);
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        if (*found[i].kind == '\0' || is_named(with, found[i].name)) {
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (*found[i].kind == '\0' || is_named(with, found[i].name))
             rc = add_column(&found[i], from, n_from, out, err);
-        }
-    }
-    if (rc == 0 && out->n == 0) {
+    if (rc == 0 && out->n == 0)
         rc = err_set(err, ERR_REFUSED, "the table has no column to write");
-    }
-    if (rc == 0) {
+    if (rc == 0)
         rc = check_units(out, from, n_from, err);
-    }
-    if (rc != 0) {
+    if (rc != 0)
         columns_free(out);
-    }
     return rc;
 }

@@ -29,9 +29,8 @@ static const char *exact(const struct json *v, uint64_t times, int shift, struct
 {
     struct decimal d;
 
-    if (!read_number(v, &d)) {
+    if (!read_number(v, &d))
         return not_number;
-    }
     switch (decimal_scale(&d, times, shift, w)) {
     case DECIMAL_FIT: return NULL;
     case DECIMAL_INEXACT: return fraction_lost;
@@ -39,41 +38,38 @@ static const char *exact(const struct json *v, uint64_t times, int shift, struct
     }
 }
 
-static const char *put_int(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_int(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct wide w;
     const char *why = exact(v, 1, 0, &w);
 
-    if (why != NULL) {
+    if (why)
         return why == fraction_lost ? "not a whole number" : why;
-    }
-    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_INT)) {
+    if (!wide_in_bits(&w, t->bits, sink_kind(t)->is_signed))
         return out_of_range;
-    }
     wide_put(&w, t->bits / 8, out);
     return NULL;
 }
 
-static const char *put_decimal(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_decimal(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct wide w;
     const char *why = exact(v, 1, (int)t->scale, &w);
 
-    if (why != NULL) {
+    if (why)
         return why;
-    }
-    if (!wide_below_power(&w, t->precision)) {
+    if (!wide_below_power(&w, t->precision))
         return out_of_range;
-    }
     wide_put(&w, t->bits / 8, out);
     return NULL;
 }
 
 static void put_le(uint64_t v, unsigned bytes, struct buf *out)
 {
-    for (unsigned i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++)
         buf_addc(out, (char)(unsigned char)(v >> (i * 8)));
-    }
 }
 
 static void put_float_bits(const struct type *t, double v64, float v32, struct buf *out)
@@ -91,8 +87,9 @@ static void put_float_bits(const struct type *t, double v64, float v32, struct b
 }
 
 /* strtof and strtod round the decimal text once, to the nearest value of their own width. */
-static const char *put_float(const struct type *t, const struct json *v, struct buf *out)
+static const char *put_float(const struct column *c, const struct json *v, struct buf *out)
 {
+    const struct type *t = &c->type;
     struct decimal d;
     char small[64], *text = small;
     double v64 = 0;
@@ -104,30 +101,25 @@ static const char *put_float(const struct type *t, const struct json *v, struct 
         put_float_bits(t, v64, (float)v64, out);
         return NULL;
     }
-    if (!read_number(v, &d)) {
+    if (!read_number(v, &d))
         return not_number;
-    }
     if (v->len >= sizeof small) {
         text = xstrndup(v->str, v->len);
     } else {
         memcpy(small, v->str, v->len);
         small[v->len] = '\0';
     }
-    if (t->bits == 32) {
+    if (t->bits == 32)
         v32 = strtof(text, NULL);
-    } else {
+    else
         v64 = strtod(text, NULL);
-    }
-    if (text != small) {
+    if (text != small)
         free(text);
-    }
     none = v32 == 0 && v64 == 0;
-    if (none && d.digits_len > 0) {
+    if (none && d.digits_len > 0)
         return "too small: it would become zero";
-    }
-    if (isinf(v32) || isinf(v64)) {
+    if (isinf(v32) || isinf(v64))
         return out_of_range;
-    }
     put_float_bits(t, v64, v32, out);
     return NULL;
 }
@@ -141,29 +133,23 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
     char text[40];
     uint64_t ticks = 0;
 
-    if (v->type != JSON_STRING) {
+    if (v->type != JSON_STRING)
         return "not an ISO 8601 instant";
-    }
     why = instant_read(v->str, v->len, &at);
-    if (why != NULL) {
+    if (why)
         return why;
-    }
-    if (!at.has_time) {
+    if (!at.has_time)
         return "a date without a time and a zone";
-    }
-    if (at.fraction_len > scale) {
+    if (at.fraction_len > scale)
         return fraction_lost;
-    }
-    for (unsigned i = 0; i < scale; i++) {
+    for (unsigned i = 0; i < scale; i++)
         ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
-    }
-    snprintf(text, sizeof text, "%lld", (long long)at.seconds);
+    snprintf(text, sizeof text, "%" PRId64, at.seconds);
     whole.str = text;
     whole.len = strlen(text);
     why = exact(&whole, 1, (int)scale, w);
-    if (why == NULL) {
+    if (!why)
         wide_add(w, ticks);
-    }
     return why;
 }
 
@@ -188,12 +174,10 @@ static const char *put_datetime(const struct column *c, const struct json *v, st
     struct wide w;
     const char *why = ticks_of(c, v, t->scale, &w);
 
-    if (why != NULL) {
+    if (why)
         return why;
-    }
-    if (!wide_in_bits(&w, t->bits, t->kind == TYPE_DATETIME64)) {
+    if (!wide_in_bits(&w, t->bits, sink_kind(t)->is_signed))
         return out_of_range;
-    }
     wide_put(&w, t->bits / 8, out);
     return NULL;
 }
@@ -206,106 +190,105 @@ static const char *days_of_value(const struct column *c, const struct json *v, i
     const char *why;
     int64_t n;
 
-    if (c->from == FROM_ISO && v->type == JSON_STRING && instant_read(v->str, v->len, &at) == NULL && !at.has_time) {
+    if (c->from == FROM_ISO && v->type == JSON_STRING && !instant_read(v->str, v->len, &at) && !at.has_time) {
         *days = at.seconds / 86400;
         return NULL;
     }
     if (c->from == FROM_DAYS || c->from == FROM_TICKS) {
         why = exact(v, 1, 0, &w);
-        if (why != NULL) {
+        if (why)
             return why;
-        }
         return wide_i64(&w, days) ? NULL : out_of_range;
     }
     why = ticks_of(c, v, 0, &w);
-    if (why != NULL) {
+    if (why)
         return why;
-    }
-    if (!wide_i64(&w, &n)) {
+    if (!wide_i64(&w, &n))
         return out_of_range;
-    }
     *days = n / 86400;
     return n % 86400 == 0 ? NULL : "not a midnight in UTC";
 }
 
-/* Date32 runs from 1900-01-01 to 2299-12-31. */
-#define DATE32_FIRST (-25567)
-#define DATE32_LAST 120529
-
 static const char *put_date(const struct column *c, const struct json *v, struct buf *out)
 {
-    bool narrow = c->type.kind == TYPE_DATE;
+    const struct kind *k = sink_kind(&c->type);
     int64_t days;
     const char *why = days_of_value(c, v, &days);
 
-    if (why != NULL) {
+    if (why)
         return why;
-    }
-    if (days < (narrow ? 0 : DATE32_FIRST) || days > (narrow ? UINT16_MAX : DATE32_LAST)) {
+    if (days < k->first || days > k->last)
         return out_of_range;
-    }
-    put_le((uint64_t)days, narrow ? 2 : 4, out);
+    put_le((uint64_t)days, c->type.bits / 8, out);
     return NULL;
 }
 
-static const char *put_string(const struct json *v, struct buf *out)
+static const char *put_string(const struct column *c, const struct json *v, struct buf *out)
 {
+    (void)c;
     size_t n = v->len;
 
-    if (v->type != JSON_STRING) {
+    if (v->type != JSON_STRING)
         return "not a string";
-    }
-    for (; n >= 0x80; n >>= 7) {
+    for (; n >= 0x80; n >>= 7)
         buf_addc(out, (char)(unsigned char)(n | 0x80));
-    }
     buf_addc(out, (char)(unsigned char)n);
     buf_add(out, v->str, v->len);
     return NULL;
 }
 
-static const char *put_bool(const struct json *v, struct buf *out)
+static const char *put_bool(const struct column *c, const struct json *v, struct buf *out)
 {
-    if (v->type != JSON_TRUE && v->type != JSON_FALSE) {
+    (void)c;
+    if (v->type != JSON_TRUE && v->type != JSON_FALSE)
         return "not true or false";
-    }
     buf_addc(out, v->type == JSON_TRUE ? 1 : 0);
     return NULL;
 }
 
-static const char *put_plain(const struct column *c, const struct json *v, struct buf *out)
+/* ---- every kind ---- */
+
+static const char *put_none(const struct column *c, const struct json *v, struct buf *out)
 {
-    switch (c->type.kind) {
-    case TYPE_INT:
-    case TYPE_UINT: return put_int(&c->type, v, out);
-    case TYPE_FLOAT: return put_float(&c->type, v, out);
-    case TYPE_DECIMAL: return put_decimal(&c->type, v, out);
-    case TYPE_DATE:
-    case TYPE_DATE32: return put_date(c, v, out);
-    case TYPE_DATETIME:
-    case TYPE_DATETIME64: return put_datetime(c, v, out);
-    case TYPE_BOOL: return put_bool(v, out);
-    case TYPE_STRING: return put_string(v, out);
-    default: return "no conversion to the column's type";
-    }
+    (void)c, (void)v, (void)out;
+    return "no conversion to the column's type";
+}
+
+/* Date32 runs from 1900-01-01 to 2299-12-31. */
+static const struct kind kinds[] = {
+    [TYPE_INT] = {.put = put_int, .is_signed = true},
+    [TYPE_UINT] = {.put = put_int},
+    [TYPE_FLOAT] = {.put = put_float},
+    [TYPE_DECIMAL] = {.put = put_decimal},
+    [TYPE_DATE] = {.put = put_date, .days = true, .first = 0, .last = UINT16_MAX},
+    [TYPE_DATE32] = {.put = put_date, .is_signed = true, .days = true, .first = -25567, .last = 120529},
+    [TYPE_DATETIME] = {.put = put_datetime},
+    [TYPE_DATETIME64] = {.put = put_datetime, .is_signed = true},
+    [TYPE_BOOL] = {.put = put_bool},
+    [TYPE_STRING] = {.put = put_string},
+    [TYPE_OTHER] = {.put = put_none},
+};
+
+const struct kind *sink_kind(const struct type *t)
+{
+    return &kinds[t->kind];
 }
 
 int chwrite_value(const struct column *c, const struct json *v, struct buf *out, const char **why)
 {
     size_t before = out->len;
 
-    if (v == NULL || v->type == JSON_NULL) {
+    if (!v || v->type == JSON_NULL) {
         *why = "NULL in a column that is not Nullable";
-        if (!c->type.nullable) {
+        if (!c->type.nullable)
             return -1;
-        }
         buf_addc(out, 1);
         return 0;
     }
-    if (c->type.nullable) {
+    if (c->type.nullable)
         buf_addc(out, 0);
-    }
-    *why = put_plain(c, v, out);
-    if (*why != NULL) {
+    *why = sink_kind(&c->type)->put(c, v, out);
+    if (*why) {
         out->len = before;
         return -1;
     }
@@ -317,9 +300,8 @@ static const struct json *member(const struct json *values, const struct column 
 {
     for (size_t i = 0; i < values->len; i++) {
         const struct json_member *m = &values->u.members[(hint + i) % values->len];
-        if (m->name_len == c->name_len && memcmp(m->name, c->name, c->name_len) == 0) {
+        if (m->name_len == c->name_len && memcmp(m->name, c->name, c->name_len) == 0)
             return m->value;
-        }
     }
     return NULL;
 }
@@ -329,7 +311,7 @@ static int refuse_value(const struct column *c, const struct json *v, const char
     struct buf name = BUF_INIT, shown = BUF_INIT;
 
     msg_mask(&name, c->name, c->name_len);
-    if (v == NULL) {
+    if (!v) {
         buf_adds(&shown, "no value");
     } else {
         msg_mask(&shown, v->raw, v->raw_len < 120 ? v->raw_len : 120);
@@ -346,7 +328,7 @@ static int refuse_unknown(const struct columns *cols, const struct json *values,
 {
     for (size_t i = 0; i < values->len; i++) {
         const struct json_member *m = &values->u.members[i];
-        if (columns_find(cols, m->name, m->name_len, NULL) == NULL) {
+        if (!columns_find(cols, m->name, m->name_len, NULL)) {
             struct buf shown = BUF_INIT;
             msg_mask(&shown, m->name, m->name_len < 120 ? m->name_len : 120);
             err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
@@ -371,9 +353,8 @@ int chwrite_row_cells(const struct columns *cols, const struct json *values, con
             out->len = before;
             return refuse_value(c, v, at, why, err);
         }
-        if (ends != NULL) {
+        if (ends)
             ends[i] = out->len;
-        }
     }
     if (matched != values->len) {
         out->len = before;

@@ -22,19 +22,15 @@ static bool read_exponent(const char *p, const char *end, int64_t *out)
     bool minus = p < end && *p == '-';
     int64_t v = 0;
 
-    if (p < end && (*p == '-' || *p == '+')) {
+    if (p < end && (*p == '-' || *p == '+'))
         p++;
-    }
-    if (p == end) {
+    if (p == end)
         return false;
-    }
     for (; p < end; p++) {
-        if (!is_digit(*p)) {
+        if (!is_digit(*p))
             return false;
-        }
-        if (v < EXP_LIMIT) {
+        if (v < EXP_LIMIT)
             v = v * 10 + (*p - '0');
-        }
     }
     v = v > EXP_LIMIT ? EXP_LIMIT : v;
     *out = minus ? -v : v;
@@ -46,21 +42,17 @@ static bool scan_significand(const char *p, const char *end, const char **stop, 
 {
     const char *start = p;
 
-    while (p < end && is_digit(*p)) {
+    while (p < end && is_digit(*p))
         p++;
-    }
-    if (p == start) {
+    if (p == start)
         return false;
-    }
     *point = NULL;
     if (p < end && *p == '.') {
         *point = p++;
-        while (p < end && is_digit(*p)) {
+        while (p < end && is_digit(*p))
             p++;
-        }
-        if (p == *point + 1) {
+        if (p == *point + 1)
             return false;
-        }
     }
     *stop = p;
     return true;
@@ -73,27 +65,22 @@ bool decimal_read(const char *p, size_t n, struct decimal *d)
 
     d->negative = n > 0 && *p == '-';
     first = p + (d->negative || (n > 0 && *p == '+') ? 1 : 0);
-    if (!scan_significand(first, end, &last, &point)) {
+    if (!scan_significand(first, end, &last, &point))
         return false;
-    }
-    if (last < end && ((*last != 'e' && *last != 'E') || !read_exponent(last + 1, end, &exp))) {
+    if (last < end && ((*last != 'e' && *last != 'E') || !read_exponent(last + 1, end, &exp)))
         return false;
-    }
-    if (point != NULL) {
+    if (point)
         exp -= last - point - 1;
-    }
-    while (first < last && (*first == '0' || *first == '.')) {
+    while (first < last && (*first == '0' || *first == '.'))
         first++;
-    }
     while (last > first && (last[-1] == '0' || last[-1] == '.')) {
         exp += last[-1] == '0';
         last--;
     }
     d->digits = first;
     d->digits_len = (size_t)(last - first);
-    if (point != NULL && point > first && point < last) {
+    if (point && point > first && point < last)
         d->digits_len--;
-    }
     d->exp = d->digits_len == 0 ? 0 : exp;
     return true;
 }
@@ -129,49 +116,37 @@ enum decimal_fit decimal_scale(const struct decimal *d, uint64_t times, int shif
     int64_t exp = d->exp + shift;
 
     *out = (struct wide){{0, 0, 0, 0}, false};
-    if (d->digits_len == 0) {
+    if (d->digits_len == 0)
         return DECIMAL_FIT;
-    }
     /* Without its zeros the significand is no multiple of 10, and 86400 = 2^7 * 3^3 * 5^2 adds at most seven. */
-    if (exp < -7) {
+    if (exp < -7)
         return DECIMAL_INEXACT;
-    }
-    if (d->digits_len > WIDE_DIGITS || exp > WIDE_DIGITS) {
+    if (d->digits_len > WIDE_DIGITS || exp > WIDE_DIGITS)
         return exp < 0 && times == 1 ? DECIMAL_INEXACT : DECIMAL_RANGE;
-    }
     for (size_t i = 0, left = d->digits_len; left > 0; i++) {
-        if (d->digits[i] == '.') {
+        if (d->digits[i] == '.')
             continue;
-        }
         left--;
-        if (!mul_add(out, 10, (uint64_t)(d->digits[i] - '0'))) {
+        if (!mul_add(out, 10, (uint64_t)(d->digits[i] - '0')))
             return DECIMAL_RANGE;
-        }
     }
-    if (!mul_add(out, times, 0)) {
+    if (!mul_add(out, times, 0))
         return DECIMAL_RANGE;
-    }
-    for (; exp > 0; exp--) {
-        if (!mul_add(out, 10, 0)) {
+    for (; exp > 0; exp--)
+        if (!mul_add(out, 10, 0))
             return DECIMAL_RANGE;
-        }
-    }
-    for (; exp < 0; exp++) {
-        if (!div10(out)) {
+    for (; exp < 0; exp++)
+        if (!div10(out))
             return DECIMAL_INEXACT;
-        }
-    }
     out->negative = d->negative;
     return DECIMAL_FIT;
 }
 
 static int compare(const struct wide *a, const struct wide *b)
 {
-    for (int i = 3; i >= 0; i--) {
-        if (a->limb[i] != b->limb[i]) {
+    for (int i = 3; i >= 0; i--)
+        if (a->limb[i] != b->limb[i])
             return a->limb[i] < b->limb[i] ? -1 : 1;
-        }
-    }
     return 0;
 }
 
@@ -179,9 +154,8 @@ bool wide_below_power(const struct wide *w, unsigned digits)
 {
     struct wide power = {{1, 0, 0, 0}, false};
 
-    while (digits-- > 0) {
+    while (digits-- > 0)
         mul_add(&power, 10, 0);
-    }
     return compare(w, &power) < 0;
 }
 
@@ -190,21 +164,18 @@ bool wide_in_bits(const struct wide *w, unsigned bits, bool is_signed)
     struct wide top = {{0, 0, 0, 0}, false};
     unsigned at = is_signed ? bits - 1 : bits;
 
-    if (w->negative && !is_signed) {
+    if (w->negative && !is_signed)
         return false;
-    }
-    if (at == 256) {
+    if (at == 256)
         return true;
-    }
     top.limb[at / 64] = (uint64_t)1 << (at % 64);
     return compare(w, &top) < (w->negative ? 1 : 0);
 }
 
 bool wide_i64(const struct wide *w, int64_t *out)
 {
-    if (!wide_in_bits(w, 64, true)) {
+    if (!wide_in_bits(w, 64, true))
         return false;
-    }
     *out = (int64_t)(w->negative ? 0 - w->limb[0] : w->limb[0]);
     return true;
 }
@@ -234,9 +205,8 @@ void wide_put(const struct wide *w, unsigned bytes, struct buf *out)
             limb = ~limb + (borrow ? 1 : 0);
             borrow = borrow && limb == 0;
         }
-        for (unsigned b = 0; b < 8; b++) {
+        for (unsigned b = 0; b < 8; b++)
             le[i * 8 + b] = (unsigned char)(limb >> (b * 8));
-        }
     }
     buf_add(out, le, bytes);
 }

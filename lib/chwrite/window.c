@@ -20,35 +20,17 @@ bool chwrite_line_tested(const char *version)
     return false;
 }
 
-enum resend chwrite_resend(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks, bool same_server)
+bool chwrite_window_holds(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks)
 {
     uint64_t each = w->entries_per_block, between = w->sent - first_sent;
 
-    if (!w->tested || !same_server || w->size == 0 || blocks == 0 || each == 0 || between < blocks) {
-        return RESEND_MAY_DUPLICATE;
+    if (!w->tested || w->size == 0 || blocks == 0 || each == 0 || between < blocks) {
+        return false;
     }
     /* The resend's own blocks, when they are dropped, push nothing out. */
     between -= blocks;
     if (between < blocks) {
         between = blocks;
     }
-    return between <= w->size / each ? RESEND_DEDUPLICATED : RESEND_MAY_DUPLICATE;
-}
-
-void chwrite_token(const char *job, const char *operator_id, uint64_t subtask, const char *attempt, uint64_t sequence,
-                   const struct chwrite_batch *b, struct buf *out)
-{
-    char content[SHA256_HEX + 1], all[SHA256_HEX + 1];
-    struct buf text = BUF_INIT;
-
-    sha256_of(b->body->p, b->body->len, content);
-    /* Lines, since none of the parts but the range can hold a line break, and the range stands last. */
-    buf_printf(&text, "%s\n%s\n%llu\n%s\n%llu\n%llu\n%llu\n%llu\n%s\n%s", job, operator_id, (unsigned long long)subtask,
-               attempt, (unsigned long long)b->after, (unsigned long long)sequence, (unsigned long long)b->first,
-               (unsigned long long)b->rows, content, b->range);
-    sha256_of(text.p, text.len, all);
-    buf_reset(out);
-    buf_printf(out, "owed-%s-%llu-%llu-%llu-%.40s", job, (unsigned long long)subtask, (unsigned long long)b->after,
-               (unsigned long long)sequence, all);
-    buf_free(&text);
+    return between <= w->size / each;
 }

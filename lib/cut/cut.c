@@ -146,6 +146,7 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);
+    cut_note_kept(c);
     if (r->complete_table)
         cut_cover(c);
     c->has_columns = c->has_columns && !c->no_scope;

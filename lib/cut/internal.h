@@ -19,6 +19,7 @@ void cut_check_operators(struct cut *c);
 void cut_walk(struct cut *c);
 int cut_columns(struct cut *c, struct err *err);
 void cut_ends(struct cut *c);
+void cut_note_kept(struct cut *c);
 void cut_cover(struct cut *c);
 
 #endif

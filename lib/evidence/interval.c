@@ -12,27 +12,21 @@
 #include <string.h>
 
 static const char *const outcome_names[] = {"written", "empty", "disarmed"};
-static const char *const resend_names[] = {"none", "deduplicated", "may_duplicate"};
 
 const char *capture_outcome_name(enum capture_outcome o)
 {
     return outcome_names[o];
 }
 
-const char *resend_name(enum resend r)
+static int outcome_parse(const char *name, const char *where, enum capture_outcome *out, struct err *err)
 {
-    return resend_names[r];
-}
-
-static int name_of(const char *const *names, size_t n, const char *s, unsigned *out)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (strcmp(names[i], s) == 0) {
-            *out = i;
+    for (unsigned i = 0; i < sizeof outcome_names / sizeof *outcome_names; i++) {
+        if (strcmp(outcome_names[i], name) == 0) {
+            *out = (enum capture_outcome)i;
             return 0;
         }
     }
-    return -1;
+    return err_set(err, ERR_REFUSED, "%s: capture.outcome '%.40s' is not known here", where, name);
 }
 
 static int capture_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out,
@@ -40,13 +34,9 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
 {
     struct json *c;
     const char *name;
-    unsigned outcome = 0;
     if (json_need(doc, "capture", JSON_OBJECT, &c, where, err) != 0 ||
-        json_need_str(c, "outcome", a, &name, where, err) != 0)
+        json_need_str(c, "outcome", a, &name, where, err) != 0 || outcome_parse(name, where, &out->outcome, err) != 0)
         return -1;
-    if (name_of(outcome_names, 3, name, &outcome) != 0)
-        return err_set(err, ERR_REFUSED, "%s: capture.outcome '%.40s' is not known here", where, name);
-    out->outcome = (enum capture_outcome)outcome;
     out->capture_text = c->raw;
     out->capture_len = c->raw_len;
     if (json_need_u64(c, "seen", &out->seen, where, err) != 0 ||
@@ -68,47 +58,6 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     if ((out->outcome == CAPTURE_EMPTY) != (out->seen == 0))
         return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %ju seen", where, name,
                        (uintmax_t)out->seen);
-    return 0;
-}
-
-static int ledger_entry_parse(const struct json *v, const char *where, struct arena *a, struct ledger_entry *out,
-                              struct err *err)
-{
-    const char *name;
-    unsigned resend = 0;
-    *out = (struct ledger_entry){0};
-    if (json_need_str(v, "token", a, &out->token, where, err) != 0 ||
-        json_need_u64(v, "first", &out->first, where, err) != 0 ||
-        json_need_u64(v, "rows", &out->rows, where, err) != 0 ||
-        json_need_u64(v, "blocks", &out->blocks, where, err) != 0 ||
-        json_need_u64(v, "attempts", &out->attempts, where, err) != 0 ||
-        json_need_bool(v, "in_doubt", &out->in_doubt, where, err) != 0 ||
-        json_need_str(v, "resend", a, &name, where, err) != 0)
-        return -1;
-    if (name_of(resend_names, 3, name, &resend) != 0)
-        return err_set(err, ERR_REFUSED, "%s.resend: '%.40s' is not known here", where, name);
-    out->resend = (enum resend)resend;
-    if (out->first + out->rows < out->first)
-        return err_set(err, ERR_REFUSED, "%s: its range of rows overflows", where);
-    return 0;
-}
-
-static int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct interval *out,
-                        struct err *err)
-{
-    struct json *list;
-    if (json_need(doc, "ledger", JSON_ARRAY, &list, where, err) != 0)
-        return -1;
-    out->ledger_text = list->raw;
-    out->ledger_len = list->raw_len;
-    out->ledger = arena_alloc(a, (list->len + 1) * sizeof *out->ledger);
-    for (size_t i = 0; i < list->len; i++) {
-        char place[300];
-        snprintf(place, sizeof place, "%.200s.ledger[%zu]", where, i);
-        if (ledger_entry_parse(list->u.items[i], place, a, &out->ledger[i], err) != 0)
-            return -1;
-    }
-    out->n_ledger = list->len;
     return 0;
 }
 
@@ -186,9 +135,13 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
     out->has_watermark = mark && mark->type != JSON_NULL;
     if (out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0)
         return -1;
-    if (capture_parse(doc, where, a, out, err) != 0 || destination_parse(doc, where, a, &out->destination, err) != 0)
+    const struct json *list;
+    if (capture_parse(doc, where, a, out, err) != 0 || destination_parse(doc, where, a, &out->destination, err) != 0 ||
+        ledger_parse(doc, where, a, &out->ledger, &out->n_ledger, &list, err) != 0)
         return -1;
-    return ledger_parse(doc, where, a, out, err);
+    out->ledger_text = list->raw;
+    out->ledger_len = list->raw_len;
+    return 0;
 }
 
 const char *destination_differs(const struct destination *a, const struct destination *b)

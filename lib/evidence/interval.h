@@ -10,24 +10,10 @@
 
 #include "base/base.h"
 #include "evidence/barrier.h"
+#include "evidence/destination.h"
+#include "evidence/ledger.h"
 
 enum capture_outcome { CAPTURE_WRITTEN, CAPTURE_EMPTY, CAPTURE_DISARMED };
-enum resend { RESEND_NONE, RESEND_DEDUPLICATED, RESEND_MAY_DUPLICATE };
-
-struct destination {
-    const char *endpoint, *server_uuid, *server_version, *server_host, *database, *table, *table_uuid;
-    const char *engine, *engine_full, *create_table_query, *partition_key, *dedup_window;
-    const char *async_insert, *wait_for_async_insert;
-    const char *columns; /* JSON text of the array: [{"name","type","from"?}] */
-};
-
-struct ledger_entry {
-    const char *token;
-    uint64_t first, rows; /* range in the interval's events, from 0 */
-    uint64_t blocks, attempts;
-    bool in_doubt;
-    enum resend resend;
-};
 
 struct interval {
     const char *job, *operator_id, *attempt;
@@ -55,9 +41,6 @@ int interval_write(const char *capture_dir, const struct interval *iv, struct ar
 /* Fill the capture part of iv from the barrier's entry of the sink's own input (NULL: there is none) and the sink's own
  * count: written, empty, or disarmed where there is no entry or the counts differ. */
 void interval_set_capture(struct interval *iv, const struct left *capture, uint64_t sink_seen);
-/* NULL when two intervals name one destination, else the first field that differs. */
-const char *destination_differs(const struct destination *a, const struct destination *b);
-const char *resend_name(enum resend r);
 const char *capture_outcome_name(enum capture_outcome o);
 
 #endif

@@ -74,23 +74,6 @@ static void destination_put(struct json_w *w, const struct destination *d)
     jw_end_obj(w);
 }
 
-static void ledger_put(struct json_w *w, const struct ledger_entry *l, size_t n)
-{
-    jw_arr(w, "ledger");
-    for (size_t i = 0; i < n; i++) {
-        jw_obj(w, NULL);
-        jw_str(w, "token", l[i].token);
-        jw_u64(w, "first", l[i].first);
-        jw_u64(w, "rows", l[i].rows);
-        jw_u64(w, "blocks", l[i].blocks);
-        jw_u64(w, "attempts", l[i].attempts);
-        jw_bool(w, "in_doubt", l[i].in_doubt);
-        jw_str(w, "resend", resend_name(l[i].resend));
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
-}
-
 void interval_put(struct buf *out, const struct interval *iv)
 {
     struct json_w w;

@@ -60,14 +60,17 @@ size_t http_on_header(char *p, size_t size, size_t n, void *ctx)
     if (n >= 5 && memcmp(p, "HTTP/", 5) == 0) {
         /* An interim answer came before this one: only the last one's headers count. */
         a->code = 0;
-        a->has_summary = false;
-        t->exception = false;
+        a->has_summary = a->own = t->exception = false;
+        t->ids = t->summaries = 0;
     } else if ((v = value_of(p, n, "X-ClickHouse-Exception-Code", &len)) != NULL) {
         uint64_t code = 0;
         t->exception = true;
         a->code = scan_u64(v, len, &code) && code > 0 && code < 1000000 ? (int)code : 0;
     } else if ((v = value_of(p, n, "X-ClickHouse-Summary", &len)) != NULL) {
         read_summary(a, v, len);
+        a->has_summary = ++t->summaries == 1 && a->has_summary; /* of two, neither counts */
+    } else if ((v = value_of(p, n, "X-ClickHouse-Query-Id", &len)) != NULL) {
+        a->own = ++t->ids == 1 && len == strlen(t->query_id) && memcmp(v, t->query_id, len) == 0;
     } else if ((v = value_of(p, n, "X-ClickHouse-Timezone", &len)) != NULL) {
         copy(a->timezone, sizeof a->timezone, v, len);
     } else if ((v = value_of(p, n, "X-ClickHouse-Server-Display-Name", &len)) != NULL) {
@@ -88,12 +91,14 @@ size_t http_on_body(char *p, size_t size, size_t n, void *ctx)
         return n;
     }
     t->a->body_bytes += n;
-    if (t->fn == NULL)
-        return n;
-    int64_t from = time_mono_ms();
-    t->aborted = t->fn(t->ctx, p, n) != 0;
-    t->away_ms += time_mono_ms() - from;
-    return t->aborted ? 0 : n;
+    if (t->send != NULL) {
+        t->a->spoken = n > 0;
+        return n > 0 ? 0 : n;
+    }
+    t->aborted = t->fn != NULL && t->fn(t->ctx, p, n) != 0;
+    /* While bytes keep coming nobody else may get to look at the time. */
+    t->a->timed_out = !t->aborted && time_mono_ms() >= t->deadline;
+    return t->aborted || t->a->timed_out ? 0 : n;
 }
 
 void http_scrub(const struct http *h, char *text, size_t cap)
@@ -147,11 +152,19 @@ static void settle_answered(struct transfer *t, struct buf *text)
     struct http_answer *a = t->a;
     if (a->code == 0 && t->send == NULL)
         a->code = code_in_text(&t->error);
+    if (t->ids > 0 && !a->own) {
+        a->outcome = HTTP_IN_DOUBT;
+        a->code = 0;
+        buf_adds(text, "an answer that the server gave to another statement, by its query id");
+        return;
+    }
     if (a->code > 0) {
         a->outcome = HTTP_ANSWERED;
-        if (t->error.len == 0)
+        if (t->error.len == 0) {
             buf_printf(text, "error %d, without a text", a->code);
-        else if (code_in_text(&t->error) == 0)
+            return;
+        }
+        if (code_in_text(&t->error) != a->code)
             buf_printf(text, "code %d: ", a->code);
         add_error_text(text, &t->error);
         return;
@@ -186,6 +199,27 @@ static void settle_broken(struct transfer *t, CURLcode rc, struct buf *text)
         buf_printf(text, "; the answer broke off after %llu bytes", (unsigned long long)a->body_bytes);
 }
 
+/* What a whole answer of status 200 lacks to be the server's own to this statement, or NULL. */
+static const char *lacks(const struct transfer *t)
+{
+    if (t->ids == 0)
+        return "the query id did not come back";
+    if (!t->a->own)
+        return t->ids > 1 ? "it has more than one query id" : "it has the query id of another statement";
+    if (t->summaries > 1)
+        return "it has more than one summary";
+    return t->a->has_summary ? NULL : "it has no summary";
+}
+
+static void settle_whole(struct transfer *t, struct buf *text)
+{
+    const char *lack = t->a->spoken ? "an INSERT's acknowledgement has no body, and this has" : lacks(t);
+    t->a->unproven = lack != NULL;
+    t->a->outcome = lack != NULL ? HTTP_IN_DOUBT : HTTP_DONE;
+    if (lack != NULL)
+        buf_printf(text, "an answer of status 200 that the server did not provably give to this statement: %s", lack);
+}
+
 void http_settle(struct transfer *t, CURLcode rc)
 {
     struct http_answer *a = t->a;
@@ -199,10 +233,10 @@ void http_settle(struct transfer *t, CURLcode rc)
         buf_adds(&text, "given up");
     } else if ((rc == CURLE_OK && !a->timed_out && (a->status != 200 || t->exception)) || a->code > 0) {
         settle_answered(t, &text);
-    } else if (rc != CURLE_OK || a->timed_out) {
+    } else if (!a->spoken && (rc != CURLE_OK || a->timed_out)) {
         settle_broken(t, rc, &text);
     } else {
-        a->outcome = HTTP_DONE;
+        settle_whole(t, &text);
     }
     /* Scrubbed whole, before it is cut: half a password is too much. */
     size_t cap = text.len + 3 * HTTP_SECRETS * text.len + 8;

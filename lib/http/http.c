@@ -3,8 +3,10 @@
  * The connection: options checked, one multi handle that keeps one connection,
  * and the statements over it.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "http/internal.h"
@@ -132,6 +134,11 @@ struct http *http_open(const struct http_options *o, struct err *err)
         err_set(err, ERR_TROUBLE, "libcurl does not start");
         return NULL;
     }
+    if (getrandom(h->nonce, sizeof h->nonce, 0) != (ssize_t)sizeof h->nonce) {
+        err_sys(err, "no random bytes");
+        http_close(h);
+        return NULL;
+    }
     curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, 1L);
     set_headers(h, o);
     return h;
@@ -232,17 +239,17 @@ static void set_common(struct http *h, struct transfer *t)
     curl_easy_setopt(e, CURLOPT_POST, 1L);
 }
 
-/* Drive curl until the statement is through or its time is: time in the caller's callback is not the server's. */
+/* Drive curl until the statement is through or its time is. */
 static CURLcode drive(struct http *h, struct transfer *t)
 {
-    int64_t start = time_mono_ms();
     int running = 1;
+    t->deadline = time_mono_ms() + (int64_t)h->timeout_ms;
     if (curl_multi_add_handle(h->multi, h->easy) != CURLM_OK)
         return CURLE_FAILED_INIT;
     for (;;) {
         if (curl_multi_perform(h->multi, &running) != CURLM_OK || running == 0)
             break;
-        int64_t left = (int64_t)h->timeout_ms - (time_mono_ms() - start - t->away_ms);
+        int64_t left = t->deadline - time_mono_ms();
         if (left <= 0) {
             t->a->timed_out = true;
             break;
@@ -270,6 +277,10 @@ static enum http_outcome run(struct transfer *t, const char *sql, size_t sql_len
         add_parameter(h, &url, "query", sql);
     for (const struct http_setting *s = settings; s != NULL && s->name != NULL; s++)
         add_parameter(h, &url, s->name, s->value);
+    snprintf(t->query_id, sizeof t->query_id, "owed-%016" PRIx64 "%016" PRIx64 "-%" PRIu64, h->nonce[0], h->nonce[1],
+             ++h->statements);
+    add_parameter(h, &url, "wait_end_of_query", "1"); /* else the summary is older than the answer's end */
+    add_parameter(h, &url, "query_id", t->query_id);
     curl_easy_setopt(h->easy, CURLOPT_URL, buf_str(&url));
     if (t->send != NULL) {
         curl_easy_setopt(h->easy, CURLOPT_READFUNCTION, on_send);

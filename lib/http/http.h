@@ -22,7 +22,7 @@ struct http_options {
     const char *password;        /* NULL: none */
     const char *cacert;          /* PEM file of the authorities to trust for https, instead of the system's; or NULL */
     uint64_t connect_timeout_ms; /* 0: HTTP_CONNECT_TIMEOUT_MS */
-    uint64_t timeout_ms;         /* for one statement, waiting for the server; 0: HTTP_TIMEOUT_MS */
+    uint64_t timeout_ms;         /* for one statement, from its sending to its answer's last byte; 0: HTTP_TIMEOUT_MS */
 };
 #define HTTP_OPTIONS_INIT ((struct http_options){NULL, NULL, NULL, NULL, 0, 0})
 
@@ -38,14 +38,19 @@ struct http_setting {
     const char *name, *value;
 };
 
-/* How far a statement came. An INSERT may be repeated without a doubt only after HTTP_NOT_SENT. */
+/* How far a statement came. An INSERT may be repeated without a doubt only after HTTP_NOT_SENT.
+ *
+ * Every statement goes with a query id of its own and with wait_end_of_query=1, and what comes back counts only where
+ * it shows that it is the server's own answer to this statement: status 200 and no exception, the query id once and as
+ * it was sent, one well-formed summary, all of the body, and of an INSERT no body at all. A proxy's page, another
+ * statement's answer or a bare 200 is in doubt. */
 enum http_outcome {
-    HTTP_DONE = 0, /* status 200, no exception code, the whole body came */
+    HTTP_DONE = 0, /* proven so */
     HTTP_NOT_SENT, /* no connection, or it ended before a byte of the body was given to it: nothing was executed */
     HTTP_ANSWERED, /* ClickHouse answered with an error: code > 0. What the code means for an INSERT is the caller's to
                       judge */
-    HTTP_IN_DOUBT, /* the connection ended or the time ran out after something was sent, or what answered was not
-                      recognisably ClickHouse: the statement may have been executed */
+    HTTP_IN_DOUBT, /* the connection ended or the time ran out after something was sent, or what answered did not prove
+                      to be the server's own: the statement may have been executed */
     HTTP_ABORTED   /* the caller's body callback gave up */
 };
 
@@ -53,32 +58,44 @@ struct http_answer {
     enum http_outcome outcome;
     int code;            /* ClickHouse's exception code, 0 where there is none */
     long status;         /* HTTP status, 0 where no answer came */
+    bool own;            /* the query id came back, once and as it was sent */
+    bool unproven;       /* HTTP_IN_DOUBT: a whole answer of status 200 came that does not prove whose it is */
+    bool spoken;         /* unproven: an INSERT was answered with a body, whatever it says */
     bool timed_out;      /* the client's own time ran out */
     bool new_connection; /* the answer came, or without one the data went, over a connection that no earlier statement
                             used */
-    bool has_summary;    /* X-ClickHouse-Summary was there and well formed; the three below are its numbers */
+    bool has_summary;    /* X-ClickHouse-Summary was there once and well formed; the three below are its numbers */
     uint64_t result_rows, read_rows, written_rows;
     uint64_t body_bytes;    /* of the answer, as given to the callback */
     char timezone[64];      /* X-ClickHouse-Timezone, or "" */
     char display_name[128]; /* X-ClickHouse-Server-Display-Name, or "" */
-    char text[700];         /* what went wrong, one printable line without the password; "" after HTTP_DONE */
+    char text[700];         /* what went wrong, one printable line without the password, with the exception's code where
+                               there is one; "" after HTTP_DONE */
 };
 
-/* Gets the body of an answer of status 200 as it comes. Return 0 to go on; else the statement is given up
- * (HTTP_ABORTED) and the connection closed. Time spent in it does not count towards timeout_ms. */
+/* Gets the body of an answer of status 200 as it comes: what it is worth is known at the end. Return 0 to go on; else
+ * the statement is given up (HTTP_ABORTED) and the connection closed. Time spent in it counts towards timeout_ms. */
 typedef int http_body_fn(void *ctx, const char *p, size_t n);
 
 /* Run one statement and hand its body to fn (NULL: dropped). The text goes in the body of a POST. On a kept connection
  * that the server had closed it is sent once more, over a new one: for statements that change nothing. settings ends
- * with a NULL name, or is NULL; `wait_end_of_query` and the like are settings too. Returns the outcome, which *a holds
- * too. */
+ * with a NULL name, or is NULL. Returns the outcome, which *a holds too. */
 enum http_outcome http_select(struct http *h, const char *sql, size_t sql_len, const struct http_setting *settings,
                               http_body_fn *fn, void *ctx, struct http_answer *a);
 
-/* Run one INSERT: the statement's text in the URL, `body` as its data. Never sent twice. HTTP_DONE is the
- * acknowledgement. */
+/* Run one INSERT: the statement's text in the URL, `body` as its data. Never sent twice. HTTP_DONE is the server's
+ * acknowledgement of as many rows as written_rows says, which is the caller's to hold against what it sent. */
 enum http_outcome http_insert(struct http *h, const char *sql, const struct http_setting *settings, const void *body,
                               size_t n, struct http_answer *a);
+
+/* The most that an answer may hold by what was asked. A row may be missing, and is then for the caller to miss. */
+struct http_asked {
+    uint64_t rows;
+    size_t bytes;
+};
+#define HTTP_ASKED_WORDS ((struct http_asked){1, (size_t)16 << 10}) /* one row of versions, names, numbers */
+#define HTTP_ASKED_ROW ((struct http_asked){1, (size_t)16 << 20})   /* one row with a definition in it */
+#define HTTP_ASKED_LIST ((struct http_asked){100000, (size_t)64 << 20})
 
 /* As http_select for a small text answer: appended to out, at most max bytes (past it HTTP_ABORTED). */
 enum http_outcome http_text(struct http *h, const char *sql, const struct http_setting *settings, size_t max,

@@ -17,6 +17,7 @@ struct http {
     char *endpoint, *cacert;
     char *secrets[HTTP_SECRETS];
     uint64_t connect_ms, timeout_ms;
+    uint64_t nonce[2], statements; /* together a query id that nobody else sends */
 };
 
 struct transfer {
@@ -29,7 +30,9 @@ struct transfer {
     bool late;      /* a connection was opened when data had been sent already: over the kept one, which then broke */
     bool exception; /* the exception header was there, whatever it held */
     bool aborted;
-    int64_t away_ms;  /* spent in the caller's callback */
+    unsigned ids, summaries; /* how often each header was there */
+    char query_id[64];
+    int64_t deadline;
     struct buf error; /* the body of an answer that is no result, cut at ERROR_BODY */
     char curl_text[CURL_ERROR_SIZE];
 };

@@ -3,122 +3,49 @@
  * The value of a number's text, and the canonical form that fingerprints are
  * taken over.
  */
+#include "json/decimal.h"
 #include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAIN_DIGITS = 80 }; /* past so many a number is written as <digits>e<n> */
+#define EXPONENT (INT64_MAX / 1000) /* what a number may hold */
 
 static const uint64_t two_to_53 = (uint64_t)1 << 53;
 
-/* A number taken apart: its value is digits x 10^exponent, digits without zeros at either end. */
-struct decimal {
-    bool negative;
-    struct buf digits;
-    int64_t exponent;
-};
-
-/* False where the exponent is too large to compute with. p is a number by RFC 8259. */
-static bool decimal_read(struct decimal *d, const char *p, size_t n)
+/* The number of a text by RFC 8259. False where its exponent is too large for a number: the text is then its own value.
+ */
+static bool number_read(struct decimal *d, const char *p, size_t n)
 {
-    const char *end = p + n;
-    int64_t power = 0, fraction = 0;
-    bool dot = false;
-    d->negative = *p == '-';
-    for (p += d->negative; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            dot = true;
-            continue;
-        }
-        fraction += dot;
-        if (d->digits.len || *p != '0')
-            buf_addc(&d->digits, *p);
-    }
-    if (p < end) {
-        bool minus = p[1] == '-';
-        for (p += p[1] == '-' || p[1] == '+' ? 2 : 1; p < end; p++) {
-            power = power * 10 + (*p - '0');
-            if (power > INT64_MAX / 1000)
-                return false;
-        }
-        power = minus ? -power : power;
-    }
-    d->exponent = power - fraction;
-    while (d->digits.len && d->digits.p[d->digits.len - 1] == '0') {
-        d->digits.len--;
-        d->exponent++;
-    }
-    return true;
-}
-
-static void put_zeros(struct buf *b, size_t n)
-{
-    while (n-- > 0)
-        buf_addc(b, '0');
-}
-
-/* The plain decimal of d, without zeros that do not count. */
-static void decimal_put(struct buf *b, const struct decimal *d)
-{
-    const char *digits = d->digits.p;
-    size_t n = d->digits.len;
-    if (d->negative)
-        buf_addc(b, '-');
-    if (d->exponent > PLAIN_DIGITS || d->exponent < -PLAIN_DIGITS || n > PLAIN_DIGITS) {
-        buf_add(b, digits, n);
-        if (d->exponent != 0) {
-            buf_addc(b, 'e');
-            buf_addi64(b, d->exponent);
-        }
-    } else if (d->exponent >= 0) {
-        buf_add(b, digits, n);
-        put_zeros(b, (size_t)d->exponent);
-    } else if (n > (size_t)-d->exponent) {
-        size_t whole = n - (size_t)-d->exponent;
-        buf_add(b, digits, whole);
-        buf_addc(b, '.');
-        buf_add(b, digits + whole, n - whole);
-    } else {
-        buf_adds(b, "0.");
-        put_zeros(b, (size_t)-d->exponent - n);
-        buf_add(b, digits, n);
-    }
+    return decimal_parse(d, p, n) && !d->far && d->written <= EXPONENT && d->written >= -EXPONENT;
 }
 
 static void canonical_number(struct buf *b, const struct json *v)
 {
-    struct decimal d = {false, BUF_INIT, 0};
+    struct decimal d;
     struct buf text = BUF_INIT;
     int64_t whole;
-    if (!decimal_read(&d, v->str, v->len)) {
+    if (!number_read(&d, v->str, v->len)) {
         json_put_str(b, v->str, v->len);
-    } else if (d.digits.len == 0) {
-        buf_addc(b, '0');
-    } else {
-        decimal_put(&text, &d);
-        if (scan_i64(text.p, text.len, &whole) && whole <= (int64_t)two_to_53 && whole >= -(int64_t)two_to_53)
-            buf_add(b, text.p, text.len);
-        else
-            json_put_str(b, text.p, text.len);
+        return;
     }
+    if (d.exp > DECIMAL_PLAIN_DIGITS || d.exp < -DECIMAL_PLAIN_DIGITS || (d.exp != 0 && d.n > DECIMAL_PLAIN_DIGITS))
+        decimal_power(&d, &text);
+    else
+        decimal_expand(&d, &text);
+    if (scan_i64(text.p, text.len, &whole) && whole <= (int64_t)two_to_53 && whole >= -(int64_t)two_to_53)
+        buf_add(b, text.p, text.len);
+    else
+        json_put_str(b, text.p, text.len);
     buf_free(&text);
-    buf_free(&d.digits);
 }
 
 bool json_number_same(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    struct decimal x = {false, BUF_INIT, 0}, y = {false, BUF_INIT, 0};
-    bool same;
-    if (!decimal_read(&x, a, a_len) || !decimal_read(&y, b, b_len))
-        same = a_len == b_len && memcmp(a, b, a_len) == 0;
-    else if (x.digits.len == 0 || y.digits.len == 0)
-        same = x.digits.len == y.digits.len;
-    else
-        same = x.negative == y.negative && x.exponent == y.exponent && buf_is(&x.digits, y.digits.p, y.digits.len);
-    buf_free(&x.digits);
-    buf_free(&y.digits);
-    return same;
+    struct decimal x, y;
+    if (!number_read(&x, a, a_len) || !number_read(&y, b, b_len))
+        return a_len == b_len && memcmp(a, b, a_len) == 0;
+    return decimal_same(&x, &y);
 }
 
 static int by_name(const void *a, const void *b)

@@ -58,7 +58,7 @@ __attribute__((cold, noinline)) static bool refuse(struct reader *r, const char 
 static bool string_rest(struct reader *r, const char *p, struct span *s)
 {
     for (;;) {
-        p = scan_plain(p, r->end);
+        p = bytes_plain(p, r->end);
         if (p == r->end)
             return refuse(r, p, "text ends inside a string");
         unsigned char c = (unsigned char)*p;
@@ -79,7 +79,7 @@ static bool string_rest(struct reader *r, const char *p, struct span *s)
             return refuse(r, p, "control character in a string");
         } else {
             do {
-                size_t n = scan_utf8(p, r->end);
+                size_t n = bytes_utf8(p, r->end);
                 if (n == 0)
                     return refuse(r, p, "invalid UTF-8");
                 p += n;
@@ -93,7 +93,7 @@ ALWAYS_INLINE bool string_scan(struct reader *r, struct span *s)
 {
     s->p = r->p + 1;
     s->escaped = false;
-    const char *p = scan_plain(s->p, r->end);
+    const char *p = bytes_plain(s->p, r->end);
     if (p == r->end || *p != '"')
         return string_rest(r, p, s);
     s->n = (size_t)(p - s->p);

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* Anywhere in a name whose letters and digits alone are left, in lower case: apiKey, api_key and X-Api-Key are one. */
-static const char *const inside[] = {"password",  "passwd",     "passphrase",    "passcode",      "pwd",
-                                     "secret",    "token",      "credential",    "jaas",          "apikey",
-                                     "accesskey", "privatekey", "accountkey",    "sslkey",        "signingkey",
-                                     "sharedkey", "masterkey",  "encryptionkey", "authorization", "authuserinfo"};
+static const char *const inside[] = {
+    "password",   "passwd",    "passphrase", "passcode",      "pwd",           "secret",       "token",
+    "credential", "jaas",      "apikey",     "accesskey",     "privatekey",    "accountkey",   "sslkey",
+    "signingkey", "sharedkey", "masterkey",  "encryptionkey", "authorization", "authuserinfo", "oauthbearerconfig"};
 /* The whole name, or its last part behind a separator. */
 static const char *const last[] = {"auth", "bearer", "pass", "sasl", "cookie"};
 

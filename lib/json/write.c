@@ -4,7 +4,7 @@
  * change, and a small writer that puts the commas.
  */
 #include "json/json.h"
-#include "json/scan.h"
+#include "base/bytes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,9 +31,9 @@ void json_put_str(struct buf *b, const char *p, size_t n)
     buf_reserve(b, n + 2);
     buf_addc(b, '"');
     while (p < end) {
-        const char *q = scan_plain(p, end);
+        const char *q = bytes_plain(p, end);
         while (q < end && (unsigned char)*q >= 0x80)
-            q = scan_plain(q + 1, end);
+            q = bytes_plain(q + 1, end);
         buf_add(b, p, (size_t)(q - p));
         p = q;
         if (p < end)

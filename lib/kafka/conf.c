@@ -2,6 +2,8 @@
 /* Connection properties: set one by one, so that a bad one is named where it stands. */
 #include "kafka/internal.h"
 
+#include "json/redact.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +65,13 @@ void kafka_conf_share(struct kafka_conf *c, size_t partitions)
 
 bool kafka_conf_secret(const char *name)
 {
-    static const char *const parts[] = {"password", "passphrase", "secret", "key.pem", "token", NULL};
-    for (size_t i = 0; parts[i]; i++)
-        if (strcasestr(name, parts[i]) && !strcasestr(name, ".url"))
-            return true;
-    return strcasecmp(name, "sasl.oauthbearer.config") == 0 || strcasecmp(name, "ssl_key") == 0;
+    /* A property of such an end says where a secret lies or whose it is. */
+    static const char *const ends[] = {".url", ".location", ".file", ".id", NULL};
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && ends[i]; i++)
+        if (strcasecmp(end, ends[i]) == 0)
+            return false;
+    return redact_name(name, strlen(name));
 }
 
 int kafka_conf_set(struct kafka_conf *c, const char *name, const char *value, struct err *err)
@@ -174,13 +178,22 @@ bool kafka_topic_ok(const char *topic)
            strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
 }
 
-int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err)
+int kafka_take_bootstrap(const char *value, void *conf, struct err *err)
 {
-    switch (option) {
-    case 'b': return kafka_conf_set(c, "bootstrap.servers", value, err);
-    case 'X': return kafka_conf_arg(c, value, err);
-    case 'E': return kafka_conf_env(c, value, err);
-    case 'F': return kafka_conf_file(c, value, err);
-    default: return 1;
-    }
+    return kafka_conf_set(conf, "bootstrap.servers", value, err);
+}
+
+int kafka_take_property(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_arg(conf, value, err);
+}
+
+int kafka_take_env(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_env(conf, value, err);
+}
+
+int kafka_take_file(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_file(conf, value, err);
 }

@@ -6,6 +6,7 @@
 #include "kafka/kafka.h"
 
 #include <librdkafka/rdkafka.h>
+#include <stdatomic.h>
 
 /* Topic ids and offsets under a stated isolation came with 2.3. */
 #define HAVE_TOPIC_IDS (RD_KAFKA_VERSION >= 0x02030000)
@@ -24,6 +25,7 @@ struct kafka_client {
     int timeout_ms;
     rd_kafka_resp_err_t trouble; /* last error of the connection */
     char trouble_text[512];
+    atomic_int certificate; /* why a broker's was refused, as OpenSSL counts; 0: none was */
     rd_kafka_message_t *batch[KAFKA_BATCH];
     size_t n_batch;
 };

@@ -1,11 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ops (private): what map.c asks of program.c (the program's text) and value.c (values in and out of libjq). */
+/* ops (private): what a kind of operator gives, and what map.c asks of program.c (the program's text) and value.c
+ * (values in and out of libjq). */
 #ifndef OWED_OPS_INTERNAL_H
 #define OWED_OPS_INTERNAL_H
 
 #include "ops/ops.h"
 
 #include <jv.h>
+
+/* ---- kinds ---- */
+
+enum { OP_AT_MAX = 320 }; /* a topic's name has at most 249 bytes */
+
+/* Every operator begins with this. */
+struct op {
+    const struct op_kind *kind;
+    char at[OP_AT_MAX];
+};
+
+/* What a kind does. A function that is NULL: record and event are not taken, a watermark or a barrier moves nothing,
+ * no state is kept. */
+struct op_kind {
+    const char *name;
+    int (*open)(struct op **out, const struct json *parameters, struct err *err);
+    void (*close)(struct op *op);
+    int (*record)(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
+    int (*event)(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
+    int (*watermark)(struct op *op, int64_t ms, const struct op_output *out, struct err *err);
+    int (*barrier)(struct op *op, uint64_t checkpoint, const struct op_output *out, struct err *err);
+    int (*snapshot)(const struct op *op, struct buf *out, struct err *err);
+    int (*restore)(struct op *op, const char *p, size_t n, struct err *err);
+};
+
+extern const struct op_kind op_map;
+
+enum ops_numbers {
+    OPS_DOUBLE, /* numbers are doubles; one that a double does not hold stops the job */
+    OPS_TEXT    /* every number of the record is a string: its text */
+};
 
 /* ---- numbers ---- */
 

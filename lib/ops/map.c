@@ -8,16 +8,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { AT_MAX = 320 }; /* a topic's name has at most 249 bytes */
-
-struct ops_map {
+struct map {
+    struct op op;
     jq_state *jq;
     enum ops_numbers numbers;
     bool with_record; /* the program may use $record */
-    char at[AT_MAX];
-    jv asked; /* by the program's last `debug`, for its next `input` */
+    jv asked;         /* by the program's last `debug`, for its next `input` */
     struct err lost;
     struct err compile;
     struct arena arena;
@@ -29,19 +26,11 @@ struct record {
     const struct json *line, *payload;
 };
 
-int ops_numbers_parse(const char *s, enum ops_numbers *out, struct err *err)
-{
-    if (strcmp(s, "double") != 0 && strcmp(s, "text") != 0)
-        return err_set(err, ERR_REFUSED, "numbers: '%s' is neither double nor text", s);
-    *out = strcmp(s, "text") == 0 ? OPS_TEXT : OPS_DOUBLE;
-    return 0;
-}
-
 /* ---- compiling ---- */
 
 static void on_message(void *ctx, jv message)
 {
-    struct ops_map *m = ctx;
+    struct map *m = ctx;
     message = jq_format_error(message);
     if (m->compile.kind == ERR_NONE && jv_get_kind(message) == JV_KIND_STRING)
         program_error(jv_string_value(message), &m->compile);
@@ -50,7 +39,7 @@ static void on_message(void *ctx, jv message)
 
 static void on_question(void *ctx, jv question)
 {
-    struct ops_map *m = ctx;
+    struct map *m = ctx;
     jv_free(m->asked);
     m->asked = question;
 }
@@ -58,7 +47,7 @@ static void on_question(void *ctx, jv question)
 static jv on_answer(jq_state *jq, void *ctx)
 {
     (void)jq;
-    struct ops_map *m = ctx;
+    struct map *m = ctx;
     jv question = m->asked;
     m->asked = jv_null();
     return program_answer(question, m->numbers, &m->lost);
@@ -79,15 +68,58 @@ static bool compile_homeless(jq_state *jq, const char *text)
     return ok;
 }
 
-int ops_map_new(struct ops_map **out, const char *program, size_t n, enum ops_numbers numbers, struct err *err)
+static struct map *map_of(struct op *op)
 {
-    if (program_check(program, n, err) < 0)
+    return (struct map *)op; /* op is its first member */
+}
+
+static void map_close(struct op *op)
+{
+    struct map *m = map_of(op);
+    jq_teardown(&m->jq);
+    jv_free(m->asked);
+    arena_free(&m->arena);
+    buf_free(&m->ts);
+    buf_free(&m->events);
+    free(m);
+}
+
+static int compile(struct map *m, const char *program, size_t n, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    program_wrap(&text, program, n, m->with_record);
+    bool ok = compile_homeless(m->jq, buf_str(&text));
+    buf_free(&text);
+    return ok ? 0
+              : err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "%s",
+                         m->compile.kind ? m->compile.text : "program: jq refuses it");
+}
+
+static int read_parameters(const struct json *parameters, const struct json **program, enum ops_numbers *numbers,
+                           struct err *err)
+{
+    static const char *const known[] = {"program", "numbers", NULL};
+    struct json *text;
+    const struct json *said = json_get(parameters, "numbers");
+    if (json_only(parameters, known, "map", err) != 0 ||
+        json_need(parameters, "program", JSON_STRING, &text, "map", err) != 0)
         return -1;
-    setenv("TZ", "UTC0", 1);
-    tzset();
-    struct ops_map *m = xcalloc(1, sizeof *m);
+    if (said && !json_is(said, "double") && !json_is(said, "text"))
+        return err_set(err, ERR_REFUSED, "map.numbers: neither double nor text");
+    *program = text;
+    *numbers = said && json_is(said, "text") ? OPS_TEXT : OPS_DOUBLE;
+    return 0;
+}
+
+static int map_open(struct op **out, const struct json *parameters, struct err *err)
+{
+    const struct json *program = NULL;
+    enum ops_numbers numbers = OPS_DOUBLE;
+    if (read_parameters(parameters, &program, &numbers, err) != 0 || program_check(program->str, program->len, err) < 0)
+        return -1;
+    struct map *m = xcalloc(1, sizeof *m);
     m->numbers = numbers;
-    m->with_record = memmem(program, n, "record", 6) != NULL;
+    m->with_record = memmem(program->str, program->len, "record", 6) != NULL;
     m->asked = jv_null();
     m->jq = jq_init();
     if (!m->jq) {
@@ -99,40 +131,17 @@ int ops_map_new(struct ops_map **out, const char *program, size_t n, enum ops_nu
     jq_set_input_cb(m->jq, on_answer, m);
     /* without it, libjq aborts on an import */
     jq_set_attr(m->jq, jv_string("JQ_LIBRARY_PATH"), jv_array());
-    struct buf text = BUF_INIT;
-    program_wrap(&text, program, n, m->with_record);
-    bool ok = compile_homeless(m->jq, buf_str(&text));
-    buf_free(&text);
-    if (ok) {
-        *out = m;
-        return 0;
+    if (compile(m, program->str, program->len, err) != 0) {
+        map_close(&m->op);
+        return -1;
     }
-    err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "%s",
-             m->compile.kind ? m->compile.text : "program: jq refuses it");
-    ops_map_free(m);
-    return -1;
-}
-
-void ops_map_free(struct ops_map *m)
-{
-    if (!m)
-        return;
-    jq_teardown(&m->jq);
-    jv_free(m->asked);
-    arena_free(&m->arena);
-    buf_free(&m->ts);
-    buf_free(&m->events);
-    free(m);
-}
-
-const char *ops_map_at(const struct ops_map *m)
-{
-    return m->at;
+    *out = &m->op;
+    return 0;
 }
 
 /* ---- one record ---- */
 
-static int record_place(struct ops_map *m, const struct json *line, struct err *err)
+static int record_place(struct map *m, const struct json *line, struct err *err)
 {
     struct json *topic;
     uint64_t partition, offset;
@@ -142,12 +151,12 @@ static int record_place(struct ops_map *m, const struct json *line, struct err *
         return -1;
     if (topic->len == 0 || topic->len > 249 || memchr(topic->str, '\0', topic->len))
         return err_set(err, ERR_REFUSED, "record.topic: not a topic's name");
-    snprintf(m->at, sizeof m->at, "%.*s/%" PRIu64 "/%" PRIu64, (int)topic->len, topic->str, partition, offset);
+    snprintf(m->op.at, sizeof m->op.at, "%.*s/%" PRIu64 "/%" PRIu64, (int)topic->len, topic->str, partition, offset);
     return 0;
 }
 
 /* The event's time: the record's own where the source declares one, else Kafka's. */
-static int record_time(struct ops_map *m, const struct json *line, struct err *err)
+static int record_time(struct map *m, const struct json *line, struct err *err)
 {
     const struct json *declared = json_get(line, "event_time");
     const struct json *ts = declared ? declared : json_get(line, "ts");
@@ -164,7 +173,7 @@ static int record_time(struct ops_map *m, const struct json *line, struct err *e
 }
 
 /* The payload as a tree; *payload stays NULL for a null value. */
-static int record_payload(struct ops_map *m, const struct json *line, const struct json **payload, struct err *err)
+static int record_payload(struct map *m, const struct json *line, const struct json **payload, struct err *err)
 {
     const struct json *text = json_get(line, "payload");
     if (!text && json_get(line, "payload_b64"))
@@ -179,7 +188,7 @@ static int record_payload(struct ops_map *m, const struct json *line, const stru
 }
 
 /* The program's $record: the line's members, without its type and its payload. */
-static int record_value(struct ops_map *m, const struct json *line, jv *out, struct err *err)
+static int record_value(struct map *m, const struct json *line, jv *out, struct err *err)
 {
     struct json bare = *line;
     bare.len = 0;
@@ -196,8 +205,7 @@ static int record_value(struct ops_map *m, const struct json *line, jv *out, str
     return 0;
 }
 
-static int program_input(struct ops_map *m, const struct json *line, const struct json *payload, jv *out,
-                         struct err *err)
+static int program_input(struct map *m, const struct json *line, const struct json *payload, jv *out, struct err *err)
 {
     jv record, value = jv_null();
     if (payload && value_from_json(payload, m->numbers, &value, err) < 0)
@@ -214,7 +222,7 @@ static int program_input(struct ops_map *m, const struct json *line, const struc
 }
 
 /* One output of the program, the nth of its record, counted from 0. */
-static int add_event(struct ops_map *m, jv output, size_t nth, struct err *err)
+static int add_event(struct map *m, jv output, size_t nth, struct err *err)
 {
     static const char *const kinds[] = {
         [JV_KIND_NULL] = "null",       [JV_KIND_FALSE] = "false",     [JV_KIND_TRUE] = "true",
@@ -227,7 +235,7 @@ static int add_event(struct ops_map *m, jv output, size_t nth, struct err *err)
     if (nth)
         buf_addc(b, '\n');
     buf_adds(b, "{\"type\":\"event\",\"at\":");
-    json_put_s(b, m->at);
+    json_put_s(b, m->op.at);
     if (nth) {
         b->len--;
         buf_printf(b, "#%zu\"", nth);
@@ -258,7 +266,7 @@ static int program_failed(jv end, struct err *err)
 }
 
 /* Run the program, consuming input; the record's events are in m->events. */
-static int run(struct ops_map *m, jv input, struct err *err)
+static int run(struct map *m, jv input, struct err *err)
 {
     int rc = 0;
     m->lost.kind = ERR_NONE;
@@ -280,20 +288,21 @@ static int run(struct ops_map *m, jv input, struct err *err)
     return rc;
 }
 
-static int map_line(struct ops_map *m, const struct json *line, struct err *err)
+static int map_line(struct map *m, const struct json *line, struct err *err)
 {
     const struct json *payload = NULL;
     jv input;
     if (record_time(m, line, err) < 0 || record_payload(m, line, &payload, err) < 0 ||
         program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0) {
-        err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", m->at}));
-        return err_prefix(err, "%s", m->at);
+        err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", m->op.at}));
+        return err_prefix(err, "%s", m->op.at);
     }
     return 0;
 }
 
-int ops_map_record(struct ops_map *m, const char *line, size_t n, ops_event_fn *emit, void *ctx, struct err *err)
+static int map_record(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err)
 {
+    struct map *m = map_of(op);
     arena_reset(&m->arena);
     buf_reset(&m->events);
     if (n > INT_MAX / 2) /* libjq counts bytes in an int */
@@ -304,8 +313,10 @@ int ops_map_record(struct ops_map *m, const char *line, size_t n, ops_event_fn *
     for (size_t at = 0; at < m->events.len;) {
         const char *p = m->events.p + at, *nl = memchr(p, '\n', m->events.len - at);
         size_t len = nl ? (size_t)(nl - p) : m->events.len - at;
-        emit(ctx, p, len);
+        out->event(out->ctx, p, len);
         at += len + 1;
     }
     return 0;
 }
+
+const struct op_kind op_map = {.name = "map", .open = map_open, .close = map_close, .record = map_record};

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops: the job's operators. One implementation serves the running job and a
- * replay of its evidence, so both give the same rows.
+ * ops: the job's operators, behind one interface. One implementation serves
+ * the running job and a replay of its evidence, so that both give the same rows.
  *
- * map runs a jq program (libjq) over each record and makes event lines of what
- * the program gives. A program sees its record and nothing else: whatever
- * reaches the clock, the environment, files or other records is refused when
- * the program is compiled, by name.
+ * An operator is opened from the parameters of its description (op.json,
+ * owed-evidence(5)), takes what its input carries in order, and hands on events.
+ * It sees what it is given and nothing else: no clock, environment or file.
+ *
+ * Kinds:
+ * map    a jq program (libjq) over each record: {"program": TEXT, "numbers": "double" | "text"}. Whatever in the
+ *        program reaches outside its record is refused when it is compiled, by name. Keeps no state.
  */
 #ifndef OWED_OPS_H
 #define OWED_OPS_H
@@ -14,35 +17,42 @@
 #include "base/base.h"
 #include "json/json.h"
 
-/* What one record's events may come to; a program that gives more has run away. */
+/* What one line's events may come to; an operator that gives more has run away. */
 #define OPS_MAX_OUTPUT ((size_t)64 << 20)
 
-enum ops_numbers {
-    OPS_DOUBLE, /* numbers are doubles; one that a double does not hold stops the job */
-    OPS_TEXT    /* every number of the record is a string: its text */
+struct op;
+
+/* What an operator hands on: one event line (no newline) a call, which lives until it returns. */
+struct op_output {
+    void (*event)(void *ctx, const char *p, size_t n);
+    void *ctx;
 };
 
-struct ops_map;
+/* Open an operator of a kind from its parameters (an object, which need not outlive the call). ERR_REFUSED for a kind
+ * that is not known, a parameter that is not the kind's, and what the kind says of its own. Sets TZ to UTC for this
+ * process: what asks for the zone gets that. */
+int op_open(struct op **out, const char *kind, const struct json *parameters, struct err *err);
+void op_close(struct op *op); /* NULL is fine */
 
-/* "double" or "text". */
-int ops_numbers_parse(const char *s, enum ops_numbers *out, struct err *err);
+/* Take one line of the input. All that comes of it goes to out or, on error, nothing. ERR_REFUSED names the record's
+ * topic, partition and offset: a payload that is not strict JSON, a number that a double does not hold, an error of the
+ * program, an output that is no object, a line that the kind does not take. ERR_BOUND past OPS_MAX_OUTPUT. */
+int op_record(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
+int op_event(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
+/* Event time has reached ms. */
+int op_watermark(struct op *op, int64_t ms, const struct op_output *out, struct err *err);
+/* Checkpoint `checkpoint` passes: what the operator holds back until then is handed on. */
+int op_barrier(struct op *op, uint64_t checkpoint, const struct op_output *out, struct err *err);
 
-/* Compile a program. ERR_REFUSED where jq refuses it, where it reaches outside the record, or where a number in it is
- * no double; the text names the line. Sets TZ to UTC for this process, since strftime asks for the zone. */
-int ops_map_new(struct ops_map **out, const char *program, size_t n, enum ops_numbers numbers, struct err *err);
-void ops_map_free(struct ops_map *m);
+/* True where the operator keeps state over a barrier, and so is a participant of the checkpoint. */
+bool op_keeps_state(const struct op *op);
+/* Append its state, as a JSON text of one line; and take it back, into an operator just opened. ERR_REFUSED for a text
+ * that is not a state of this kind. Not to be called where none is kept. */
+int op_snapshot(const struct op *op, struct buf *out, struct err *err);
+int op_restore(struct op *op, const char *p, size_t n, struct err *err);
 
-/* Called with one event line (no newline), which lives until it returns. */
-typedef void ops_event_fn(void *ctx, const char *p, size_t n);
-
-/* Run the program over one record line. `.` is the payload, parsed (null for a null value); $record is the record
- * without it. All of the record's events are handed to emit, or, on error, none. ERR_REFUSED names topic, partition and
- * offset: a payload that is not strict JSON, a number that a double does not hold, an error of the program, an output
- * that is no object. ERR_BOUND past OPS_MAX_OUTPUT. */
-int ops_map_record(struct ops_map *m, const char *line, size_t n, ops_event_fn *emit, void *ctx, struct err *err);
-
-/* topic/partition/offset of the record that ops_map_record is at, NUL-terminated; "" before the first. Safe to read
- * from a signal handler: libjq aborts the process on a few values that its own checks forget. */
-const char *ops_map_at(const struct ops_map *m);
+/* topic/partition/offset of the record that op_record is at, NUL-terminated; "" before the first. Safe to read from a
+ * signal handler: libjq aborts the process on a few values that its own checks forget. */
+const char *op_at(const struct op *op);
 
 #endif

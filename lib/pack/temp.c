@@ -107,7 +107,7 @@ static void clear_left(const char *parent, const char *prefix, struct buf *note)
     size_t n = strlen(prefix);
     while (d && (e = readdir(d)))
         if (strncmp(e->d_name, prefix, n) == 0 && e->d_name[n] &&
-            e->d_name[n + strspn(e->d_name + n, "0123456789-")] == '\0')
+            e->d_name[n + strspn(e->d_name + n, "0123456789abcdef")] == '\0')
             clear_one(dirfd(d), e->d_name, note);
     if (d)
         closedir(d);
@@ -159,9 +159,8 @@ int pack_temp_make(struct pack_temp *t, const char *out, struct buf *note, struc
         clear_left(t->parent.p, prefix.p, note);
     for (int i = 0; rc == 0 && i < TRIES; i++) {
         buf_reset(&t->path);
-        buf_printf(&t->path, "%s/%s%ld", t->parent.p, prefix.p, (long)getpid());
-        if (i > 0)
-            buf_printf(&t->path, "-%d", i);
+        buf_printf(&t->path, "%s/%s", t->parent.p, prefix.p);
+        temp_suffix(&t->path);
         if (mkdir(buf_str(&t->path), 0777) != 0) {
             if (errno == EEXIST)
                 continue;

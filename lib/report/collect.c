@@ -135,7 +135,7 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
 }
 
 /* What the reference's file keeps of the accounts before it. Another writer's may stand there bare, without a role. */
-static int on_kept(struct report *r, const struct account *binder, struct err *err)
+static int on_kept(struct report *r, const struct stream_account *binder, struct err *err)
 {
     const struct json *all = json_get(binder->doc, "recorded");
     if (account_kept(all, ACCOUNT_READER, &r->arena, "account.recorded", &r->said, err) != 0)
@@ -157,7 +157,7 @@ static int on_kept(struct report *r, const struct account *binder, struct err *e
 static int on_account(struct report *r, const struct stream_line *line, struct err *err)
 {
     struct json *doc;
-    struct account *a = arena_alloc(&r->arena, sizeof *a);
+    struct stream_account *a = arena_alloc(&r->arena, sizeof *a);
     if (keep(r, &r->accounts, line, &doc, err) != 0 || stream_account(line, &r->arena, a, err) != 0)
         return -1;
     if (a->role == ACCOUNT_BINDER && report_reference(r))
@@ -230,7 +230,7 @@ uint64_t report_number(const struct json *doc, const char *a, const char *b)
     return at && json_u64(at, &v) ? v : 0;
 }
 
-const struct account *report_reference(const struct report *r)
+const struct stream_account *report_reference(const struct report *r)
 {
     for (size_t i = 0; i < r->n_accounts; i++)
         if (r->account[i]->role == ACCOUNT_BINDER)

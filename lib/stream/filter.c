@@ -54,42 +54,20 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     return in->ended && !in->stopped && !out->stopped && !out->broken;
 }
 
-int stream_refuse(const struct err *err, enum code refused)
-{
-    struct stream_out out;
-    stream_begin(&out, STDOUT_FILENO, NULL);
-    stream_put_stop(&out, err, refused);
-    int status = stream_end(&out);
-    stream_out_free(&out);
-    return status;
-}
-
-int stream_refuse_filter(const struct err *usage, enum code refused, size_t max_line)
+int stream_refuse(const struct err *usage, size_t max_line)
 {
     struct stream_in in;
     struct stream_out out;
     struct stream_line line;
     struct err err = ERR_INIT;
     stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
-    int status;
-    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
-        status = stream_refuse(usage, refused);
-    } else {
-        stream_begin(&out, STDOUT_FILENO, &in);
-        stream_put_stop(&out, usage, refused);
-        while (!out.broken && stream_next(&in, &line, &err) > 0)
-            stream_pass(&out, &line);
-        status = stream_end(&out);
-        stream_out_free(&out);
-    }
+    bool came = max_line != STREAM_NO_INPUT && !isatty(STDIN_FILENO) && stream_open(&in, &err) == 0;
+    stream_begin(&out, STDOUT_FILENO, came ? &in : NULL);
+    stream_put_stop(&out, usage, CODE_USAGE);
+    while (came && !out.broken && stream_next(&in, &line, &err) > 0)
+        stream_pass(&out, &line);
+    int status = stream_end(&out);
+    stream_out_free(&out);
     stream_in_free(&in);
     return status;
-}
-
-int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--first") == 0)
-            return stream_refuse(err, CODE_USAGE);
-    return stream_refuse_filter(err, CODE_USAGE, max_line);
 }

@@ -10,6 +10,7 @@
 #define OWED_STREAM_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
 #include "stream/account.h"
 #include "stream/bundle.h"
@@ -193,15 +194,23 @@ typedef int stream_line_fn(void *ctx, const struct stream_line *line, struct err
  * whole, no stop is in it, and the stage may do its own work; the caller then ends with stream_end in every case. */
 bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx);
 
-/* A whole stream that says only why nothing was done: for bad usage and for a first stage that must refuse. Writes
- * header, stop, end to standard output; returns err_exit(err). */
-int stream_refuse(const struct err *err, enum code refused);
+/* A whole stream that says why nothing was done, the arguments being at fault. A filter gives its longest line, and
+ * what came still passes, but rows (from a terminal nothing is read). A program that begins a stream reads none, nor
+ * does one in a job's lane, which need not end. Returns err_exit(err). */
+#define STREAM_NO_INPUT ((size_t)0)
+int stream_refuse(const struct err *err, size_t max_line);
 
-/* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
-int stream_refuse_filter(const struct err *err, enum code refused, size_t max_line);
+/* ---- the options of every program that reads a stream ---- */
 
-/* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them,
- * nothing is read; else as stream_refuse_filter. The code is CODE_USAGE, where err has none. */
-int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
+/* A row's cells are counted in 32 bits. */
+#define STREAM_MAX_LINE_MOST ((uint64_t)1 << 30)
+
+/* clang-format off */
+/* Entries for a table of options (base/options.h). */
+#define STREAM_OPTIONS(MAX_LINE) \
+    OPT_SIZE("max-line", MAX_LINE, 1024, STREAM_MAX_LINE_MOST, "longest line accepted (64M)")
+#define STREAM_OPTION_FIRST(FIRST) OPT_FLAG("first", FIRST, "begin the stream, and read none")
+#define STREAM_OPTION_SCRATCH(DIR) OPT_TEXT("scratch", "DIR", DIR, "where scratch files go (/var/tmp)")
+/* clang-format on */
 
 #endif

@@ -31,37 +31,43 @@ const char *type_from_name(enum type_from f)
     return from_names[f];
 }
 
-int table_name_parse(const char *s, char **database, char **table, struct err *err)
+int table_name_settle(struct table_name *t, struct err *err)
 {
-    size_t n = strlen(s), database_len = strcspn(s, ".");
+    const char *s = t->said;
 
-    *database = *table = NULL;
-    if (database_len == 0 || database_len + 1 >= n || !utf8_valid(s, n)) {
+    t->database = t->said_database ? xstrdup(t->said_database) : NULL;
+    t->table = s && t->database ? xstrdup(s) : NULL;
+    if (!s || t->database)
+        return 0;
+    size_t n = strlen(s), database_len = strcspn(s, ".");
+    if (database_len == 0 || database_len + 1 >= n)
         return err_set(err, ERR_REFUSED, "--table=%s is not DATABASE.TABLE", s);
-    }
-    if (strchr(s + database_len + 1, '.') != NULL) {
+    if (strchr(s + database_len + 1, '.'))
         return err_set(err, ERR_REFUSED, "--table=%s holds several dots: give --database=NAME, and the table alone", s);
-    }
-    *database = xstrndup(s, database_len);
-    *table = xstrdup(s + database_len + 1);
+    t->database = xstrndup(s, database_len);
+    t->table = xstrdup(s + database_len + 1);
     return 0;
+}
+
+void table_name_free(struct table_name *t)
+{
+    free(t->database);
+    free(t->table);
+    t->database = t->table = NULL;
 }
 
 static int parse_from(const struct json *v, const char *where, struct column *c, struct err *err)
 {
     char s[16];
 
-    if (v->type != JSON_STRING || v->len >= sizeof s || memchr(v->str, '\0', v->len) != NULL) {
+    if (v->type != JSON_STRING || v->len >= sizeof s || memchr(v->str, '\0', v->len))
         return err_set(err, ERR_REFUSED, "%s.from: not a unit of time (s, ms, us, ns, ticks, days or iso)", where);
-    }
     memcpy(s, v->str, v->len);
     s[v->len] = '\0';
-    if (type_from_parse(s, &c->from, err) != 0) {
+    if (type_from_parse(s, &c->from, err) != 0)
         return err_prefix(err, "%s.from", where);
-    }
-    if (!type_is_time(&c->type)) {
+    if (!type_is_time(&c->type))
         return err_set(err, ERR_REFUSED, "%s.from: a unit of time on a column of type %s", where, c->type.name);
-    }
     return 0;
 }
 
@@ -70,27 +76,22 @@ static int parse_column(const struct json *v, bool need_from, const char *where,
     static const char *const names[] = {"name", "type", "key", "from", NULL};
     struct json *name, *type, *from;
 
-    if (v->type != JSON_OBJECT) {
+    if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
-    }
     if (json_only(v, names, where, err) != 0 || json_need(v, "name", JSON_STRING, &name, where, err) != 0 ||
         json_need(v, "type", JSON_STRING, &type, where, err) != 0) {
         return -1;
     }
-    if (name->len == 0) {
+    if (name->len == 0)
         return err_set(err, ERR_REFUSED, "%s.name: empty", where);
-    }
-    if (type_parse(type->str, type->len, &c->type, err) != 0) {
+    if (type_parse(type->str, type->len, &c->type, err) != 0)
         return err_prefix(err, "%s", where);
-    }
-    if (json_get(v, "key") != NULL && json_need_bool(v, "key", &c->key, where, err) != 0) {
+    if (json_get(v, "key") && json_need_bool(v, "key", &c->key, where, err) != 0)
         return -1;
-    }
     from = json_get(v, "from");
-    if (from != NULL && parse_from(from, where, c, err) != 0) {
+    if (from && parse_from(from, where, c, err) != 0)
         return -1;
-    }
-    if (from == NULL && need_from && type_is_time(&c->type)) {
+    if (!from && need_from && type_is_time(&c->type)) {
         return err_set(err, ERR_REFUSED, "%s: a column of type %s needs \"from\", the unit of an owed time", where,
                        c->type.name);
     }
@@ -114,9 +115,8 @@ static int refuse_twins(const struct columns *c, struct err *err)
     const struct column **at = xcalloc(c->n, sizeof *at);
     int rc = 0;
 
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++)
         at[i] = &c->at[i];
-    }
     qsort(at, c->n, sizeof *at, by_name);
     for (size_t i = 1; i < c->n && rc == 0; i++) {
         if (by_name(&at[i - 1], &at[i]) == 0) {
@@ -133,12 +133,10 @@ static int refuse_twins(const struct columns *c, struct err *err)
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err)
 {
     *out = (struct columns)COLUMNS_INIT;
-    if (arr == NULL || arr->type != JSON_ARRAY) {
+    if (!arr || arr->type != JSON_ARRAY)
         return err_set(err, ERR_REFUSED, "columns: not an array");
-    }
-    if (arr->len == 0) {
+    if (arr->len == 0)
         return err_set(err, ERR_REFUSED, "columns: no column");
-    }
     out->at = xcalloc(arr->len, sizeof *out->at);
     for (size_t i = 0; i < arr->len; i++) {
         char where[40];
@@ -168,9 +166,8 @@ void columns_write(const struct columns *c, struct buf *out)
         jw_strn(&w, "name", col->name, col->name_len);
         jw_str(&w, "type", col->type.name);
         jw_bool(&w, "key", col->key);
-        if (col->from != FROM_NONE) {
+        if (col->from != FROM_NONE)
             jw_str(&w, "from", type_from_name(col->from));
-        }
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
@@ -180,6 +177,7 @@ void columns_free(struct columns *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         free(c->at[i].name);
+        type_free(&c->at[i].type);
     }
     free(c->at);
     *c = (struct columns)COLUMNS_INIT;
@@ -189,9 +187,8 @@ const struct column *columns_find(const struct columns *c, const char *name, siz
 {
     for (size_t i = 0; i < c->n; i++) {
         if (c->at[i].name_len == n && memcmp(c->at[i].name, name, n) == 0) {
-            if (index != NULL) {
+            if (index)
                 *index = i;
-            }
             return &c->at[i];
         }
     }

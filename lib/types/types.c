@@ -4,99 +4,13 @@
  * checked first (words, balanced arguments, quotes), then the families that
  * have cells are read; everything else that is well formed is TYPE_OTHER.
  */
-#include "types/types.h"
+#include "types/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum args {
-    ARGS_NONE,      /* String, Bool, Date */
-    ARGS_ANY_WIDTH, /* VARCHAR(255): a display width that means nothing */
-    ARGS_PS,        /* Decimal(P[, S]) */
-    ARGS_S,         /* Decimal64(S): the precision is the family's */
-    ARGS_DT,        /* DateTime([scale][, zone]) */
-    ARGS_DT32,      /* DateTime32([zone]) */
-    ARGS_DT64       /* DateTime64([scale[, zone]]) */
-};
-
-struct family {
-    const char *name;
-    bool fold; /* the server takes the name in any case */
-    enum type_kind kind;
-    unsigned bits;
-    enum args args;
-};
-
-static const struct family families[] = {
-    {"Int8", false, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"Int16", false, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"Int32", false, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"Int64", false, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"Int128", false, TYPE_INT, 128, ARGS_ANY_WIDTH},
-    {"Int256", false, TYPE_INT, 256, ARGS_ANY_WIDTH},
-    {"UInt8", false, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"UInt16", false, TYPE_UINT, 16, ARGS_ANY_WIDTH},
-    {"UInt32", false, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"UInt64", false, TYPE_UINT, 64, ARGS_ANY_WIDTH},
-    {"UInt128", false, TYPE_UINT, 128, ARGS_ANY_WIDTH},
-    {"UInt256", false, TYPE_UINT, 256, ARGS_ANY_WIDTH},
-    {"Float32", false, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"Float64", false, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"String", false, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"Bool", true, TYPE_BOOL, 8, ARGS_NONE},
-    {"Date", true, TYPE_DATE, 16, ARGS_NONE},
-    {"Date32", true, TYPE_DATE32, 32, ARGS_NONE},
-    {"DateTime", true, TYPE_DATETIME, 32, ARGS_DT},
-    {"DateTime32", true, TYPE_DATETIME, 32, ARGS_DT32},
-    {"DateTime64", true, TYPE_DATETIME64, 64, ARGS_DT64},
-    {"TIMESTAMP", true, TYPE_DATETIME, 32, ARGS_DT},
-    {"Decimal", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"Decimal32", true, TYPE_DECIMAL, 32, ARGS_S},
-    {"Decimal64", true, TYPE_DECIMAL, 64, ARGS_S},
-    {"Decimal128", true, TYPE_DECIMAL, 128, ARGS_S},
-    {"Decimal256", true, TYPE_DECIMAL, 256, ARGS_S},
-    {"DEC", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"NUMERIC", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"FIXED", true, TYPE_DECIMAL, 0, ARGS_PS},
-    {"boolean", true, TYPE_BOOL, 8, ARGS_NONE},
-    {"TINYINT", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"TINYINT SIGNED", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"TINYINT UNSIGNED", true, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"INT1", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"INT1 SIGNED", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"INT1 UNSIGNED", true, TYPE_UINT, 8, ARGS_ANY_WIDTH},
-    {"BYTE", true, TYPE_INT, 8, ARGS_ANY_WIDTH},
-    {"SMALLINT", true, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"SMALLINT SIGNED", true, TYPE_INT, 16, ARGS_ANY_WIDTH},
-    {"SMALLINT UNSIGNED", true, TYPE_UINT, 16, ARGS_ANY_WIDTH},
-    {"MEDIUMINT", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"MEDIUMINT SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"MEDIUMINT UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"INT", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INT SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INT UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER SIGNED", true, TYPE_INT, 32, ARGS_ANY_WIDTH},
-    {"INTEGER UNSIGNED", true, TYPE_UINT, 32, ARGS_ANY_WIDTH},
-    {"BIGINT", true, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"BIGINT SIGNED", true, TYPE_INT, 64, ARGS_ANY_WIDTH},
-    {"BIGINT UNSIGNED", true, TYPE_UINT, 64, ARGS_ANY_WIDTH},
-    {"FLOAT", true, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"REAL", true, TYPE_FLOAT, 32, ARGS_ANY_WIDTH},
-    {"DOUBLE", true, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"DOUBLE PRECISION", true, TYPE_FLOAT, 64, ARGS_ANY_WIDTH},
-    {"CHAR", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CHARACTER", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"VARCHAR", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CHARACTER VARYING", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"TEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"TINYTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"MEDIUMTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"LONGTEXT", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"BLOB", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"CLOB", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-    {"BYTEA", true, TYPE_STRING, 0, ARGS_ANY_WIDTH},
-};
+#define NAME_MAX_BYTES 255 /* of a name that is kept as it was written */
+#define ZONE_MAX_BYTES 63
 
 /* A type name in two pieces: its words, and what stands between its outer parentheses. */
 struct form {
@@ -122,9 +36,8 @@ static void trim(const char **p, size_t *n)
         (*p)++;
         (*n)--;
     }
-    while (*n > 0 && is_space((*p)[*n - 1])) {
+    while (*n > 0 && is_space((*p)[*n - 1]))
         (*n)--;
-    }
 }
 
 /* Just past the quoted text that starts at p, or NULL where it does not end. */
@@ -132,15 +45,13 @@ static const char *skip_quoted(const char *p, const char *end)
 {
     char q = *p++;
 
-    while (p < end) {
-        if (*p == '\\' && end - p > 1) {
+    while (p < end)
+        if (*p == '\\' && end - p > 1)
             p += 2;
-        } else if (*p == q) {
+        else if (*p == q)
             return p + 1; /* a doubled quote is two quoted texts side by side */
-        } else {
+        else
             p++;
-        }
-    }
     return NULL;
 }
 
@@ -153,21 +64,18 @@ static const char *skip_args(const char *p, const char *end)
         char c = *p;
         if (c == '\'' || c == '`' || c == '"') {
             p = skip_quoted(p, end);
-            if (p == NULL) {
+            if (!p)
                 return NULL;
-            }
             continue;
         }
-        if (c == ')' && --depth == 0) {
+        if (c == ')' && --depth == 0)
             return p;
-        }
-        if (c == '(') {
+        if (c == '(')
             depth++;
-        } else if (!is_word(c) && !is_space(c) && strchr("),.=+-<>:", c) == NULL) {
+        else if (!is_word(c) && !is_space(c) && !strchr("),.=+-<>:", c))
             return NULL;
-        } else if (c == '\0') {
+        else if (c == '\0')
             return NULL;
-        }
         p++;
     }
     return NULL;
@@ -180,12 +88,10 @@ static bool read_form(const char *p, size_t n, struct form *f)
 
     trim(&p, &n);
     end = p + n;
-    if (n == 0 || !is_word(p[0]) || (p[0] >= '0' && p[0] <= '9')) {
+    if (n == 0 || !is_word(p[0]) || (p[0] >= '0' && p[0] <= '9'))
         return false;
-    }
-    while (i < n && (is_word(p[i]) || is_space(p[i]))) {
+    while (i < n && (is_word(p[i]) || is_space(p[i])))
         i++;
-    }
     f->words = p;
     f->words_len = i;
     trim(&f->words, &f->words_len);
@@ -193,9 +99,8 @@ static bool read_form(const char *p, size_t n, struct form *f)
     f->args_len = 0;
     if (i < n) {
         const char *close = p[i] == '(' ? skip_args(p + i + 1, end) : NULL;
-        if (close == NULL || close + 1 != end) {
+        if (!close || close + 1 != end)
             return false;
-        }
         f->args = p + i + 1;
         f->args_len = (size_t)(close - f->args);
     }
@@ -210,14 +115,12 @@ static bool plain_words(const struct form *f, char out[64])
     for (size_t i = 0; i < f->words_len; i++) {
         char c = f->words[i];
         if (is_space(c)) {
-            if (is_space(f->words[i - 1])) {
+            if (is_space(f->words[i - 1]))
                 continue;
-            }
             c = ' ';
         }
-        if (n == 63) {
+        if (n == 63)
             return false;
-        }
         out[n++] = c;
     }
     out[n] = '\0';
@@ -228,16 +131,7 @@ static const struct family *find_family(const struct form *f)
 {
     char words[64];
 
-    if (!plain_words(f, words)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const struct family *fam = &families[i];
-        if ((fam->fold ? strcasecmp(fam->name, words) : strcmp(fam->name, words)) == 0) {
-            return fam;
-        }
-    }
-    return NULL;
+    return plain_words(f, words) ? family_named(words) : NULL;
 }
 
 /* One argument: a number or a quoted time zone. */
@@ -252,18 +146,16 @@ static bool read_arg(const char *p, size_t n, struct arg *a)
 {
     trim(&p, &n);
     a->quoted = n >= 2 && p[0] == '\'' && p[n - 1] == '\'';
-    if (!a->quoted) {
+    if (!a->quoted)
         return scan_u64(p, n, &a->number);
-    }
     a->text = p + 1;
     a->len = n - 2;
     for (size_t i = 0; i < a->len; i++) {
         char c = a->text[i];
-        if (!is_word(c) && (c == '\0' || strchr("/+-:.", c) == NULL)) {
+        if (!is_word(c) && (c == '\0' || !strchr("/+-:.", c)))
             return false;
-        }
     }
-    return a->len > 0 && a->len < sizeof((struct type *)0)->zone;
+    return a->len > 0 && a->len <= ZONE_MAX_BYTES;
 }
 
 /* At most two arguments. -1 where one is neither a number nor a zone, or where there are more. */
@@ -271,13 +163,11 @@ static int read_args(const struct form *f, struct arg a[2])
 {
     const char *comma;
 
-    if (f->args == NULL) {
+    if (!f->args)
         return 0;
-    }
     comma = memchr(f->args, ',', f->args_len);
-    if (comma == NULL) {
+    if (!comma)
         return read_arg(f->args, f->args_len, &a[0]) ? 1 : -1;
-    }
     if (!read_arg(f->args, (size_t)(comma - f->args), &a[0]) ||
         !read_arg(comma + 1, (size_t)(f->args + f->args_len - comma - 1), &a[1])) {
         return -1;
@@ -297,27 +187,16 @@ static unsigned decimal_precision(unsigned bits)
 
 static bool set_decimal(struct type *t, uint64_t precision, uint64_t scale)
 {
-    if (precision < 1 || precision > 76 || scale > precision) {
+    if (precision < 1 || precision > 76 || scale > precision)
         return false;
-    }
     t->precision = (unsigned)precision;
     t->scale = (unsigned)scale;
     t->bits = decimal_bits(t->precision);
     return true;
 }
 
-static bool set_zone(struct type *t, const struct arg *a)
-{
-    if (!a->quoted) {
-        return false;
-    }
-    memcpy(t->zone, a->text, a->len);
-    t->zone[a->len] = '\0';
-    return true;
-}
-
 /* DateTime, DateTime32 and DateTime64, whose first argument may be left out for the zone alone. */
-static bool set_datetime(struct type *t, enum args form, const struct arg *a, int n)
+static bool set_datetime(struct type *t, enum family_args form, const struct arg *a, int n)
 {
     uint64_t scale = form == ARGS_DT64 ? 3 : 0;
     int at = 0;
@@ -327,7 +206,7 @@ static bool set_datetime(struct type *t, enum args form, const struct arg *a, in
         at = 1;
     }
     if (scale > 9 || (at == 1 && form == ARGS_DT32) || (at == 0 && n > 0 && form == ARGS_DT64) || n > at + 1 ||
-        (n == at + 1 && !set_zone(t, &a[at]))) {
+        (n == at + 1 && !a[at].quoted)) {
         return false;
     }
     if (form == ARGS_DT64 || scale > 0) {
@@ -345,16 +224,15 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
 
     t->kind = fam->kind;
     t->bits = fam->bits;
-    if (n < 0) {
+    if (n < 0)
         return false;
-    }
     switch (fam->args) {
-    case ARGS_NONE: return f->args == NULL;
-    case ARGS_ANY_WIDTH: return n == 0 || (!a[0].quoted && (n == 1 || (fam->kind == TYPE_FLOAT && !a[1].quoted)));
+    case ARGS_NONE: return !f->args;
+    case ARGS_WIDTH: return n == 0 || (n == 1 && !a[0].quoted);
+    case ARGS_WIDTHS: return n == 0 || (!a[0].quoted && (n == 1 || !a[1].quoted));
     case ARGS_PS:
-        if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted))) {
+        if (n > 0 && (a[0].quoted || (n == 2 && a[1].quoted)))
             return false;
-        }
         return set_decimal(t, n > 0 ? a[0].number : 10, n == 2 ? a[1].number : 0);
     case ARGS_S: return n == 1 && !a[0].quoted && set_decimal(t, decimal_precision(fam->bits), a[0].number);
     default: return set_datetime(t, fam->args, a, n);
@@ -370,19 +248,17 @@ static bool is_words(const struct form *f, const char *name)
  * around what is no type name. */
 static bool unwrap(struct type *t, struct form *f)
 {
-    if (is_words(f, "LowCardinality") && f->args != NULL) {
+    if (is_words(f, "LowCardinality") && f->args) {
         struct form in;
-        if (!read_form(f->args, f->args_len, &in)) {
+        if (!read_form(f->args, f->args_len, &in))
             return false;
-        }
         *f = in;
         t->low_cardinality = true;
     }
-    if (is_words(f, "Nullable") && f->args != NULL) {
+    if (is_words(f, "Nullable") && f->args) {
         struct form in;
-        if (!read_form(f->args, f->args_len, &in)) {
+        if (!read_form(f->args, f->args_len, &in))
             return false;
-        }
         *f = in;
         t->nullable = true;
     }
@@ -395,15 +271,30 @@ static bool is_shortened(const struct form *f)
     return f->args_len == 3 && memcmp(f->args, "...", 3) == 0;
 }
 
+static void free_children(struct type *t)
+{
+    for (size_t i = 0; i < t->n_of; i++)
+        type_free(&t->of[i]);
+    free(t->of);
+    t->of = NULL;
+    t->n_of = 0;
+}
+
+void type_free(struct type *t)
+{
+    free_children(t);
+    free(t->name);
+    memset(t, 0, sizeof *t);
+}
+
 /* The name as written, where it fits and is text; else a name that still reads as the same family. f is what stands
  * inside the wrappers. */
 static void set_name(struct type *t, const struct type *wraps, const struct form *f, const char *p, size_t n)
 {
     struct buf b = BUF_INIT;
 
-    if (n < sizeof t->name && memchr(p, '\0', n) == NULL && utf8_valid(p, n)) {
-        memcpy(t->name, p, n);
-        t->name[n] = '\0';
+    if (n <= NAME_MAX_BYTES && !memchr(p, '\0', n) && utf8_valid(p, n)) {
+        t->name = xstrndup(p, n);
         return;
     }
     if (t->kind == TYPE_OTHER) {
@@ -414,8 +305,61 @@ static void set_name(struct type *t, const struct type *wraps, const struct form
     } else {
         type_spell(t, &b);
     }
-    memcpy(t->name, buf_str(&b), b.len + 1);
+    t->name = xstrdup(buf_str(&b));
     buf_free(&b);
+}
+
+/* ---- what stands inside a type without cells ---- */
+
+/* Where the argument at p ends: at its comma or at the end. The form of the text was checked. */
+static const char *argument_end(const char *p, const char *end)
+{
+    while (p < end && *p != ',')
+        if (*p == '\'' || *p == '`' || *p == '"')
+            p = skip_quoted(p, end);
+        else
+            p = *p == '(' ? skip_args(p + 1, end) + 1 : p + 1;
+    return p;
+}
+
+/* Past the name of an element (`name Type`), where there is one and the words are no type's as they stand. */
+static const char *skip_element_name(const char *p, const char *end)
+{
+    const char *past = p;
+    struct form f;
+
+    if (*p == '`' || *p == '"')
+        return skip_quoted(p, end);
+    if (!read_form(p, (size_t)(end - p), &f) || find_family(&f))
+        return p;
+    while (past < f.words + f.words_len && is_word(*past))
+        past++;
+    return past < f.words + f.words_len ? past : p;
+}
+
+/* The arguments that are types, as of Array(T), Tuple(name T, …) and Map(K, V). A type of which one argument is none
+ * has no children. They are read from the name that is kept, whose length bounds how deep this goes. */
+static void set_children(struct type *t)
+{
+    const char *p, *end, *stop;
+    struct form f;
+
+    if (!read_form(t->name, strlen(t->name), &f) || !f.args)
+        return;
+    end = f.args + f.args_len;
+    for (p = f.args; p <= end; p = stop + 1) {
+        const char *arg = p;
+        size_t len = (size_t)((stop = argument_end(p, end)) - p);
+        trim(&arg, &len);
+        if (len > 0)
+            arg = skip_element_name(arg, arg + len);
+        t->of = xrealloc(t->of, (t->n_of + 1) * sizeof *t->of);
+        if (type_parse(arg, (size_t)(stop - arg), &t->of[t->n_of], NULL) != 0) {
+            free_children(t);
+            return;
+        }
+        t->n_of++;
+    }
 }
 
 static int refuse(const char *p, size_t n, const char *why, struct err *err)
@@ -436,23 +380,16 @@ int type_parse(const char *p, size_t n, struct type *out, struct err *err)
 
     memset(out, 0, sizeof *out);
     trim(&p, &n);
-    if (!read_form(p, n, &f) || !unwrap(out, &f)) {
+    if (!read_form(p, n, &f) || !unwrap(out, &f))
         return refuse(p, n, "not a type name", err);
-    }
     wraps = *out;
     fam = is_shortened(&f) ? NULL : find_family(&f);
-    if (fam != NULL) {
-        if (!set_family(out, fam, &f)) {
-            return refuse(p, n, "not valid arguments for this type", err);
-        }
-        if (out->low_cardinality && out->kind != TYPE_STRING) {
-            fam = NULL;
-        }
-    }
-    if (fam == NULL) {
-        memset(out, 0, sizeof *out);
-        out->kind = TYPE_OTHER;
-    }
+    if (fam && !set_family(out, fam, &f))
+        return refuse(p, n, "not valid arguments for this type", err);
+    if (!fam || (out->low_cardinality && out->kind != TYPE_STRING))
+        *out = (struct type){.kind = TYPE_OTHER};
     set_name(out, &wraps, &f, p, n);
+    if (out->kind == TYPE_OTHER)
+        set_children(out);
     return 0;
 }

@@ -8,6 +8,7 @@
 #define OWED_TYPES_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
 
 enum type_kind {
@@ -29,15 +30,17 @@ struct type {
     unsigned bits;
     unsigned precision, scale;
     bool nullable, low_cardinality;
-    char name[256]; /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
-    char zone[64];  /* of DateTime and DateTime64; display only, never compared */
+    char *name;      /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
+    struct type *of; /* of TYPE_OTHER: its arguments where all are types, such as of Array(T) or Tuple(name T) */
+    size_t n_of;
 };
 
 /* Parse a ClickHouse type name (any spelling that the server prints or that a CREATE accepts for these types,
  * such as Decimal64(4), DateTime('UTC'), LowCardinality(Nullable(String)), Nullable(Decimal(18, 4))). A name that
  * is well formed and has no cells (Array(String), FixedString(3), UUID, Enum8(...)) is TYPE_OTHER. ERR_REFUSED for
- * text that is no type name at all. */
+ * text that is no type name at all; nothing is then to be freed. */
 int type_parse(const char *p, size_t n, struct type *out, struct err *err);
+void type_free(struct type *t);
 /* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
  * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
 bool type_equal(const struct type *a, const struct type *b);
@@ -49,12 +52,27 @@ bool type_is_key(const struct type *t);
 /* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
 
-/* A table as an option names it, DATABASE.TABLE: both malloc'd. A name with more than one dot is refused, since it
- * cannot be told where the database ends; so is one that is not UTF-8. */
-int table_name_parse(const char *s, char **database, char **table, struct err *err);
+/* A table as options name it: --table=DATABASE.TABLE, or --database=NAME and the table's own name, dots and all. A name
+ * with more than one dot is refused without the latter, since it cannot be told where the database ends. */
+struct table_name {
+    const char *said, *said_database;
+    char *database, *table; /* malloc'd by table_name_settle; NULL where nothing was said */
+};
+/* clang-format off */
+/* Entries for a table of options (base/options.h). */
+#define TABLE_NAME_OPTIONS(T) \
+    OPT_NAME("table", "DATABASE.TABLE", &(T)->said, "the table"), \
+    OPT_NAME("database", "NAME", &(T)->said_database, "its database; --table is then the table's name alone, dots and all")
+/* clang-format on */
+int table_name_settle(struct table_name *t, struct err *err);
+void table_name_free(struct table_name *t);
 
 /* The unit of an owed time (STREAM.md, `columns`.from). */
 enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO };
+/* clang-format off */
+#define TYPE_FROM_OPTION(TAKE, CTX) \
+    OPT_TAKE("from", "COLUMN:UNIT", TAKE, CTX, "the unit of a column's times: s, ms, us, ns, ticks, days or iso; may be repeated")
+/* clang-format on */
 int type_from_parse(const char *s, enum type_from *out, struct err *err);
 const char *type_from_name(enum type_from f); /* NULL for FROM_NONE */
 

@@ -112,13 +112,10 @@ static void destination_value(const unsigned char *p, size_t n, const struct typ
     struct buf out = BUF_INIT;
     const char *why;
 
-    if (t->kind == TYPE_STRING) {
-        cells_put_bytes(&out, (const char *)p, n);
-    } else if (t->kind != TYPE_OTHER && n >= t->bits / 8) {
-        cells_put_fixed(&out, t, p);
-    } else {
+    if (!type_supported(t) || n < t->bits / 8) {
         return;
     }
+    cells_put_of(t)(&out, t, p, t->bits > 0 ? t->bits / 8 : n);
     /* a server may hold a Decimal or Date32 past its range: its form is canonical all the same */
     insist(cells_is_canonical(t, out.p, out.len, false, &why) || strstr(why, "range") != NULL);
     buf_free(&out);
@@ -144,5 +141,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     owed_value(p, size, &c);
     destination_value((const unsigned char *)p, size, &c.type);
     free(p);
+    type_free(&c.type);
     return 0;
 }

@@ -14,7 +14,8 @@ setup_file() {
         sql 'CREATE DATABASE shop'
         make_others
         # A test runner waits for whatever of these still runs.
-        cat <&"$evicting"
+        wait_for rows_in twice 72
+        kill "$evictor"
         exec {evicting}<&-
         wait "$consumer"
     }
@@ -57,7 +58,7 @@ is() {
 }
 
 @test "an ENGINE = Kafka table with a view is whole; its newest stretch may be late, and is said to be; then it is whole again" {
-    soon 180 rows_in engine
+    wait_for rows_in engine 180
     is 0 "$(summary "$found" 0 0 0 0) and $(checks reference.scope=passed reconcile.destination=passed reference.destination=passed)" declared engine
     is 1 "$(summary "$found" 18 0 0 0) and (.summaries[0].tail | .rows == 18 and .partitions == 2)" late
     jq -r '.made[] | select(.status == "failed") | .reason' "$work/report.json" | grep -F 'the newest stretch of engine/'
@@ -65,12 +66,12 @@ is() {
 }
 
 @test "a message that it skips is missing, by its place" {
-    soon 179 rows_in purchases
+    wait_for rows_in purchases 179
     is 1 "$(summary "$found" 1 0 0 0) and (.findings[0] | .kind == \"missing\" and .key == [\"57\"] and .at == \"purchases/1/28\")" declared purchases
 }
 
 @test "a batch that it writes twice is duplicated, every row of it" {
-    soon 72 rows_in twice
+    wait_for rows_in twice 72
     is 1 "$(summary "$found" 0 0 36 0)" declared twice
 }
 
@@ -87,7 +88,7 @@ is() {
         table-look --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --table=shop.purchases |
         scope-declare --key=event_id --range=ALL --from=seen:ms --out=scope.json >declared.ndjson
     kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --json=text --strict -- "${jq_rules[@]}" |
-        ref-seal --scope=scope.json --name=jq --out=jq.reference >sealed.ndjson
+        ref-seal --scope=scope.json --reference-name=jq --out=jq.reference >sealed.ndjson
     reference scope.json python.reference
     # A scope that went through another writer binds as well.
     jq . scope.json >spaced.json

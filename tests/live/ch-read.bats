@@ -58,6 +58,13 @@ read_as() {
         --password-env=CH_PASSWORD --settle-ms=0 "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
 }
 
+# between_reads COMMAND…: it runs while the next read's first answer is held back; $held is what to wait for.
+between_reads() {
+    ch_fault "when=withhold&match=FROM+%60shop"
+    while_held "$@" 3>&- &
+    held=$!
+}
+
 three='["1","one"]
 ["2","two"]
 ["3","three"]'
@@ -201,9 +208,9 @@ three='["1","one"]
 
 @test "a table altered between the two reads decides nothing, and shows what was seen" {
     orders
-    (sleep 0.7; ch "ALTER TABLE shop.orders ADD COLUMN later Int8") &
-    read_as reader 3 --settle-ms=2000
-    wait
+    between_reads ch "ALTER TABLE shop.orders ADD COLUMN later Int8"
+    read_as reader 3
+    wait "$held"
     check_is unavailable "the table's definition changed" definition-changed
     sides_whole true
     [ "$(read_rows 1)" = "$three" ]
@@ -224,9 +231,9 @@ three='["1","one"]
     ch "DROP TABLE shop.orders"
     orders
     ch "SYSTEM STOP MERGES shop.orders"
-    (sleep 0.7; ch "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0") &
-    read_as reader 3 --settle-ms=2000
-    wait
+    between_reads ch "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0"
+    read_as reader 3
+    wait "$held"
     check_is unavailable "began while the table was read" mutation-running
     ch "SYSTEM START MERGES shop.orders"
 }
@@ -246,9 +253,9 @@ three='["1","one"]
 
 @test "the second read is not answered from the first" {
     orders
-    (sleep 0.7; ch "INSERT INTO shop.orders VALUES (4, 'late')") &
-    read_as cached 0 --settle-ms=2000
-    wait
+    between_reads ch "INSERT INTO shop.orders VALUES (4, 'late')"
+    read_as cached 0
+    wait "$held"
     [ "$(read_rows 1 | sort)" = "$(sort <<<"$three")" ]
     [ "$(read_rows 2 | sort)" = "$(sort <<<"$three"$'\n["4","late"]')" ] || { read_rows 2 >&2; return 1; }
 }
@@ -306,7 +313,7 @@ three='["1","one"]
     read_as reader 3 --max-rows-per-query=2
     check_is unavailable "396" server-bound
     sides_whole false
-    ch_fault "when=delay&ms=1500&n=9&match=FROM+%60shop"
+    ch_fault "when=hold&n=9&match=FROM+%60shop"
     read_as reader 3 --query-timeout-ms=300
     check_is unavailable "no whole answer within 300 ms" answer-late
     ch_fault clear=1
@@ -345,11 +352,12 @@ three='["1","one"]
     orders
     export CH_PASSWORD
     CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
-    "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD --settle-ms=1500 <in >out 3>&- &
+    ch_fault "when=withhold&match=FROM+%60shop"
+    "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD --settle-ms=0 <in >out 3>&- &
     pid=$!
-    sleep 0.7
-    tr '\0' ' ' <"/proc/$pid/cmdline" >cmdline
+    while_held cp "/proc/$pid/cmdline" cmdline.0
     wait "$pid"
+    tr '\0' ' ' <cmdline.0 >cmdline
     grep -q -- --user=reader cmdline
     run -1 grep -F "$CH_PASSWORD" cmdline out
 }

@@ -32,9 +32,15 @@ teardown() {
 # table COLUMNS [WINDOW [ENGINE CLAUSES]]
 table() { ch "CREATE TABLE shop.$t ($1) ENGINE = MergeTree ${3:-ORDER BY tuple()} SETTINGS non_replicated_deduplication_window = ${2:-0}"; }
 
+sink_command() {
+    command=(ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop --table="$t"
+        --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap)
+}
+
 sink() { # options
-    ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop --table="$t" \
-        --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap "$@"
+    local command
+    sink_command
+    "${command[@]}" "$@"
 }
 
 rows() { ch "SELECT * FROM shop.$t ORDER BY ALL"; }
@@ -49,21 +55,23 @@ record() { cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=
 
 # A sink that reads a lane as it is written to descriptor 9; what it writes is in sink.out.
 start_sink() {
+    local command
+    sink_command
     mkfifo lane.fifo
-    sink "$@" <lane.fifo >sink.out 2>sink.err &
+    # The program itself: a function there would be a shell that the sink outlives.
+    "${command[@]}" "$@" <lane.fifo >sink.out 2>sink.err &
     runner=$!
     exec 9>lane.fifo
     echo "$head" >&9
 }
 
-# soon COMMAND…: until it holds, for ten seconds
+# soon COMMAND…: until it holds, however slow the machine is just now
 soon() {
-    local i
-    for ((i = 0; i < 100; i++)); do
-        ! "$@" || return 0
-        sleep 0.1
+    local end=$((SECONDS + 120))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.05
     done
-    return 1
 }
 
 finish_sink() { # expected status

@@ -28,15 +28,20 @@ load ch-sink
 @test "a barrier passes only after every INSERT of its interval was acknowledged" {
     table 'id Int64'
     start_sink --batch-rows=1
-    ch_fault 'when=stall&ms=1500'
+    ch_fault when=withhold
     { event 1; barrier 1 0; } >&9
-    soon eval '[ "$(count)" = 1 ]'
+    ch_fault await=1
+    [ "$(count)" = 1 ]
     [ "$(grep -c barrier sink.out)" -eq 0 ]
     [ ! -e cap/op-3/subtask-0/epoch-1.sink.json ]
+    ch_fault release=1
     soon grep -q barrier sink.out
     [ -e cap/op-3/subtask-0/epoch-1.sink.json ]
-    ch_fault 'when=delay&ms=1000'
+    ch_fault when=hold
     { event 2; barrier 2 1; } >&9
+    ch_fault await=1
+    [ "$(grep -c '"checkpoint":2' sink.out)" -eq 0 ]
+    ch_fault release=1
     soon grep -q '"checkpoint":2' sink.out
     [ "$(count)" = 2 ]
     echo '{"type":"end","lines":{"stream":1,"event":2,"barrier":2}}' >&9
@@ -46,7 +51,8 @@ load ch-sink
 @test "rows of one INSERT are acknowledged in one batch, by count, by age and at the barrier" {
     table 'id Int64'
     start_sink --batch-rows=2 --batch-ms=300
-    { event 1; event 2; event 3; } >&9
+    # In one write, so that the first two have the same age.
+    printf '%s\n' "$(event 1; event 2; event 3)" >&9
     soon eval '[ "$(count)" = 3 ]'
     { event 4; barrier 1 0; } >&9
     soon grep -q barrier sink.out
@@ -119,9 +125,9 @@ load ch-sink
     { valued 2 '{"id":2,"s":"y"}'; barrier 1 0; } | whole lane
     run -2 --separate-stderr sink <lane
     [[ $stderr == *'no column named s is written' ]]
-    run -0 --separate-stderr sink --column=s <lane
+    run -0 --separate-stderr sink --write-default=s <lane
     [ "$(ch "SELECT id, s, m FROM shop.$t ORDER BY id")" = $'1\tx\t2\n2\ty\t4' ]
-    run -2 --separate-stderr sink --column=m <lane
+    run -2 --separate-stderr sink --write-default=m <lane
     [[ $stderr == *'column m: MATERIALIZED'* ]]
     run -2 --separate-stderr sink --from=id:ms <lane
     [[ $stderr == *'column id (Int64): a unit of time'* ]]

@@ -6,58 +6,81 @@
 bats_require_minimum_version 1.5.0
 
 load job
+load ../stop-at
 
 setup_file() { jobs_up; }
 setup() { jobs_need; }
 teardown() { jobs_end; }
 teardown_file() { jobs_down; }
 
-collect() { # bundle: 0 published, 1 refused as changed, 2 anything else
-    local rc=0
-    bundle-pack --checkpoint-dir="$work/job-$id/ckpt" --job="$id" --ha-dir="$work/job-$id/ha" --capture-dir="$work/job-$id/capture" \
-        --include-state --include-captures --json --out="$1" >"$work/pack.ndjson" 2>"$work/pack.err" || rc=$?
+# collect BUNDLE [COMMAND…]: 0 published, 1 refused as changed, 2 anything else. The command runs while the collection stands
+# still, before it reads the newest checkpoint's first snapshot.
+collect() {
+    local rc=0 out=$1
+    local command=(bundle-pack --checkpoint-dir="$work/job-$id/ckpt" --job="$id" --ha-dir="$work/job-$id/ha" --capture-dir="$work/job-$id/capture"
+        --include-state --include-captures --json --out="$out")
+    shift
+    if [ $# -eq 0 ]; then
+        "${command[@]}" >stdout 2>stderr || rc=$?
+    else
+        start_stopped "/0/checkpoint-$(newest "$id").snap" 1 "${command[@]}" || return 2
+        "$@" || return 2
+        kill -CONT "$pid"
+        wait "$pid" || rc=$?
+    fi
     [ "$rc" -ne 0 ] || return 0
-    [ "$rc" -eq 1 ] && [ "$(jq -r 'select(.type == "stop").refusal' "$work/pack.ndjson")" = changed ] && [ ! -e "$1" ] && return 1
-    cat "$work/pack.err" >&2
+    [ "$rc" -eq 1 ] && [ "$(jq -r 'select(.type == "stop").refusal' stdout)" = changed ] && [ ! -e "$out" ] && return 1
+    cat stderr >&2
     return 2
 }
 
 @test "a hundred collections of a job that checkpoints: published ones are whole, the others are refused as changed" {
-    prepare 2 '' '.checkpoint.interval_ms = 60 | .checkpoint.retain = 3'
+    prepare 2 '' '.checkpoint.retain = 1'
     produce "t$id" 1 2000
     start
     wait_keys "t$id" 2000
-    wait_checkpoints "$id" 3
-    first=$(newest "$id") published=0 changed=0 n=0 start=$SECONDS
-    # Until both were seen: which of them a collection comes to is a matter of a few milliseconds.
-    while ((n < 100 || ((published < 50 || changed < 1) && n < 400 && SECONDS - start < 120))); do
-        n=$((n + 1)) rc=0
-        collect "$work/b-$n" || rc=$?
+    checkpoint "$id"
+    cd "$BATS_TEST_TMPDIR" || return 1
+    first=$(newest "$id") published=0 changed=0
+    # Of each four: two of a job that stands still, one beside a checkpoint that falls where it falls, and one from under which
+    # the checkpoint that it collects is removed.
+    for n in {1..100}; do
+        rc=0 want=0 before=$(newest "$id")
+        case $((n % 4)) in
+            0) want=1; collect "b-$n" checkpoint "$id" || rc=$? ;;
+            1) want=any; ask_barrier; collect "b-$n" || rc=$? ;;
+            *) collect "b-$n" || rc=$? ;;
+        esac
+        echo "collection $n: $rc" >&2
+        [ "$rc" -eq "${want/any/$rc}" ]
         case $rc in
             0)
-                bundle-check --profile=consistency "$work/b-$n" >"$work/check.ndjson"
+                bundle-check --profile=consistency "b-$n" >check.ndjson
                 published=$((published + 1))
-                rm -r "$work/b-$n"
+                rm -r "b-$n"
                 ;;
             1) changed=$((changed + 1)) ;;
             *) false ;;
         esac
+        # What was asked for beside it is over before the next one.
+        [ $((n % 4)) -ne 1 ] || await 'the checkpoint beside it' at_least $((before + 1)) newest "$id"
     done
-    echo "# $n collections over $(($(newest "$id") - first)) checkpoints: $published published and whole, $changed refused as changed" >&3
+    echo "# 100 collections over $(($(newest "$id") - first)) checkpoints: $published published and whole, $changed refused as changed" >&3
     [ "$published" -ge 50 ]
-    [ "$changed" -ge 1 ]
-    [ "$(newest "$id")" -gt $((first + 10)) ]
-    [ -z "$(find "$work" -maxdepth 1 -name '.b-*')" ]
+    [ "$changed" -ge 25 ]
+    [ "$(newest "$id")" -ge $((first + 50)) ]
+    [ -z "$(find . -maxdepth 1 -name '.b-*')" ]
     kill -0 "$runner"
     [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -eq 0 ]
 }
 
 @test "the whole run on ch-read's page" {
-    prepare 2 '' '.checkpoint.interval_ms = 1000 | .checkpoint.retain = 20'
+    prepare 2
     produce "t$id" 1 40
     start
     wait_keys "t$id" 40
-    wait_checkpoints "$id" 2
+    checkpoint "$id"
+    checkpoint "$id"
     n=$(jq -r 'select(.capture.seen > 0).epoch' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json | sort -n | tail -n 1)
     cd "$work" || return 1
     bundle-pack --checkpoint-dir="job-$id/ckpt" --job="$id" --ha-dir="job-$id/ha" --capture-dir="job-$id/capture" --checkpoint="$n" \

@@ -19,12 +19,9 @@ teardown() {
     jobs_end
 }
 
-ends() { # status: by itself, within 30 seconds
-    local tries status=0
-    for ((tries = 0; tries < 300; tries++)); do
-        kill -0 "$runner" 2>/dev/null || break
-        sleep 0.1
-    done
+ends() { # status: by itself
+    local status=0
+    await 'the end of the runner' eval '! kill -0 "$runner" 2>/dev/null'
     wait "$runner" || status=$?
     runner=''
     [ "$status" -eq "$1" ]
@@ -43,18 +40,22 @@ holds() { # N
 
 said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
 
+says() { # pattern
+    said | grep -q "$1"
+}
+
 @test "the runner killed: what it left goes on, holds the next runner back, and is followed by it" {
     prepare 2
     produce "t$id" 1 100
     start
     wait_keys "t$id" 100
-    wait_checkpoints "$id" 2
+    checkpoint "$id"
     kill -KILL "$runner"
     wait "$runner" || true
     produce "t$id" 101 150
     wait_keys "t$id" 150
     start --stop-at-end
-    sleep 2
+    await 'the next runner' held_back
     [ "$(grep -c 'attempt 1:' "$work/job-$id.log")" -eq 1 ]
     run -3 "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2
     group=$(orphans)
@@ -70,15 +71,16 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     rm -rf "$work/job-$id/capture/op-3/subtask-0"
     : >"$work/job-$id/capture/op-3/subtask-0"
     produce "t$id" 21 40
     wait_keys "t$id" 40
-    wait_checkpoints "$id" 2
+    checkpoint "$id"
+    checkpoint "$id"
     jobs_stop
-    said | grep -q 'cap-tee: .*disarmed'
-    said | grep -q 'ch-sink: .*has no evidence'
+    says 'cap-tee: .*disarmed'
+    says 'ch-sink: .*has no evidence'
     [ "$(grep -c 'failed' "$work/job-$id.log")" -eq 0 ]
 }
 
@@ -87,19 +89,22 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     state=$work/job-$id/ckpt/_state/$id/v1
     mv "$state/0" "$state/away"
     : >"$state/0"
-    sleep 1
     at=$(newest "$id")
+    ask_barrier
+    await 'the barrier without a snapshot' says 'checkpoints without it do not complete'
     produce "t$id" 21 40
     wait_keys "t$id" 40
-    sleep 1
     [ "$(newest "$id")" -eq "$at" ]
     rm "$state/0"
     mv "$state/away" "$state/0"
-    wait_checkpoints "$id" 2
+    # What completes is the next one: this one's barrier was before it in every lane.
+    checkpoint "$id"
+    [ "$(newest "$id")" -eq $((at + 2)) ]
+    [ ! -e "$work/job-$id/ckpt/_jobs/$id/COMPLETED-$((at + 1))" ]
     jobs_stop
     job "$id" --stop-at-end
     holds 40
@@ -109,13 +114,19 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
 @test "the engine killed under the job: nothing is lost, and what is called deduplicated is there once" {
     prepare 2 'SETTINGS non_replicated_deduplication_window = 1000' '.sink.batch_rows = 40'
     start
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
+    # Before it has executed an INSERT, and after; and wherever it happens to be.
     for round in 1 2 3; do
+        case $round in
+            1) fault "when=hold&match=$(insert_into "t$id")" ;;
+            2) fault "when=withhold&match=$(insert_into "t$id")" ;;
+        esac
         produce "t$id" $((round * 1000 - 999)) $((round * 1000))
+        [ "$round" -eq 3 ] || fault await=1
         "$root/tests/services/clickhouse" kill --dir="$work/ch"
         "$root/tests/services/clickhouse" up --dir="$work/ch" >/dev/null
         wait_keys "t$id" $((round * 1000))
-        wait_checkpoints "$id" 1
+        checkpoint "$id"
     done
     jobs_stop
     job "$id" --stop-at-end
@@ -132,13 +143,17 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 50
     start
     wait_keys "t$id" 50
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     "$root/tests/services/kafka" kill --dir="$work/kafka"
-    sleep 1
+    # What is asked for meanwhile comes when it is back.
+    ask_barrier
+    await 'the outage' says 'waiting for the broker'
+    at=$(newest "$id")
     "$root/tests/services/kafka" up --dir="$work/kafka" >/dev/null
+    await 'the checkpoint' at_least $((at + 1)) newest "$id"
     produce "t$id" 51 100
     wait_keys "t$id" 100
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     jobs_stop
     job "$id" --stop-at-end
     holds 100
@@ -149,10 +164,11 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     sql "ALTER TABLE shop.t$id ADD COLUMN more Int64"
+    ask_barrier
     ends 2
-    said | grep -q "shop.t$id was altered"
+    says "shop.t$id was altered"
     [ "$(jq -r .status "$work/job-$id/ha/job-$id.status.json")" = refused ]
     [ "$(grep -c 'attempt 2' "$work/job-$id.log")" -eq 0 ]
 }
@@ -162,13 +178,10 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 20
     job "$id" --stop-at-end
     kafka delete-topic "t$id"
-    for ((tries = 0; tries < 100; tries++)); do
-        ! kafka create-topic "t$id" 2 2>/dev/null || break
-        sleep 0.1
-    done
+    await 'the end of the deleted topic' kafka create-topic "t$id" 2 2>/dev/null
     produce "t$id" 1 40
     run -2 job "$id" --stop-at-end
-    said | grep -q "topic t$id was recreated"
+    says "topic t$id was recreated"
     holds 20
 }
 
@@ -177,9 +190,10 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 1
+    checkpoint "$id"
     kafka add-partitions "t$id" 4
     orders 21 40 | jq -c '.partition += 2' | kafka produce "t$id"
+    ask_barrier # which is where the topic is looked at again
     wait_keys "t$id" 40
     jobs_stop
     job "$id" --stop-at-end
@@ -203,22 +217,33 @@ said() { cat "$work/job-$id"/run/attempt-*/stderr.log; }
 }
 
 @test "one interval over many INSERTs, and many intervals over one" {
-    prepare 2 '' '.checkpoint.interval_ms = 600000 | .sink.batch_rows = 701 | .capture_records = 20000'
+    prepare 2 '' '.sink.batch_rows = 701 | .capture_records = 20000'
     produce "t$id" 1 20000
     job "$id" --stop-at-end
     holds 20000
     [ "$(jq -s 'map(.ledger | length) | max > 10' "$work/job-$id"/capture/op-3/subtask-*/epoch-1.sink.json)" = true ]
     id=${id}short
-    prepare 2 '' '.checkpoint.interval_ms = 20 | .sink.batch_rows = 10'
-    fault "when=delay&ms=300&n=4&match=$(insert_into "t$id")"
+    prepare 2 '' '.sink.batch_rows = 10'
+    fault "when=withhold&match=$(insert_into "t$id")"
     produce "t$id" 1 200
-    job "$id" --stop-at-end
+    start
+    fault await=1
+    for n in 1 2 3 4 5; do
+        ask_barrier
+        await "barrier $n" test -e "$work/job-$id/ckpt/_state/$id/v1/1/checkpoint-$n.snap"
+    done
+    [ "$(newest "$id")" -eq 0 ]
+    fault release=1
+    await 'the checkpoints' at_least 5 newest "$id"
+    wait_keys "t$id" 200
+    checkpoint "$id"
+    jobs_stop
     holds 200
     [ "$(rows_in "t$id")" -eq 200 ]
 }
 
 @test "large values, escapes, and records that hold nothing" {
-    prepare 2 '' '.map.program = "select(type == \"object\")"'
+    prepare 2 '' '.operators[0].program = "select(type == \"object\")"'
     for ((i = 1; i <= 6; i++)); do
         jq -nc --argjson i $i '("x\u0001\"\\é☃" * 40000) as $big | {partition: ($i % 2), key: "\($i)", headers: [["h", null], ["h", ""]],
             value: ({event_id: $i, customer: $big, amount: "1.5", seen: 1, score: 0.5, note: null} | tojson)}'

@@ -8,12 +8,12 @@
 #   teardown_file() { jobs_down; }
 # Where no service can be had, jobs_need skips the test by name, or fails it when REQUIRE_LIVE=1.
 
-jobs_up() {
+jobs_up() { # options of tests/services/kafka up
     export root work=$BATS_FILE_TMPDIR lack=''
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     # shellcheck source=examples/stage.bash
     . "$root/examples/stage.bash"
-    services_up 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
+    services_up "$@" 2>"$work/services.err" || lack=$(tail -n 1 "$work/services.err")
     [ -n "$lack" ] || sql 'CREATE DATABASE shop'
 }
 
@@ -39,18 +39,24 @@ jobs_down() {
     services_down
 }
 
-# This test's topic, table and spec, with checkpoints every 300 ms.
+# This test's topic, table and spec, with checkpoints only where the test asks for one.
 prepare() { # partitions, settings of the table, a filter over the spec
     kafka create-topic "t$id" "$1"
     table "t$id" "MergeTree ORDER BY event_id ${2:-}"
     spec "$id" "t$id" "t$id"
-    jq ".checkpoint.interval_ms = 300 | ${3:-.}" "$work/$id.json" >"$work/$id.new"
+    jq "${3:-.}" "$work/$id.json" >"$work/$id.new"
     mv "$work/$id.new" "$work/$id.json"
 }
+
+every_300_ms='.checkpoint.interval_ms = 300'
 
 start() { # more options of pipelines/job
     "$root/pipelines/job" --spec="$work/$id.json" --dir="$work/job-$id" --parallelism=2 "$@" 2>>"$work/job-$id.log" &
     runner=$!
+}
+
+held_back() { # the runner waits for a process of an earlier attempt
+    pgrep -P "$runner" -x flock >/dev/null
 }
 
 # End the job that start started, where one runs.

@@ -21,13 +21,7 @@ pid_of() { # program, subtask (or nothing): of this test's job
 }
 
 die_now() { # program, subtask
-    local pid tries
-    for ((tries = 0; tries < 100; tries++)); do
-        pid=$(pid_of "$@")
-        [ -z "$pid" ] || break
-        sleep 0.05
-    done
-    kill -KILL "$pid"
+    crash "$id" "$@"
 }
 
 # Every record 1..N is in the table, and what stands twice is only what no restored checkpoint covered.
@@ -89,58 +83,83 @@ numbers_unique() {
     produce "t$id" 1 100
     start
     wait_keys "t$id" 100
-    n=100
+    n=100 rows=100
     for victim in kafka-tail "cap-tee 0" row-map "ch-sink 0" lane-join ckpt-mark; do
-        wait_checkpoints "$id" 2
-        covered=$n
+        checkpoint "$id"
         produce "t$id" $((n + 1)) $((n + 50))
-        n=$((n + 50))
-        sleep 0.1
+        n=$((n + 50)) rows=$((rows + 50))
+        wait_for rows_in "t$id" "$rows"
         # The victim's name and its subtask are two arguments.
         # shellcheck disable=SC2086
         die_now $victim
-        wait_keys "t$id" "$n"
-        wait_checkpoints "$id" 1
+        rows=$((rows + 50))
+        wait_for rows_in "t$id" "$rows"
         nothing_lost "$n"
     done
-    only_replayed 101
+    checkpoint "$id"
     finish
     nothing_lost "$n"
+    only_replayed 101
+    [ "$(rows_in "t$id")" -eq "$rows" ]
     numbers_unique
     [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -ge 6 ]
-    [ "$covered" -gt 100 ]
 }
 
 @test "killed before its INSERT: the rows come once, from the next attempt" {
     prepare 2
     start
-    wait_checkpoints "$id" 1
-    fault "when=delay&ms=3000&match=$(insert_into "t$id")"
+    checkpoint "$id"
+    fault "when=hold&n=2&match=$(insert_into "t$id")"
     produce "t$id" 1 40
-    sleep 0.6
+    fault await=2
+    [ "$(rows_in "t$id")" -eq 0 ]
     die_now ch-sink 0
-    die_now ch-sink 1 || true
     wait_keys "t$id" 40
-    sleep 3
+    checkpoint "$id"
     finish
     nothing_lost 40
+    [ "$(rows_in "t$id")" -eq 40 ]
     numbers_unique
+    fault release=1
 }
 
 @test "killed after its INSERT and before the acknowledgement: replayed, and only that" {
+    # A batch is sent when it holds what one lane gets of the records below, and no sooner.
+    prepare 2 '' '.sink.batch_rows = 20 | .sink.batch_ms = 3600000'
+    produce "t$id" 1 40
+    start
+    wait_keys "t$id" 40
+    checkpoint "$id"
+    fault "when=withhold&n=2&match=$(insert_into "t$id")"
+    produce "t$id" 41 80
+    fault await=2
+    nothing_lost 80
+    die_now ch-sink 0
+    fault release=1
+    wait_for rows_in "t$id" 120
+    checkpoint "$id"
+    finish
+    nothing_lost 80
+    only_replayed 41
+    [ "$(rows_in "t$id")" -eq 120 ]
+    numbers_unique
+}
+
+@test "a process that dies while the topic is quiet is noticed at once, wherever it stands" {
     prepare 2
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 2
-    fault "when=stall&ms=3000&match=$(insert_into "t$id")"
-    produce "t$id" 21 60
-    wait_keys "t$id" 40
-    die_now ch-sink 0
-    wait_checkpoints "$id" 2
+    for victim in "ch-sink 0" "cap-tee 0" row-map lane-join ckpt-mark kafka-tail; do
+        # Nothing is written by anybody until it was noticed: no record, and no barrier.
+        checkpoint "$id"
+        # shellcheck disable=SC2086
+        die_now $victim
+    done
+    [ "$(attempts "$id")" -eq 7 ]
+    checkpoint "$id"
     finish
-    nothing_lost 60
-    only_replayed 21
+    [ "$(rows_in "t$id")" -eq 20 ]
     numbers_unique
 }
 
@@ -149,17 +168,21 @@ numbers_unique() {
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 2
-    mark=$(pid_of ckpt-mark)
-    kill -STOP "$mark"
+    checkpoint "$id"
+    checkpoint "$id"
     at=$(newest "$id")
-    until [ -e "$work/job-$id/capture/op-3/subtask-0/epoch-$((at + 1)).sink.json" ]; do sleep 0.05; done
-    kill -KILL "$mark"
-    wait_checkpoints "$id" 2
+    kill -STOP "$(pid_of ckpt-mark)"
+    ask_barrier
+    for s in 0 1; do
+        await 'the evidence' test -e "$work/job-$id/capture/op-3/subtask-$s/epoch-$((at + 1)).sink.json"
+    done
+    die_now ckpt-mark
+    checkpoint "$id"
     [ ! -e "$work/job-$id/ckpt/_jobs/$id/COMPLETED-$((at + 1))" ]
     [ "$(sed -n 's/^checkpoint=//p' "$work/job-$id/ckpt/_jobs/$id/RESTORED")" -eq "$at" ]
     finish
     nothing_lost 20
+    [ "$(rows_in "t$id")" -eq 20 ]
     numbers_unique
 }
 
@@ -168,23 +191,20 @@ numbers_unique() {
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
-    wait_checkpoints "$id" 2
+    checkpoint "$id"
     die_now ckpt-mark
-    until grep -q 'attempt 2:' "$work/job-$id.log"; do sleep 0.02; done
     die_now kafka-tail
     produce "t$id" 21 40
     wait_keys "t$id" 40
-    wait_checkpoints "$id" 2
+    checkpoint "$id"
     finish
     nothing_lost 40
-    only_replayed 21
+    [ "$(rows_in "t$id")" -eq 40 ]
     numbers_unique
 }
 
 @test "killed before any checkpoint: the next attempt starts from nothing, under new numbers" {
     prepare 2
-    jq '.checkpoint.interval_ms = 600000' "$work/$id.json" >"$work/$id.new"
-    mv "$work/$id.new" "$work/$id.json"
     produce "t$id" 1 20
     start
     wait_keys "t$id" 20
@@ -200,16 +220,20 @@ numbers_unique() {
     prepare 2
     produce "t$id" 1 20
     mkdir -p "$work/job-$id"
-    flock "$work/job-$id/lock" sleep 2 &
-    sleep 0.2
-    from=$SECONDS
-    job "$id" --stop-at-end
-    [ $((SECONDS - from)) -ge 1 ]
+    mkfifo "$work/outlives-$id"
+    flock "$work/job-$id/lock" cat "$work/outlives-$id" 3>&- &
+    await 'the lock' eval '! flock -n "$work/job-$id/lock" true'
+    start --stop-at-end
+    await 'the runner' held_back
+    [ "$(attempts "$id")" -eq 0 ]
+    : >"$work/outlives-$id"
+    wait "$runner"
+    runner=''
     [ "$(rows_in "t$id")" -eq 20 ]
 }
 
 @test "an idle lane does not hold checkpoints up" {
-    prepare 2
+    prepare 2 '' "$every_300_ms"
     orders 1 100 | jq -c '.partition = 0' | kafka produce "t$id"
     start
     wait_keys "t$id" 100

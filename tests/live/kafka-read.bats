@@ -59,7 +59,7 @@ scope() {
 read_() { kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@"; }
 start() { # the program itself, in the background, as $pid; it must not hold a transaction's FIFO open
     rm -f out err
-    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >out 2>err 3>&- 7>&- 8>&- &
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=600 --stable-wait-s=600 "$@" >out 2>err 3>&- 7>&- 8>&- &
     pid=$!
 }
 # The same into a pipe that nobody reads from until `go` is there, once the pipe is full.
@@ -68,7 +68,7 @@ start_slowly() {
     mkfifo pipe
     { until [ -e go ]; do sleep 0.05; done; cat; } <pipe >out 3>&- &
     reader=$!
-    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >pipe 2>err 3>&- &
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=600 "$@" >pipe 2>err 3>&- &
     pid=$!
     until [ "$(python3 -c 'import fcntl, struct, termios
 print(struct.unpack("i", fcntl.ioctl(0, termios.FIONREAD, bytes(4)))[0])' <pipe)" -ge 40000 ]; do sleep 0.05; done
@@ -118,7 +118,7 @@ says() { # REASON STDERR
 }
 
 until_in() {
-    local end=$((SECONDS + 30))
+    local end=$((SECONDS + 120))
     until grep -qs "$2" "$1"; do
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.05
@@ -126,7 +126,7 @@ until_in() {
 }
 
 recreate() {
-    local end=$((SECONDS + 30))
+    local end=$((SECONDS + 120))
     kafka_tool delete-topic "$topic"
     until kafka_topic "$topic" "$1" 2>create.err; do
         [ "$SECONDS" -lt "$end" ] || { cat create.err; return 1; }
@@ -213,9 +213,11 @@ recreate() {
     open_transaction 7 a commit "$(records 0 201 202)"
     records 0 203 300 | produce
     scope 0:0-250
-    start --stable-wait-s=1 --account
+    start
     until_in err "$topic/0: last stable offset 200 < range end 250: open transaction"
-    kill -0 "$pid"
+    kill "$pid"
+    wait "$pid" || true
+    start --stable-wait-s=1 --account
     ended
     [ "$status" -eq 3 ]
     says "$topic/0: an open transaction holds the last stable offset at 200, under the range's end 250" "$(cat err)"
@@ -231,7 +233,7 @@ recreate() {
     complete
     # a transaction that ends in time
     scope 0:0-250
-    start --stable-wait-s=30
+    start
     until_in err "open transaction"
     until_in out '"offset":199,'
     exec 7>&-

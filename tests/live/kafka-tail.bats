@@ -57,7 +57,7 @@ whole() {
 
 # recreate PARTITIONS: another topic of the same name; the broker may take a moment to let the old one go.
 recreate() {
-    local end=$((SECONDS + 60))
+    local end=$((SECONDS + 120))
     kafka_tool delete-topic "$topic"
     until kafka_topic "$topic" "$1" 2>create.err; do
         [ "$SECONDS" -lt "$end" ] || { cat create.err; return 1; }
@@ -67,7 +67,7 @@ recreate() {
 
 # until_in FILE TEXT: wait until a line of the file has it.
 until_in() {
-    local end=$((SECONDS + 60))
+    local end=$((SECONDS + 120))
     until grep -q "$2" "$1" 2>/dev/null; do
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.05
@@ -157,10 +157,17 @@ LINES
 
 @test "two lanes: each its own partitions, and every barrier holds exactly what came before it" {
     kafka_topic "$topic" 3
-    (for i in $(seq 0 39); do records $((i % 3)) $((i * 50 + 1)) $((i * 50 + 50)); sleep 0.05; done) | kafka_tool --hold produce "$topic" >held &
-    start --lane=l0 --lane=l1 --interval-ms=100
-    wait %1
-    until_in l1 '"checkpoint":12'
+    start --lane=l0 --lane=l1 --interval-ms=0
+    until_in l1 '"type":"stream"'
+    for n in $(seq 1 12); do
+        for p in 0 1 2; do records $p $((n * 200 - 199)) $((n * 200)); done | kafka_tool produce "$topic"
+        # Every other barrier is asked for as soon as one lane has a record of these, and falls wherever they are by then.
+        [ $((n % 2)) -eq 0 ] || until_in l1 "\"key\":\"k$((n * 200))\""
+        until_in l0 "\"key\":\"k$((n * 200 - 199))\""
+        kill -USR1 "$pid"
+        until_in l0 "\"checkpoint\":$n,"
+        until_in l1 "\"checkpoint\":$n,"
+    done
     finish
     # up to the last barrier that both lanes have
     last=$(for l in 0 1; do jq -r 'select(.type == "barrier") | .checkpoint' l$l | tail -n 1; done | sort -n | head -n 1)
@@ -176,7 +183,69 @@ LINES
         done >stored-$l
         diff seen-$l stored-$l
     done
-    [ "$(cut -d' ' -f3 seen-0 | sort -u | wc -l)" -gt 3 ]
+    [ "$(cut -d' ' -f3 seen-1 | sort -u | wc -l)" -gt 3 ]
+}
+
+@test "SIGUSR1 asks for a barrier: none is lost, wherever it comes, and without one there is none" {
+    kafka_topic "$topic" 2
+    # Before the first record, and while nothing happens; the first as soon as the program can be told at all.
+    start --lane=l0 --lane=l1 --interval-ms=0
+    until [ $((0x$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$pid/status") & 0x200)) -ne 0 ]; do kill -0 "$pid"; done
+    kill -USR1 "$pid"
+    until_in l0 '"checkpoint":1,'
+    kill -USR1 "$pid"
+    until_in l1 '"checkpoint":2,'
+    # Several at once are answered by one at least, and by what holds all that was read when they came.
+    { records 0 1 5; records 1 6 9; } | kafka_tool produce "$topic"
+    until_in l0 '"offset":4,'
+    until_in l1 '"offset":3,'
+    for _ in 1 2 3 4 5; do kill -USR1 "$pid"; done
+    until_in l0 '"checkpoint":3,'
+    until_in l1 '"checkpoint":3,'
+    [ "$(positions 0 checkpoint-3)$(positions 1 checkpoint-3)" = '[[0,5]][[1,4]]' ]
+    # While the program stands still, and with it whatever it is doing: it comes when it goes on.
+    kill -STOP "$pid"
+    n=$(jq -R 'fromjson? | select(.type == "barrier") | .checkpoint' l0 | tail -n 1)
+    kill -USR1 "$pid"
+    kill -CONT "$pid"
+    until_in l0 "\"checkpoint\":$((n + 1)),"
+    finish
+    # And where nobody asked, there are those of the end alone.
+    job --lane=m0 --lane=m1 --interval-ms=0 --stop-at-end
+    [ "$(jq -c 'select(.type == "barrier") | .checkpoint' m0 | paste -sd' ')" = "1 2 3" ]
+}
+
+@test "SIGUSR1 beside an interval, and where no barriers are" {
+    kafka_topic "$topic" 1
+    records 0 1 5 | kafka_tool produce "$topic"
+    start --lane=l0 --interval-ms=86400000
+    until_in l0 '"offset":4,'
+    kill -USR1 "$pid"
+    until_in l0 '"checkpoint":1,'
+    finish
+    kafka-tail -b "$KAFKA_BOOTSTRAP" -t "$topic" >l1 3>&- &
+    pid=$!
+    until_in l1 '"offset":4,'
+    kill -USR1 "$pid"
+    records 0 6 6 | kafka_tool produce "$topic"
+    until_in l1 '"offset":5,'
+    finish
+    run ! grep -q barrier l1
+}
+
+@test "a barrier that is asked for while the broker is away comes when it is back" {
+    kafka_topic "$topic" 1
+    records 0 1 5 | kafka_tool produce "$topic"
+    start --lane=l0 --interval-ms=0 2>err
+    until_in l0 '"offset":4,'
+    "$OWED_ROOT/tests/services/kafka" kill --dir="$KAFKA_DIR"
+    kill -USR1 "$pid"
+    until_in err 'waiting for the broker'
+    run ! grep -q barrier l0
+    "$OWED_ROOT/tests/services/kafka" up --dir="$KAFKA_DIR" >/dev/null
+    until_in l0 '"checkpoint":1,'
+    finish
+    [ "$(positions 0 checkpoint-1)" = '[[0,5]]' ]
 }
 
 @test "a barrier's line comes after its snapshot, and says what is in it" {
@@ -232,11 +301,16 @@ LINES
 
 @test "killed and restored: every record once up to each checkpoint, none lost" {
     kafka_topic "$topic" 2
-    (for i in $(seq 0 29); do records $((i % 2)) $((i * 20 + 1)) $((i * 20 + 20)); sleep 0.03; done) | kafka_tool --hold produce "$topic" >held &
-    start --lane=a0 --lane=a1 --interval-ms=100
-    until_in a1 '"checkpoint":4'
+    start --lane=a0 --lane=a1 --interval-ms=0
+    until_in a1 '"type":"stream"'
+    for n in 1 2 3 4 5; do
+        for p in 0 1; do records $p $((n * 120 - 119 + p * 60)) $((n * 120 - 60 + p * 60)); done | kafka_tool produce "$topic"
+        until_in a1 "\"key\":\"k$((n * 120))\""
+        [ "$n" -lt 5 ] || break # killed with records behind the last barrier
+        kill -USR1 "$pid"
+        until_in a1 "\"checkpoint\":$n,"
+    done
     finish -9
-    wait
     job --lane=b0 --lane=b1 --stop-at-end --restore=4 --first-epoch=9
     whole b0 b1
     [ "$(jq -c 'select(.type == "barrier") | [.checkpoint, .previous]' b0 | head -n 1)" = "[9,0]" ]
@@ -319,7 +393,7 @@ LINES
     until_in err 'broker'
     # Waiting costs next to nothing: the library's own search for a broker would take most of a core.
     spent=$(ticks)
-    sleep 2
+    sleep 2 # as long as the measurement takes
     [ "$(($(ticks) - spent))" -lt "$(getconf CLK_TCK)" ]
     "$OWED_ROOT/tests/services/kafka" up --dir="$KAFKA_DIR" >/dev/null
     m=$(($(jq -R 'fromjson? | select(.type == "barrier") | .checkpoint' l0 | tail -n 1) + 3))

@@ -48,8 +48,16 @@ ch() {
     ch_curl default "${2:-}" --fail-with-body --data-binary "$1"
 }
 
-# ch_fault PARAMETERS: asks the front for a fault (clickhouse-front/fault.h).
+# ch_fault PARAMETERS: asks the front for a fault, or for one of await=, release=, clear= (clickhouse-front/fault.h).
 ch_fault() {
     curl -sS --fail-with-body -o /dev/null -X POST "$CH_URL/__fault?$1" \
         -K <(printf 'user = "default:%s"\n' "$(cat "$CH_DIR/secret/default")")
+}
+
+# while_held COMMAND…: run it once the front holds a statement (the faults hold and withhold), which then goes on.
+while_held() {
+    local rc=0
+    { ch_fault await=1 && "$@"; } || rc=$?
+    ch_fault release=1
+    return "$rc"
 }

@@ -42,6 +42,15 @@ read_it() {
     run "-$want" --separate-stderr from in "$bin/ch-read" --url="$CH_URL" "${asked[@]}" --settle-ms=0 "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
 }
 
+# after_first MATCH STATEMENT: it runs once the next statement that holds the text was executed, before that is answered; $held is
+# what to wait for.
+after_first() {
+    ch_fault "when=withhold&match=$1"
+    while_held ch "$2" 3>&- &
+    held=$!
+}
+rows_read='%60s%60+FROM+%60shop' # and no count of them
+
 # whole_scope CELLS…: a scope that covers the table, with captured rows, in the file `in`.
 whole_scope() {
     local server table sum
@@ -183,10 +192,9 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     [ "$(read_rows 2)" = '["1","one"]' ]
     observed '.table_whole == null'
     # Rows that come between the count and the read pass the bound in the statement itself.
-    ch_fault "when=stall&ms=600&match=count%28%29%29+FROM+%60shop"
-    (sleep 0.3; ch "INSERT INTO shop.orders (id, s) VALUES (10, 'late')") &
+    after_first "count%28%29%29+FROM+%60shop" "INSERT INTO shop.orders (id, s) VALUES (10, 'late')"
     read_it 3 --max-table-rows=3
-    wait
+    wait "$held"
     check_is unavailable "396"
     sides_whole false
     [[ $(coverage) == "unavailable: "*396* ]]
@@ -197,9 +205,9 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     ch "INSERT INTO shop.orders (id, s) VALUES (3, 'three')"
     whole_scope '["1","one"]'
     changed() { # STATEMENT TEXT: while it reads
-        (sleep 0.6; ch "$1") &
-        read_it 3 --max-table-rows=100 --settle-ms=1300
-        wait
+        after_first "$rows_read" "$1"
+        read_it 3 --max-table-rows=100
+        wait "$held"
         observed '.table_whole and (.parts.same | not)'
         [[ $(coverage) == "unavailable: the table's parts changed while it was read: "*$2*" -> parts-changed" ]] || { coverage >&2; return 1; }
         check_is passed ""
@@ -218,9 +226,9 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     read_it 0 --max-table-rows=10
     [ -z "$(coverage)" ]
     ch "SYSTEM STOP MERGES shop.orders"
-    (sleep 0.6; ch "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0") &
-    read_it 3 --max-table-rows=10 --settle-ms=1300
-    wait
+    after_first "$rows_read" "ALTER TABLE shop.orders DELETE WHERE id = 2 SETTINGS mutations_sync = 0"
+    read_it 3 --max-table-rows=10
+    wait "$held"
     [[ $(coverage) == "unavailable: mutation "*" began while the table was read -> mutation-running" ]]
     read_it 3 --max-table-rows=10
     [[ $(coverage) == "unavailable: mutation "*" in progress"* ]]
@@ -250,10 +258,9 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     ch "INSERT INTO shop.orders (id, s) VALUES (3, 'three')"
     whole_scope '["1","one"]'
     # No row policy can be made here: rows go between the look at the parts and the count, which looks the same.
-    ch_fault "when=stall&ms=900&match=FROM+system.parts"
-    (sleep 0.4; ch "ALTER TABLE shop.orders DROP PART 'all_1_1_0'") &
+    after_first FROM+system.parts "ALTER TABLE shop.orders DROP PART 'all_1_1_0'"
     read_it 3 --max-table-rows=10
-    wait
+    wait "$held"
     [[ $(coverage) == "unavailable: the table's parts hold 4 rows, none deleted, and this user sees 1: something hides the others, such as a row policy -> rows-hidden" ]]
     check_is passed ""
     ch "INSERT INTO shop.orders (id, s) VALUES (4, 'four'), (5, 'five')"
@@ -263,11 +270,12 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     [ -z "$(coverage)" ]
     # The row that was deleted hides no other: what goes between the two counts is missed in the second.
     ch "INSERT INTO shop.orders (id, s) VALUES (6, 'six')"
-    ch_fault "when=delay&ms=900&match=apply_deleted_mask+%3D+0"
     part=$(ch "SELECT name FROM system.parts WHERE database = 'shop' AND table = 'orders' AND active ORDER BY min_block_number DESC LIMIT 1 FORMAT TSV")
-    (sleep 0.4; ch "ALTER TABLE shop.orders DROP PART '$part'") &
+    ch_fault "when=hold&match=apply_deleted_mask+%3D+0"
+    while_held ch "ALTER TABLE shop.orders DROP PART '$part'" 3>&- &
+    held=$!
     read_it 3 --max-table-rows=10
-    wait
+    wait "$held"
     [[ $(coverage) == "unavailable: the table's parts hold 4 rows, deleted ones among them, and this user sees 3: something hides the others, such as a row policy -> rows-hidden" ]]
     check_is passed ""
 }
@@ -290,11 +298,10 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     ch_fault "when=before&match=FROM+system.parts"
     read_it 0 --max-table-rows=10
     [ -z "$(coverage)" ]
-    (sleep 0.6; ch "ALTER TABLE shop.orders ADD COLUMN later Int8") &
     ch_fault "when=before&match=count%28%29%29+FROM+%60shop"
-    ch_fault "when=stall&ms=1300&match=FROM+system.parts"
+    after_first FROM+system.parts "ALTER TABLE shop.orders ADD COLUMN later Int8"
     read_it 3 --max-table-rows=10
-    wait
+    wait "$held"
     check_is unavailable "over a new connection: the table's definition changed"
     sides_whole false
     [[ $(coverage) == "unavailable: over a new connection"* ]]

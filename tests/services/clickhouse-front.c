@@ -181,6 +181,14 @@ static enum MHD_Result take_fault(struct MHD_Connection *c)
         fault_clear();
         return reply_text(c, MHD_HTTP_OK, "Ok.\n");
     }
+    if (MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "release") != NULL) {
+        fault_release();
+        return reply_text(c, MHD_HTTP_OK, "Ok.\n");
+    }
+    if (MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "await") != NULL)
+        return fault_await(number_arg(c, "await", 1), number_arg(c, "ms", 120000))
+                   ? reply_text(c, MHD_HTTP_OK, "Ok.\n")
+                   : reply_text(c, MHD_HTTP_GATEWAY_TIMEOUT, "so many were not held at once\n");
     f.when = fault_when_named(MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "when"));
     f.n = number_arg(c, "n", 1);
     f.ms = number_arg(c, "ms", 0);
@@ -189,7 +197,8 @@ static enum MHD_Result take_fault(struct MHD_Connection *c)
     f.code = number_arg(c, "code", 0);
     snprintf(f.match, sizeof f.match, "%s", match != NULL ? match : "");
     if (f.when == FAULT_NONE || f.n == 0 || !fault_add(&f))
-        return reply_text(c, MHD_HTTP_BAD_REQUEST, "when=before|after|error|refuse|delay|stall|during, n>0\n");
+        return reply_text(c, MHD_HTTP_BAD_REQUEST,
+                          "when=before|after|error|refuse|delay|stall|during|hold|withhold, n>0\n");
     return reply_text(c, MHD_HTTP_OK, "Ok.\n");
 }
 
@@ -285,6 +294,7 @@ static int serve(const char *dir, uint16_t port)
     /* Whoever removes the directory without stopping the server leaves no orphan. */
     while (sigtimedwait(&stop, NULL, &(struct timespec){.tv_sec = 2}) < 0 && has_identity(dir))
         ;
+    fault_clear();
     alarm(5); /* a statement that does not end is not waited for: the data survive a kill */
     MHD_stop_daemon(d);
     engine_close();

@@ -47,6 +47,7 @@ static inline enum cells_result owed(const char *type, const char *from, const c
     *why = NULL;
     r = cells_owed(&c, v, out, why);
     arena_free(&a);
+    type_free(&c.type);
     if ((r == CELL_FIT) != (*why == NULL)) {
         fail_msg("%s %s: result %d and reason %s", type, text, (int)r, *why);
     }
@@ -75,6 +76,7 @@ static inline void check_owed(const struct owed_case *cases, size_t n)
             fail_msg("%s %s: %s is not canonical: %s", c->type, c->json, out.p, why);
         }
         assert_int_equal(cells_is_unfit(out.p, out.len), r != CELL_FIT);
+        type_free(&col.type);
     }
     buf_free(&out);
 }

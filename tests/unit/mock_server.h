@@ -3,7 +3,8 @@
  * A small HTTP server on loopback that answers from a script, one step a
  * request, for what a real server cannot be made to do: cut a connection at a
  * given byte, close it before or after the body, redirect, append an error's
- * text to rows. It keeps what it was sent.
+ * text to rows, answer without an end. It keeps what it was sent, and $QUERY_ID
+ * in an answer stands for the query id that its request had.
  */
 #ifndef OWED_TEST_MOCK_SERVER_H
 #define OWED_TEST_MOCK_SERVER_H
@@ -24,12 +25,18 @@ enum mock_do {
     MOCK_CUT_HEAD,    /* close before the body is read: nothing of it was asked for */
     MOCK_CUT_BODY,    /* read the whole request, close without an answer */
     MOCK_QUIET_CLOSE, /* send reply, then close at the next request, once that is read */
-    MOCK_HANG         /* read the request, and wait until the client goes */
+    MOCK_HANG,        /* read the request, and wait until the client goes */
+    MOCK_ENDLESS,     /* send reply, then `again` over and over until the client goes */
+    MOCK_DRIP         /* the same, with a pause before each */
 };
+
+#define MOCK_ID "X-ClickHouse-Query-Id: $QUERY_ID\r\n"
+#define MOCK_PAUSE_MS 20
 
 struct mock_step {
     enum mock_do what;
     struct buf reply; /* the whole answer, head and body */
+    struct buf again;
 };
 
 #define MOCK_STEPS 32
@@ -71,14 +78,36 @@ static bool mock_request(struct mock *m, int fd, bool read_body)
     return true;
 }
 
-static void mock_send(int fd, const struct buf *b)
+/* False where the client is gone. */
+static bool mock_send(int fd, const struct buf *b)
 {
     for (size_t at = 0; at < b->len;) {
         ssize_t n = send(fd, b->p + at, b->len - at, MSG_NOSIGNAL);
         if (n <= 0)
-            return;
+            return false;
         at += (size_t)n;
     }
+    return true;
+}
+
+static void mock_reply(int fd, const struct mock_step *s, struct buf *head)
+{
+    static const char mark[] = "$QUERY_ID";
+    const char *id = strstr(buf_str(head), "query_id="), *p = s->reply.p, *end = p + s->reply.len;
+    size_t id_len = id != NULL ? strcspn(id + 9, "& ") : 0;
+    struct buf b = BUF_INIT;
+    for (const char *at; (at = memmem(p, (size_t)(end - p), mark, sizeof mark - 1)) != NULL; p = at + sizeof mark - 1) {
+        buf_add(&b, p, (size_t)(at - p));
+        buf_add(&b, id + 9, id_len);
+    }
+    buf_add(&b, p, (size_t)(end - p));
+    bool there = mock_send(fd, &b);
+    while (there && (s->what == MOCK_ENDLESS || s->what == MOCK_DRIP)) {
+        if (s->what == MOCK_DRIP)
+            sleep_ms(MOCK_PAUSE_MS);
+        there = mock_send(fd, &s->again);
+    }
+    buf_free(&b);
 }
 
 /* A reset, not an orderly end, is what a dying peer looks like once it had unread bytes. */
@@ -102,8 +131,8 @@ static void mock_connection(struct mock *m, int fd)
                 continue;
             break;
         }
-        mock_send(fd, &s->reply);
-        if (s->what == MOCK_CLOSE)
+        mock_reply(fd, s, &m->heads[m->done - 1]);
+        if (s->what == MOCK_CLOSE || s->what == MOCK_ENDLESS || s->what == MOCK_DRIP)
             break;
         quiet = s->what == MOCK_QUIET_CLOSE;
     }
@@ -153,6 +182,27 @@ static inline void mock_answer(struct mock *m, enum mock_do what, int status, co
     buf_free(&b);
 }
 
+/* An answer as the server proves its own: `rows` in it, `written` by it. */
+static inline void mock_own(struct mock *m, enum mock_do what, unsigned rows, unsigned written, const char *body,
+                            size_t n)
+{
+    char head[200];
+    snprintf(head, sizeof head,
+             MOCK_ID "X-ClickHouse-Summary: {\"read_rows\":\"0\",\"written_rows\":\"%u\",\"result_rows\":\"%u\"}\r\n",
+             written, rows);
+    mock_answer(m, what, 200, head, body, n);
+}
+
+/* One without an end: its head, and what comes again and again after it. */
+static inline void mock_forever(struct mock *m, enum mock_do what, const char *head, const char *again, size_t n)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "HTTP/1.1 200 OK\r\n%sConnection: close\r\n\r\n", head);
+    mock_raw(m, what, b.p, b.len);
+    buf_add(&m->steps[m->n_steps - 1].again, again, n);
+    buf_free(&b);
+}
+
 static inline void mock_start(struct mock *m)
 {
     if (pthread_create(&m->thread, NULL, mock_main, m) != 0)
@@ -170,6 +220,7 @@ static inline void mock_free(struct mock *m)
 {
     for (size_t i = 0; i < MOCK_STEPS; i++) {
         buf_free(&m->steps[i].reply);
+        buf_free(&m->steps[i].again);
         buf_free(&m->heads[i]);
         buf_free(&m->bodies[i]);
     }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cells/bytes.h"
+#include "cells/marks.h"
 #include "cells_help.h"
 
 /* ---- from decoded destination values ---- */
@@ -52,11 +52,11 @@ static void test_integers_of_every_width_print_as_printf_prints_them(void **stat
         }
         store(le, v, 8);
         cells_put_int(&out, le, bytes, false);
-        snprintf(want, sizeof want, "\"%llu\"", (unsigned long long)v);
+        snprintf(want, sizeof want, "\"%" PRIu64 "\"", v);
         expect_put(&out, want);
         s = bytes == 1 ? (int8_t)v : bytes == 2 ? (int16_t)v : bytes == 4 ? (int32_t)v : (int64_t)v;
         cells_put_int(&out, le, bytes, true);
-        snprintf(want, sizeof want, "\"%lld\"", (long long)s);
+        snprintf(want, sizeof want, "\"%" PRId64 "\"", s);
         expect_put(&out, want);
     }
     cells_put_i64(&out, INT64_MIN);
@@ -202,6 +202,7 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct column c = column(cases[i].type, NULL);
+        cells_put_fn *put = cells_put_of(&c.type);
         unsigned char le[32];
         char want[100];
         size_t n = strlen(cases[i].hex) / 2;
@@ -213,10 +214,11 @@ static void test_fixed_width_values_follow_the_columns_type(void **state)
             le[k] = (unsigned char)v;
         }
         assert_int_equal(n * 8, c.type.bits);
-        cells_put_fixed(&out, &c.type, le);
+        put(&out, &c.type, le, n);
         assert_true(cells_is_canonical(&c.type, out.p, out.len, false, &why));
         slow_decimal(le, n, true, want);
         expect_put(&out, cases[i].cell != NULL ? cases[i].cell : want);
+        type_free(&c.type);
     }
     cells_put_null(&out);
     expect_put(&out, "null");
@@ -630,6 +632,7 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         if (ok != cases[i].ok) {
             fail_msg("%s %s: %s", cases[i].type, cases[i].cell, ok ? "accepted" : why);
         }
+        type_free(&c.type);
     }
     {
         struct column c = column("Int8", NULL);
@@ -639,6 +642,7 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         assert_true(cells_is_unfit("{\"unfit\":\"200\"}", 15));
         assert_false(cells_is_unfit("\"{\\\"unfit\\\":\"", 13));
         assert_false(cells_is_unfit("{\"b64\":\"/0E=\"}", 14));
+        type_free(&c.type);
     }
 }
 
@@ -682,6 +686,7 @@ static void test_cells_as_a_person_reads_them(void **state)
         struct column c = column(cases[i].type, NULL);
         cells_human(&c.type, cases[i].cell, strlen(cases[i].cell), &out);
         expect_put(&out, cases[i].text);
+        type_free(&c.type);
     }
     buf_free(&out);
 }

@@ -28,6 +28,7 @@ static void check_table_row(size_t i, struct buf *out, const char *json)
                  cells_table[i].cell);
     }
     assert_true(cells_is_canonical(&c.type, out->p, out->len, !fits, &why));
+    type_free(&c.type);
 }
 
 static void test_owed_values_agree_with_exact_fractions(void **state)
@@ -163,7 +164,7 @@ static void test_random_floats_agree_with_the_c_library_in_both_directions(void 
         if (isfinite(d) && d != 0) {
             snprintf(text, sizeof text, "%.17g", d);
             assert_int_equal(owed("Float64", NULL, text, &out, &why), CELL_FIT);
-            snprintf(want, sizeof want, "\"%016llx\"", (unsigned long long)bits);
+            snprintf(want, sizeof want, "\"%016" PRIx64 "\"", bits);
             assert_string_equal(buf_str(&out), want);
         }
         if (isfinite(f) && f != 0) {
@@ -337,6 +338,7 @@ static void test_null_and_the_empty_text_are_told_apart(void **state)
     CHECK_OWED(cases);
     assert_int_equal(cells_owed(&c, NULL, &out, &why), CELL_FIT); /* a field that is not there */
     assert_string_equal(buf_str(&out), "null");
+    type_free(&c.type);
     buf_free(&out);
 }
 

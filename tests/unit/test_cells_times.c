@@ -187,7 +187,7 @@ static void test_every_day_of_ten_thousand_years_goes_to_its_number_and_back(voi
                 buf_reset(&out);
                 buf_reset(&back);
                 assert_int_equal(cells_owed(&c, &v, &out, &why), CELL_FIT);
-                snprintf(want, sizeof want, "\"%lld\"", (long long)day * 86400);
+                snprintf(want, sizeof want, "\"%" PRId64 "\"", day * 86400);
                 if (strcmp(buf_str(&out), want) != 0) {
                     fail_msg("%s: %s, not %s", text, out.p, want);
                 }
@@ -197,6 +197,7 @@ static void test_every_day_of_ten_thousand_years_goes_to_its_number_and_back(voi
         }
     }
     assert_int_equal(day, 2932897); /* 10000-01-01 */
+    type_free(&c.type);
     buf_free(&out);
     buf_free(&back);
 }

@@ -393,11 +393,9 @@ static void text(struct buf *b, const char *s)
 static void answer_texts(struct mock *m, enum mock_do what, size_t rows, size_t n, const char *const *texts)
 {
     struct buf b = BUF_INIT;
-    char head[128];
     for (size_t i = 0; i < n; i++)
         text(&b, texts[i]);
-    snprintf(head, sizeof head, "X-ClickHouse-Summary: {\"result_rows\":\"%zu\"}\r\n", rows);
-    mock_answer(m, what, 200, head, b.p, b.len);
+    mock_own(m, what, (unsigned)rows, 0, b.p, b.len);
     buf_free(&b);
 }
 
@@ -477,10 +475,10 @@ static void test_phantom_rows(void **state)
     mock_listen(&m);
     script_open(&m);
     script_look(&m, "u1", "t1", MOCK_ANSWER);
-    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7", 1);
-    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7Code: 395", 10);
-    mock_answer(&m, MOCK_ANSWER, 200, "", "\7", 1);
-    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"2\"}\r\n", "\7", 1);
+    mock_own(&m, MOCK_ANSWER, 1, 0, "\7", 1);
+    mock_own(&m, MOCK_ANSWER, 1, 0, "\7Code: 395", 10);
+    mock_answer(&m, MOCK_ANSWER, 200, MOCK_ID, "\7", 1);
+    mock_own(&m, MOCK_ANSWER, 2, 0, "\7", 1);
     mock_raw(
         &m, MOCK_CLOSE,
         "HTTP/1.1 200 OK\r\nX-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\7\r\n",
@@ -491,7 +489,7 @@ static void test_phantom_rows(void **state)
     assert_int_equal(rows_of(&s), -1);
     expect_why(&s, STATUS_UNAVAILABLE, false, "the server counted 1 rows and 10 came");
     assert_int_equal(rows_of(&s), -1);
-    expect_why(&s, STATUS_UNAVAILABLE, false, "not proven");
+    expect_why(&s, STATUS_UNAVAILABLE, false, "it has no summary");
     assert_int_equal(rows_of(&s), -1);
     expect_why(&s, STATUS_UNAVAILABLE, false, "the server counted 2 rows and 1 came");
     assert_int_equal(rows_of(&s), -1);
@@ -508,7 +506,7 @@ static void test_settings_sent(void **state)
     mock_listen(&m);
     script_open(&m);
     script_look(&m, "u1", "t1", MOCK_ANSWER);
-    mock_answer(&m, MOCK_ANSWER, 200, "X-ClickHouse-Summary: {\"result_rows\":\"0\"}\r\n", "", 0);
+    mock_own(&m, MOCK_ANSWER, 0, 0, "", 0);
     assert_int_equal(begin(&s, &m), 0);
     assert_int_equal(rows_of(&s), 0);
     chread_close(&s.ch);
@@ -532,7 +530,7 @@ static void test_settings_sent(void **state)
         assert_true((strstr(head, "apply_patch_parts=1") != NULL) == known);
         assert_null(strstr(head, "use_query_condition_cache"));
     }
-    assert_non_null(strstr(buf_str(&m.heads[7]), "max_result_rows=100 "));
+    assert_non_null(strstr(buf_str(&m.heads[7]), "max_result_rows=100&"));
     assert_string_equal(buf_str(&m.bodies[7]), "SELECT `k` FROM `d`.`t` WHERE `k` IN (7) FORMAT RowBinary");
     chread_table_free(&s.t);
     chread_keys_free(s.keys);
@@ -568,7 +566,7 @@ static void moved(const char *server, const char *table, enum mock_do rows, int 
     mock_listen(&m);
     script_open(&m);
     script_look(&m, "u1", "t1", MOCK_CLOSE);
-    mock_answer(&m, rows, 200, "X-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n", "\7", 1);
+    mock_own(&m, rows, 1, 0, "\7", 1);
     script_look(&m, server, table, MOCK_ANSWER);
     assert_int_equal(begin(&s, &m), 0);
     int got = rows_of(&s);
@@ -586,6 +584,88 @@ static void test_new_connection(void **state)
     moved("u2", "t1", MOCK_ANSWER, -1, "server's UUID changed from 'u1' to 'u2'");
     moved("u1", "t2", MOCK_ANSWER, -1, "table's UUID changed from 't1' to 't2'");
     moved("u1", "t1", MOCK_CLOSE, -1, "keeps no connection");
+}
+
+/* A hostile server: what it sends beyond what was asked for is not taken, and what it does not prove does not count. */
+static void test_more_than_asked(void **state)
+{
+    (void)state;
+    struct mock m;
+    struct served s;
+    static char sevens[4096];
+    memset(sevens, 7, sizeof sevens);
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t1", MOCK_ANSWER);
+    mock_own(&m, MOCK_ANSWER, 101, 0, sevens, 101);
+    mock_forever(&m, MOCK_ENDLESS, "", sevens, sizeof sevens);
+    assert_int_equal(begin(&s, &m), 0);
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "more rows than the 100 that were asked for at most");
+    assert_int_equal(s.rows.len, 100 * strlen("[\"7\"]\n"));
+    assert_int_equal(rows_of(&s), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "more rows than the 100 that were asked for at most");
+    end(&s, &m);
+}
+
+static void expect_no_look(void (*script)(struct mock *m), enum status status, const char *why)
+{
+    struct mock m;
+    struct served s;
+    mock_listen(&m);
+    script(&m);
+    assert_int_equal(begin(&s, &m), -1);
+    expect_why(&s, status, false, why);
+    end(&s, &m);
+}
+
+static void huge_version(struct mock *m)
+{
+    mock_forever(m, MOCK_ENDLESS, MOCK_ID, "\1", 1);
+}
+
+static void two_versions(struct mock *m)
+{
+    answer_texts(m, MOCK_ANSWER, 2, 2, (const char *[]){"26.5.1.1", "26.7.1.1"});
+}
+
+static void page(struct mock *m)
+{
+    mock_answer(m, MOCK_ANSWER, 200, "", "<html>", 6);
+    mock_answer(m, MOCK_ANSWER, 200, "", "<html>", 6);
+}
+
+/* An old line proves nothing of its answers, and is refused by its name all the same. */
+static void old_line(struct mock *m)
+{
+    for (int i = 0; i < 2; i++)
+        mock_answer(m, MOCK_ANSWER, 200, "", "\00718.16.1", 8);
+}
+
+/* One that does not prove itself is not taken at its word for a line that is supported. */
+static void unproven_line(struct mock *m)
+{
+    for (int i = 0; i < 2; i++)
+        mock_answer(m, MOCK_ANSWER, 200, "", "\01026.5.1.1", 9);
+}
+
+static void another_server(struct mock *m)
+{
+    script_open(m);
+    mock_answer(m, MOCK_ANSWER, 200, "X-ClickHouse-Query-Id: x\r\nX-ClickHouse-Summary: {\"result_rows\":\"1\"}\r\n",
+                "\2u1\00826.5.1.1\1h\3UTC\0010", 20);
+}
+
+static void test_unproven_looks(void **state)
+{
+    (void)state;
+    expect_no_look(huge_version, STATUS_UNAVAILABLE, "connecting: the answer is larger than 16384 bytes");
+    expect_no_look(two_versions, STATUS_UNAVAILABLE, "connecting: the answer is not the 1 rows of 1 texts");
+    expect_no_look(page, STATUS_UNAVAILABLE,
+                   "connecting: an answer of status 200 that the server did not provably give");
+    expect_no_look(old_line, STATUS_UNSUPPORTED, "the server is ClickHouse 18.16.1; lines before 24.3");
+    expect_no_look(unproven_line, STATUS_UNAVAILABLE, "the query id did not come back");
+    expect_no_look(another_server, STATUS_UNAVAILABLE, "the query id of another statement");
 }
 
 int main(void)
@@ -606,6 +686,8 @@ int main(void)
         cmocka_unit_test(test_settings_sent),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_new_connection),
+        cmocka_unit_test(test_more_than_asked),
+        cmocka_unit_test(test_unproven_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

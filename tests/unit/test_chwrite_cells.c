@@ -36,9 +36,9 @@ static void cell_of_binary(const struct type *t, const struct buf *b, struct buf
             shift += 7;
         } while (*p++ & 0x80);
         assert_int_equal(n, (size_t)(end - p));
-        cells_put_bytes(out, (const char *)p, n);
+        cells_put_of(t)(out, t, p, n);
     } else {
-        cells_put_fixed(out, t, p);
+        cells_put_of(t)(out, t, p, (size_t)(end - p));
     }
 }
 
@@ -69,6 +69,7 @@ static void compare(const char *type, const char *from, const char *value)
     buf_free(&sent);
     buf_free(&owed);
     buf_free(&stored);
+    type_free(&c.type);
     arena_free(&a);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job leaves: markers and the restore rule, snapshots, captures, interval evidence, barriers, redaction. */
+#include "evidence/account.h"
 #include "evidence/barrier.h"
 #include "evidence/capture.h"
 #include "evidence/interval.h"
@@ -391,8 +392,9 @@ static void capture_cut_short(void **state)
 
 static struct interval interval_sample(void)
 {
-    static struct ledger_entry ledger[] = {{"t1", 0, 50, 1, 1, false, RESEND_NONE},
-                                           {"t2", 50, 50, 2, 3, true, RESEND_MAY_DUPLICATE}};
+    static struct ledger_entry ledger[] = {
+        {"t1", 0, 50, 1, 1, false, RESEND_NONE, .recorded = true, .tokens = 1},
+        {"t2.2", 50, 50, 2, 4, true, RESEND_MAY_DUPLICATE, true, 2, .cut = 2, .errors = 1, .restarted = true}};
     return (struct interval){
         .job = "1",
         .operator_id = "3",
@@ -414,6 +416,108 @@ static struct interval interval_sample(void)
         .n_ledger = 2};
 }
 
+/* Evidence of before has nothing of how an INSERT was sent again: what is not there is not recorded, and not none. */
+static void older_ledgers_are_read(void **state)
+{
+    (void)state;
+    struct interval iv = interval_sample(), got;
+    struct buf text = BUF_INIT;
+    struct ledger_entry older[] = {iv.ledger[0], iv.ledger[1]};
+    older[0].recorded = older[1].recorded = false;
+    iv.ledger = older;
+    interval_set_capture(&iv, NULL, 100);
+    interval_put(&text, &iv);
+    assert_null(strstr(buf_str(&text), "restarted"));
+    assert_int_equal(interval_parse(text.p, text.len, "iv", &arena, &got, &err), 0);
+    assert_false(got.ledger[0].recorded);
+    assert_false(got.ledger[1].recorded);
+    assert_false(ledger_may_lack(&got.ledger[0]));
+    assert_true(ledger_may_lack(&got.ledger[1]));
+    assert_false(ledger_may_lack(&interval_sample().ledger[1])); /* a fresh token after the restart */
+    struct ledger_entry kept = interval_sample().ledger[1];
+    kept.tokens = 1;
+    assert_true(ledger_may_lack(&kept));
+    kept.restarted = false;
+    assert_false(ledger_may_lack(&kept));
+    static const char part[] = "{\"ledger\":[{\"token\":\"t\",\"first\":0,\"rows\":1,\"blocks\":1,\"attempts\":1,"
+                               "\"in_doubt\":false,\"resend\":\"none\",\"tokens\":1,\"cut\":0,\"errors\":0}]}";
+    struct json *doc = json_parse_named(part, sizeof part - 1, &arena, "iv", &err);
+    struct ledger_entry *entries;
+    const struct json *list;
+    size_t n;
+    assert_int_equal(ledger_parse(doc, "iv", &arena, &entries, &n, &list, &err), -1);
+    assert_string_equal(err.text, "iv.ledger[0].restarted: missing");
+    buf_free(&text);
+}
+
+static void token_is_of_everything(void **state)
+{
+    (void)state;
+    struct buf one = {(char *)(uintptr_t) "abc", 3, 0}, two = {(char *)(uintptr_t) "abd", 3, 0};
+    struct range from = RANGE_INIT, other_from = RANGE_INIT;
+    struct buf first = BUF_INIT, t = BUF_INIT;
+    range_add(&from, "orders/0/1");
+    range_add(&from, "orders/0/3");
+    range_add(&other_from, "orders/0/1");
+    range_add(&other_from, "orders/0/4");
+    const struct ledger_batch base = {"1", "3", "a1", 0, 7, 12, 0, 3, &one, &from};
+    struct ledger_batch other[] = {base, base, base, base, base, base, base, base, base};
+    other[0].job = "2";
+    other[1].operator_id = "4";
+    other[2].attempt = "a2";
+    other[3].subtask = 1;
+    other[4].sequence = 8;
+    other[5].after = 13;
+    other[6].first = 3;
+    other[7].body = &two;
+    other[8].range = &other_from;
+    ledger_token(&base, &first);
+    ledger_token(&base, &t);
+    assert_string_equal(buf_str(&first), buf_str(&t));
+    assert_true(first.len > 32 && first.len < 200);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        ledger_token(&other[i], &t);
+        assert_string_not_equal(buf_str(&first), buf_str(&t));
+    }
+    range_free(&from);
+    range_free(&other_from);
+    buf_free(&first);
+    buf_free(&t);
+}
+
+/* Rows enter the ledger by the batch, under tokens that never come again; the next interval begins with nothing. */
+static void account_goes_from_barrier_to_barrier(void **state)
+{
+    (void)state;
+    struct account a = ACCOUNT_INIT;
+    struct buf body = {(char *)(uintptr_t) "abc", 3, 0}, t1 = BUF_INIT, t2 = BUF_INIT;
+    a.job = "1", a.operator_id = "3", a.attempt = "a1";
+    account_row(&a, "orders/0/1");
+    account_row(&a, NULL);
+    account_token(&a, 2, &body, &t1);
+    account_enter(&a, (struct ledger_entry){.token = buf_str(&t1), .rows = 2, .blocks = 1, .attempts = 1});
+    account_row(&a, "orders/0/2");
+    account_token(&a, 1, &body, &t2);
+    assert_string_not_equal(buf_str(&t1), buf_str(&t2));
+    account_enter(&a, (struct ledger_entry){.token = buf_str(&t2), .rows = 1, .blocks = 1, .attempts = 1});
+    struct barrier b = {.job = "1", .attempt = "a1", .checkpoint = 4, .previous = 0}, wrong = b;
+    struct interval iv = account_interval(&a, &b);
+    assert_true(iv.epoch == 4 && iv.n_ledger == 2 && iv.seen == 3 && iv.outcome == CAPTURE_DISARMED);
+    assert_true(iv.ledger[0].first == 0 && iv.ledger[1].first == 2);
+    assert_string_equal(iv.ledger[1].token, buf_str(&t2));
+    wrong.attempt = "a2";
+    assert_int_equal(account_follows(&a, &wrong, &err), -1);
+    assert_string_equal(err.text, "barrier 4 is of job 1, attempt a2, not of job 1, attempt a1");
+    assert_int_equal(account_follows(&a, &b, &err), 0);
+    account_next(&a, 4);
+    assert_true(a.seen == 0 && a.ledger.n == 0 && a.sequence == 2);
+    assert_int_equal(account_follows(&a, &b, &err), -1);
+    assert_string_equal(err.text, "barrier 4 says that it follows 0, and the last one here was 4");
+    account_free(&a);
+    buf_free(&t1);
+    buf_free(&t2);
+}
+
 static void interval_comes_back(void **state)
 {
     (void)state;
@@ -430,6 +534,9 @@ static void interval_comes_back(void **state)
     assert_int_equal(interval_parse(text.p, text.len, "iv", &arena, &got, &err), 0);
     assert_true(got.seen == 100 && got.n_ledger == 2 && got.ledger[1].resend == RESEND_MAY_DUPLICATE &&
                 got.ledger[1].first == 50);
+    assert_true(got.ledger[0].recorded && got.ledger[0].tokens == 1 && !got.ledger[0].restarted);
+    assert_true(got.ledger[1].recorded && got.ledger[1].tokens == 2 && got.ledger[1].cut == 2 &&
+                got.ledger[1].errors == 1 && got.ledger[1].restarted);
     assert_string_equal(got.file, "epoch-12.cap");
     assert_string_equal(got.destination.endpoint, "http://<redacted>@h:8123");
     assert_string_equal(got.destination.create_table_query,
@@ -551,6 +658,9 @@ int main(void)
                                        T(capture_write_failure_disarms),
                                        T(capture_cut_short),
                                        T(interval_comes_back),
+                                       T(older_ledgers_are_read),
+                                       T(token_is_of_everything),
+                                       T(account_goes_from_barrier_to_barrier),
                                        T(barrier_comes_back),
                                        T(redaction),
                                        T(op_spec_is_redacted)};

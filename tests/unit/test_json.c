@@ -693,10 +693,10 @@ static void wide_and_narrow_loops_agree(void **state)
             s[at] = (char)c;
             for (size_t n = at; n <= sizeof s; n += 13) {
                 const char *end = s + n, *q = s;
-                while (q < end && !scan_is_special((unsigned char)*q))
+                while (q < end && !bytes_special((unsigned char)*q))
                     q++;
-                assert_ptr_equal(scan_plain(s, end), q);
-                assert_ptr_equal(scan_plain_portable(s, end), q);
+                assert_ptr_equal(bytes_plain(s, end), q);
+                assert_ptr_equal(bytes_plain_portable(s, end), q);
                 assert_ptr_equal(scan_digits(s, end), scan_digits_portable(s, end));
             }
         }

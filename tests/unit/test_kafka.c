@@ -35,13 +35,20 @@ static void test_secrets_by_name(void **state)
                                           "ssl.key.pem",
                                           "sasl.oauthbearer.client.secret",
                                           "sasl.oauthbearer.config",
+                                          "sasl.oauthbearer.client.credentials.client.secret",
                                           "sasl.oauthbearer.assertion.private.key.passphrase",
+                                          "sasl.oauthbearer.assertion.private.key.pem",
+                                          "sasl.jaas.config",
                                           "ssl_key"};
     static const char *const plain[] = {"bootstrap.servers",
                                         "sasl.username",
                                         "security.protocol",
                                         "ssl.key.location",
+                                        "ssl.keystore.location",
+                                        "sasl.mechanisms",
                                         "sasl.oauthbearer.token.endpoint.url",
+                                        "sasl.oauthbearer.assertion.private.key.file",
+                                        "sasl.oauthbearer.client.credentials.client.id",
                                         "ssl.ca.location"};
     (void)state;
     struct kafka_conf *c = kafka_conf_new();
@@ -544,7 +551,7 @@ static void test_account_of_a_read(void **state)
                                        .found_cluster = xstrdup("c"),
                                        .found_id = xstrdup("t")},
                                       {.topic = "returns", .ranges = b, .n_ranges = 1}};
-    struct account account;
+    struct stream_account account;
     struct arena arena = ARENA_INIT;
     (void)state;
     kafka_range_init(&a[0], 0, 0, 10);

@@ -108,6 +108,8 @@ static void test_spellings_that_have_cells(void **state)
         assert_int_equal(t.low_cardinality, strstr(known[i].text, "LowCardinality") != NULL);
         u = parse(buf_str(&b));
         assert_true(type_equal(&t, &u));
+        type_free(&t);
+        type_free(&u);
         buf_free(&b);
     }
 }
@@ -162,6 +164,60 @@ static void test_well_formed_types_without_cells_keep_their_name(void **state)
         assert_false(type_supported(&t));
         assert_false(t.nullable);
         assert_false(type_is_key(&t));
+        type_free(&t);
+    }
+}
+
+/* The types inside, as text: each its plain spelling and, in brackets, what stands in it. */
+static void show(const struct type *t, struct buf *out)
+{
+    for (size_t i = 0; i < t->n_of; i++) {
+        buf_adds(out, i > 0 ? ";" : "");
+        type_spell(&t->of[i], out);
+        buf_addc(out, '[');
+        show(&t->of[i], out);
+        buf_addc(out, ']');
+    }
+}
+
+static void test_what_stands_inside_a_type_is_read_with_it(void **state)
+{
+    static const struct {
+        const char *name, *of;
+    } cases[] = {
+        {"Array( Decimal64(4) )", "Decimal(18, 4)[]"},
+        {"Array(Nullable(DateTime64(3, 'UTC')))", "Nullable(DateTime64(3))[]"},
+        {"Map(String, Array(UInt64))", "String[];Array(UInt64)[UInt64[]]"},
+        {"Tuple(a Int8, `b, (c` String, \"d\" double precision)", "Int8[];String[];Float64[]"},
+        {"Tuple(Int8, String)", "Int8[];String[]"},
+        {"Tuple(a Tuple(b Enum8('x,)' = 1), c UUID))", "Tuple(b Enum8('x,)' = 1), c UUID)[Enum8('x,)' = 1)[];UUID[]]"},
+        {"Nested(a TINYINT UNSIGNED)", "UInt8[]"},
+        {"Nullable(Nullable(Int8))", "Nullable(Int8)[]"},
+        {"Nullable(UUID)", "UUID[]"},
+        {"LowCardinality(Nullable(Date))", "Nullable(Date)[]"},
+        {"SimpleAggregateFunction(max, Int64)", "max[];Int64[]"},
+        {"AggregateFunction(quantiles(0.5, 0.9), UInt64)", "quantiles(0.5, 0.9)[];UInt64[]"},
+        {"Tuple()", ""},
+        {"FixedString(3)", ""},
+        {"Enum8('a' = 1, 'b' = -2)", ""},
+        {"Object('json')", ""},
+        {"JSON(max_dynamic_paths=8, a.b UInt32, SKIP c)", ""},
+        {"Array(Decimal(99, 1))", ""}, /* no type: the array is known by its name alone */
+        {"Tuple(Int8, )", ""},
+        {"Tuple(`a`)", ""},
+        {"Enum8(...)", ""},
+        {"Int64", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct type t = parse(cases[i].name);
+        struct buf b = BUF_INIT;
+        show(&t, &b);
+        assert_string_equal(buf_str(&b), cases[i].of);
+        assert_string_equal(t.name, cases[i].name);
+        buf_free(&b);
+        type_free(&t);
     }
 }
 
@@ -261,13 +317,18 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
     u = parse(t.name);
     assert_int_equal(u.kind, TYPE_OTHER);
     assert_false(type_equal(&t, &u)); /* two long enums of unlike members must not pass for one type */
+    type_free(&t);
+    type_free(&u);
 
     assert_int_equal(type_parse("Enum8('\xff' = 1)", 14, &t, &err), 0);
     assert_string_equal(t.name, "Enum8(...)");
+    type_free(&t);
     assert_int_equal(type_parse("Nullable(Enum8('\xff' = 1))", 24, &t, &err), 0);
     assert_string_equal(t.name, "Nullable(Enum8(...))");
     u = parse(t.name);
     assert_int_equal(u.kind, TYPE_OTHER);
+    type_free(&t);
+    type_free(&u);
 
     buf_reset(&b);
     buf_adds(&b, "Nullable(Int64");
@@ -277,6 +338,7 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
     buf_addc(&b, ')');
     t = parse(buf_str(&b));
     assert_string_equal(t.name, "Nullable(Int64)");
+    type_free(&t);
 
     buf_reset(&b);
     buf_adds(&b, "LowCardinality(Decimal(18, 4)"); /* a family that has cells, where it has none */
@@ -288,6 +350,8 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
     assert_string_equal(t.name, "LowCardinality(Decimal(...))");
     u = parse(t.name);
     assert_int_equal(u.kind, TYPE_OTHER);
+    type_free(&t);
+    type_free(&u);
 
     buf_reset(&b);
     for (int i = 0; i < 5000; i++) {
@@ -295,12 +359,20 @@ static void test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again
     }
     t = parse(buf_str(&b));
     assert_int_equal(t.kind, TYPE_OTHER);
+    type_free(&t);
 
     buf_reset(&b);
     for (int i = 0; i < 100000; i++) { /* depth costs no stack */
         buf_adds(&b, "Array(");
     }
     assert_int_equal(type_parse(b.p, b.len, &t, &err), -1);
+    for (int i = 0; i < 100000; i++) {
+        buf_addc(&b, ')');
+    }
+    t = parse(buf_str(&b));
+    assert_string_equal(t.name, "Array(...)");
+    assert_int_equal(t.n_of, 0);
+    type_free(&t);
     buf_free(&b);
 }
 
@@ -338,6 +410,8 @@ static void test_types_are_equal_by_value_not_by_spelling(void **state)
         if (type_equal(&a, &b) != pairs[i].equal || type_equal(&b, &a) != pairs[i].equal) {
             fail_msg("%s against %s", pairs[i].a, pairs[i].b);
         }
+        type_free(&a);
+        type_free(&b);
     }
 }
 
@@ -353,10 +427,12 @@ static void test_only_integers_and_strings_are_keys(void **state)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         struct type t = parse(keys[i]);
         assert_true(type_is_key(&t));
+        type_free(&t);
     }
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         struct type t = parse(none[i]);
         assert_false(type_is_key(&t));
+        type_free(&t);
     }
 }
 
@@ -471,6 +547,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spellings_that_have_cells),
         cmocka_unit_test(test_well_formed_types_without_cells_keep_their_name),
+        cmocka_unit_test(test_what_stands_inside_a_type_is_read_with_it),
         cmocka_unit_test(test_text_that_is_no_type_is_refused),
         cmocka_unit_test(test_a_name_that_does_not_fit_keeps_its_family_and_can_be_read_again),
         cmocka_unit_test(test_types_are_equal_by_value_not_by_spelling),

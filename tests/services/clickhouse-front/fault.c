@@ -4,14 +4,19 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fault faults[32];
 static size_t fault_count;
 
+static pthread_cond_t held_changed = PTHREAD_COND_INITIALIZER, released = PTHREAD_COND_INITIALIZER;
+static unsigned long held, releases;
+
 enum fault_when fault_when_named(const char *name)
 {
-    static const char *const names[] = {"", "before", "after", "error", "refuse", "delay", "stall", "during"};
+    static const char *const names[] = {"",      "before", "after",  "error", "refuse",
+                                        "delay", "stall",  "during", "hold",  "withhold"};
 
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)
         if (name != NULL && strcmp(name, names[i]) == 0)
@@ -36,6 +41,7 @@ void fault_clear(void)
     pthread_mutex_lock(&lock);
     fault_count = 0;
     pthread_mutex_unlock(&lock);
+    fault_release();
 }
 
 static bool applies(const struct fault *f, const char *sql, size_t len, bool is_insert)
@@ -62,4 +68,43 @@ struct fault fault_take(const char *sql, size_t len, bool is_insert)
     }
     pthread_mutex_unlock(&lock);
     return taken;
+}
+
+void fault_hold(void)
+{
+    unsigned long since;
+
+    pthread_mutex_lock(&lock);
+    held++;
+    pthread_cond_broadcast(&held_changed);
+    for (since = releases; releases == since;)
+        pthread_cond_wait(&released, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+void fault_release(void)
+{
+    pthread_mutex_lock(&lock);
+    held = 0; /* at once, so that whoever waits for the next one does not count these */
+    releases++;
+    pthread_cond_broadcast(&released);
+    pthread_mutex_unlock(&lock);
+}
+
+bool fault_await(unsigned long n, unsigned long ms)
+{
+    struct timespec end;
+    bool came;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += (time_t)(ms / 1000);
+    end.tv_nsec += (long)(ms % 1000) * 1000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&lock);
+    while (held < n && pthread_cond_timedwait(&held_changed, &lock, &end) == 0)
+        ;
+    came = held >= n;
+    pthread_mutex_unlock(&lock);
+    return came;
 }

@@ -8,8 +8,13 @@
  *   delay    wait `ms` milliseconds, then execute
  *   stall    execute, wait `ms` milliseconds, then answer
  *   during   cut the connection after `bytes` bytes of the answer's body
+ *   hold     execute only once it is released
+ *   withhold execute, and answer only once it is released
  * Each is used up by its next n matching statements (default 1). match is a text that the statement
- * must contain; without one a fault waits for an INSERT. /__fault?clear=1 drops all of them. */
+ * must contain; without one a fault waits for an INSERT.
+ * /__fault?await=N answers as soon as N statements are held at once, with 504 when that has not come after `ms`
+ * milliseconds (default 120000); /__fault?release=1 lets all that are held go on; /__fault?clear=1 does that too, and
+ * drops all faults. */
 #ifndef CLICKHOUSE_FRONT_FAULT_H
 #define CLICKHOUSE_FRONT_FAULT_H
 
@@ -24,7 +29,9 @@ enum fault_when {
     FAULT_REFUSE,
     FAULT_DELAY,
     FAULT_STALL,
-    FAULT_DURING
+    FAULT_DURING,
+    FAULT_HOLD,
+    FAULT_WITHHOLD
 };
 
 struct fault {
@@ -40,5 +47,10 @@ bool fault_add(const struct fault *f);
 void fault_clear(void);
 /* Uses up one fault for this statement; .when is FAULT_NONE when none applies. */
 struct fault fault_take(const char *sql, size_t len, bool is_insert);
+/* Holds the calling statement until it is released. */
+void fault_hold(void);
+void fault_release(void);
+/* Waits until n statements are held at once; false when that did not come in time. */
+bool fault_await(unsigned long n, unsigned long ms);
 
 #endif

@@ -258,6 +258,8 @@ static enum MHD_Result run_whole(struct run *r)
 
     if (r->fault.when == FAULT_STALL)
         wait_ms(r->fault.ms);
+    if (r->fault.when == FAULT_WITHHOLD)
+        fault_hold();
     if (a.error != NULL && r->fault.when != FAULT_AFTER) {
         queued = reply_exception(r->q->conn, &r->meta, a.error);
     } else if (r->fault.when == FAULT_ERROR && r->fault.code != 0) {
@@ -289,10 +291,13 @@ static enum MHD_Result execute(struct run *r)
         return reply_text(r->q->conn, (unsigned)(f->status != 0 ? f->status : 503), "refused by the test\n");
     if (f->when == FAULT_DELAY)
         wait_ms(f->ms);
+    if (f->when == FAULT_HOLD)
+        fault_hold();
     r->meta.has_limit = f->when == FAULT_DURING;
     r->meta.limit = f->bytes;
     can_stream = r->st.kind == SQL_SELECT && !r->options.wait_end && reply_can_stream(r->meta.format) &&
-                 f->when != FAULT_AFTER && f->when != FAULT_ERROR && f->when != FAULT_STALL;
+                 f->when != FAULT_AFTER && f->when != FAULT_ERROR && f->when != FAULT_STALL &&
+                 f->when != FAULT_WITHHOLD;
     return can_stream ? run_stream(r) : run_whole(r);
 }
 

@@ -206,7 +206,7 @@ static int await_leaders(rd_kafka_t *rk, rd_kafka_queue_t *queue, const char *to
 int tool_create_topic(const char *bootstrap, const char *topic, int partitions, char *const *configs, int n)
 {
     char errstr[512];
-    rd_kafka_NewTopic_t *new_topic = rd_kafka_NewTopic_new(topic, partitions, 1, errstr, sizeof errstr);
+    rd_kafka_NewTopic_t *new_topic = rd_kafka_NewTopic_new(topic, partitions, -1, errstr, sizeof errstr);
     if (!new_topic)
         return tool_fail(topic, errstr);
     for (int i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chwrite: where the rows of a batch come from, as the token has it. */
+/* Where the rows of a batch come from, as the token has it. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "chwrite/sink.h"
+#include "evidence/range.h"
 
 static struct stretch *more(struct range *r, const char *place, size_t n)
 {
@@ -37,7 +37,7 @@ void range_add(struct range *r, const char *at)
     buf_adds(&t->last, at + n);
 }
 
-void range_put(struct range *r, struct buf *out)
+void range_put(const struct range *r, struct buf *out)
 {
     for (size_t i = 0; i < r->n; i++) {
         struct stretch *t = &r->at[i];

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells: decimal text read by value. Nothing is ever expanded: a decimal stays
- * where it was written, and an exponent is bounded before it is used.
+ * Decimal text read by value. A decimal stays where it was written, and an
+ * exponent is bounded before it is used.
  */
+#include "json/decimal.h"
+
 #include <string.h>
-
-#include "cells/internal.h"
-
-#define PLAIN_DIGITS 80
 
 static bool is_digit(char c)
 {
@@ -16,9 +14,8 @@ static bool is_digit(char c)
 
 static const char *skip_digits(const char *p, const char *end)
 {
-    while (p < end && is_digit(*p)) {
+    while (p < end && is_digit(*p))
         p++;
-    }
     return p;
 }
 
@@ -28,15 +25,12 @@ static bool read_exponent(struct decimal *d, const char *p, const char *end, int
     bool neg = false;
     int64_t v = 0;
 
-    if (p < end && (*p == '+' || *p == '-')) {
+    if (p < end && (*p == '+' || *p == '-'))
         neg = *p++ == '-';
-    }
-    if (p == end || skip_digits(p, end) != end) {
+    if (p == end || skip_digits(p, end) != end)
         return false;
-    }
-    while (p < end - 1 && *p == '0') {
+    while (p < end - 1 && *p == '0')
         p++;
-    }
     if (end - p > 17) {
         d->far = p;
         d->far_len = (size_t)(end - p);
@@ -44,9 +38,8 @@ static bool read_exponent(struct decimal *d, const char *p, const char *end, int
         *exp = 0;
         return true;
     }
-    while (p < end) {
+    while (p < end)
         v = v * 10 + (*p++ - '0');
-    }
     *exp = neg ? -v : v;
     return true;
 }
@@ -56,31 +49,24 @@ static void strip(struct decimal *d, const char *whole, uint64_t nw, const char 
 {
     uint64_t lead = 0, tail = 0, all = nw + nf;
 
-    while (lead < nw && whole[lead] == '0') {
+    while (lead < nw && whole[lead] == '0')
         lead++;
-    }
-    if (lead == nw) {
-        while (lead < all && frac[lead - nw] == '0') {
+    if (lead == nw)
+        while (lead < all && frac[lead - nw] == '0')
             lead++;
-        }
-    }
-    if (lead == all) {
-        d->far = NULL;
+    d->written = exp;
+    if (lead == all)
         return; /* zero, whatever its exponent */
-    }
-    while (tail < nf && frac[nf - 1 - tail] == '0') {
+    while (tail < nf && frac[nf - 1 - tail] == '0')
         tail++;
-    }
-    if (tail == nf) {
-        while (whole[all - 1 - tail] == '0') {
+    if (tail == nf)
+        while (whole[all - 1 - tail] == '0')
             tail++;
-        }
-    }
     d->n = all - lead - tail;
     d->p = lead < nw ? whole + lead : frac + (lead - nw);
     d->point = lead < nw ? nw - lead : UINT64_MAX;
     d->exp = exp - (int64_t)nf + (int64_t)tail;
-    if (d->far != NULL) {
+    if (d->far) {
         d->far_add = d->exp;
         d->exp = d->far_neg ? -DECIMAL_FAR : DECIMAL_FAR;
     }
@@ -93,35 +79,29 @@ bool decimal_parse(struct decimal *d, const char *p, size_t n)
     int64_t exp = 0;
 
     memset(d, 0, sizeof *d);
-    if (n == 0) {
+    if (n == 0)
         return false;
-    }
     end = p + n;
-    if (*p == '-' || *p == '+') {
+    if (*p == '-' || *p == '+')
         d->neg = *p++ == '-';
-    }
     whole = p;
     p = whole_end = skip_digits(p, end);
-    if (whole == whole_end) {
+    if (whole == whole_end)
         return false;
-    }
     if (p < end && *p == '.') {
         frac = p + 1;
         p = skip_digits(frac, end);
         nf = (uint64_t)(p - frac);
-        if (nf == 0) {
+        if (nf == 0)
             return false;
-        }
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
-        if (!read_exponent(d, p + 1, end, &exp)) {
+        if (!read_exponent(d, p + 1, end, &exp))
             return false;
-        }
         p = end;
     }
-    if (p != end) {
+    if (p != end)
         return false;
-    }
     strip(d, whole, (uint64_t)(whole_end - whole), frac, nf, exp);
     return true;
 }
@@ -130,13 +110,11 @@ void decimal_digits(const struct decimal *d, uint64_t from, uint64_t count, stru
 {
     uint64_t before = d->point > from ? d->point - from : 0;
 
-    if (before > count) {
+    if (before > count)
         before = count;
-    }
     buf_add(out, d->p + from, before);
-    if (count > before) {
+    if (count > before)
         buf_add(out, d->p + from + before + 1, count - before);
-    }
 }
 
 static void add_zeros(struct buf *out, uint64_t n)
@@ -154,9 +132,8 @@ static void put_far(const struct decimal *d, struct buf *out)
     size_t at;
     int carry = 0;
 
-    if (d->far_neg) {
+    if (d->far_neg)
         buf_addc(out, '-');
-    }
     at = out->len;
     buf_addc(out, '0');
     buf_add(out, d->far, d->far_len);
@@ -173,7 +150,18 @@ static void put_far(const struct decimal *d, struct buf *out)
     }
 }
 
-void decimal_plain(const struct decimal *d, struct buf *out)
+void decimal_power(const struct decimal *d, struct buf *out)
+{
+    buf_adds(out, d->neg ? "-" : "");
+    decimal_digits(d, 0, d->n, out);
+    buf_addc(out, 'e');
+    if (d->far)
+        put_far(d, out);
+    else
+        buf_addi64(out, d->exp);
+}
+
+void decimal_expand(const struct decimal *d, struct buf *out)
 {
     int64_t whole = decimal_length(d, 0);
 
@@ -181,19 +169,7 @@ void decimal_plain(const struct decimal *d, struct buf *out)
         buf_addc(out, '0');
         return;
     }
-    if (d->neg) {
-        buf_addc(out, '-');
-    }
-    if (d->n > PLAIN_DIGITS || whole > PLAIN_DIGITS || (whole <= 0 && 1 - d->exp > PLAIN_DIGITS)) {
-        decimal_digits(d, 0, d->n, out);
-        buf_addc(out, 'e');
-        if (d->far != NULL) {
-            put_far(d, out);
-        } else {
-            buf_addi64(out, d->exp);
-        }
-        return;
-    }
+    buf_adds(out, d->neg ? "-" : "");
     if (whole <= 0) {
         buf_adds(out, "0.");
         add_zeros(out, (uint64_t)-whole);
@@ -208,21 +184,28 @@ void decimal_plain(const struct decimal *d, struct buf *out)
     }
 }
 
+bool decimal_same(const struct decimal *a, const struct decimal *b)
+{
+    if (a->n != b->n || (a->n > 0 && (a->neg != b->neg || a->exp != b->exp)))
+        return false;
+    for (uint64_t i = 0; i < a->n; i++)
+        if (decimal_digit(a, i) != decimal_digit(b, i))
+            return false;
+    return true;
+}
+
 bool decimal_at_most(const struct decimal *d, int64_t shift, const char *limit)
 {
     int64_t length = decimal_length(d, shift), max = (int64_t)strlen(limit);
 
-    if (d->n == 0 || length < max) {
+    if (d->n == 0 || length < max)
         return true;
-    }
-    if (length > max) {
+    if (length > max)
         return false;
-    }
     for (int64_t i = 0; i < max; i++) {
         char c = (uint64_t)i < d->n ? decimal_digit(d, (uint64_t)i) : '0';
-        if (c != limit[i]) {
+        if (c != limit[i])
             return c < limit[i];
-        }
     }
     return true;
 }

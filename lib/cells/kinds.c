@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cells: the kinds of types, an entry each, and what is asked of any of them. */
+#include <string.h>
+
+#include "cells/internal.h"
+
+static const char no_cells[] = "the column's type has no cells";
+
+static enum cells_result owed_none(const struct column *c, const struct json *v, struct buf *out, const char **why)
+{
+    (void)c;
+    return wrong_kind(out, v, no_cells, why);
+}
+
+static bool check_none(const struct type *t, const char *p, size_t n, const char **why)
+{
+    (void)t, (void)p, (void)n;
+    *why = no_cells;
+    return false;
+}
+
+/* The ranges of times are as ClickHouse documents and keeps them: Date32 from 1900-01-01 to 2299-12-31. DateTime64 has
+ * no calendar bound: servers differ in theirs, so its Int64 ticks are the bound and the value speaks. */
+static const struct kind kinds[] = {
+    [TYPE_INT] = {owed_integer, check_integer, put_signed, human_plain, IS_SIGNED, 0, 0},
+    [TYPE_UINT] = {owed_integer, check_integer, put_unsigned, human_plain, IS_PLAIN, 0, 0},
+    [TYPE_FLOAT] = {owed_float, check_float, put_float, human_float, IS_PLAIN, 0, 0},
+    [TYPE_DECIMAL] = {owed_decimal, check_decimal, put_signed, human_decimal, IS_PLAIN, 0, 0},
+    [TYPE_DATE] = {owed_time, check_time, put_unsigned, human_time, IS_DAYS, 0, UINT16_MAX},
+    [TYPE_DATE32] = {owed_time, check_time, put_signed, human_time, IS_DAYS, -25567, 120529},
+    [TYPE_DATETIME] = {owed_time, check_time, put_unsigned, human_time, IS_PLAIN, 0, UINT32_MAX},
+    [TYPE_DATETIME64] = {owed_time, check_time, put_signed, human_time, IS_PLAIN, INT64_MIN, INT64_MAX},
+    [TYPE_BOOL] = {owed_bool, check_bool, put_bool, human_plain, IS_PLAIN, 0, 0},
+    [TYPE_STRING] = {owed_string, check_string, put_bytes, human_string, IS_BYTES, 0, 0},
+    [TYPE_OTHER] = {owed_none, check_none, NULL, NULL, IS_PLAIN, 0, 0},
+};
+
+const struct kind *cell_kind(const struct type *t)
+{
+    return &kinds[t->kind];
+}
+
+cells_put_fn *cells_put_of(const struct type *t)
+{
+    return kinds[t->kind].put;
+}
+
+enum cells_result cells_owed(const struct column *c, const struct json *v, struct buf *out, const char **why)
+{
+    const struct type *t = &c->type;
+
+    if (!v || v->type == JSON_NULL) {
+        if (t->nullable) {
+            cells_put_null(out);
+            return CELL_FIT;
+        }
+        buf_adds(out, "{\"unfit\":\"null\"}");
+        *why = "NULL in a column that is not Nullable";
+        return CELL_UNFIT;
+    }
+    return cell_kind(t)->owed(c, v, out, why);
+}
+
+bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allow_unfit, const char **why)
+{
+    const struct kind *k = cell_kind(t);
+    enum cell_form form;
+    const char *in, *end;
+    size_t in_len;
+
+    end = scan_cell(p, p + n, &form, &in, &in_len, why);
+    if (!end)
+        return false;
+    if (end != p + n) {
+        *why = "something after the cell";
+        return false;
+    }
+    switch (form) {
+    case CELL_FORM_NULL:
+        *why = type_supported(t) ? "NULL in a column that is not Nullable" : no_cells;
+        return t->nullable;
+    case CELL_FORM_UNFIT: *why = "an unfit cell where none may be"; return allow_unfit;
+    case CELL_FORM_B64: *why = "b64 in a column that is not a String"; return k->is == IS_BYTES;
+    case CELL_FORM_STRING: break;
+    }
+    return k->check(t, in, in_len, why);
+}
+
+bool cells_is_unfit(const char *p, size_t n)
+{
+    return n >= 10 && memcmp(p, "{\"unfit\":\"", 10) == 0;
+}
+
+void cells_human(const struct type *t, const char *p, size_t n, struct buf *out)
+{
+    const struct kind *k = cell_kind(t);
+    enum cell_form form;
+    const char *in, *why;
+    size_t in_len;
+
+    if (scan_cell(p, p + n, &form, &in, &in_len, &why) != p + n || form == CELL_FORM_B64) {
+        msg_mask(out, p, n);
+    } else if (form == CELL_FORM_NULL) {
+        buf_adds(out, "NULL");
+    } else if (form == CELL_FORM_UNFIT) {
+        msg_mask(out, in, in_len);
+        buf_adds(out, " (does not fit)");
+    } else if (!k->check(t, in, in_len, &why)) {
+        msg_mask(out, p, n);
+    } else {
+        k->human(t, in, in_len, out);
+    }
+}

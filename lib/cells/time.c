@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cells: times, by their ticks. */
+#include <string.h>
+
+#include "cells/internal.h"
+
+/* An owed time that is no instant of the column: its UTC text, or what came where the calendar has none for it. */
+static enum cells_result unfit_time(const struct column *c, const struct instant *at, const struct json *v,
+                                    const struct decimal *d, struct buf *out, const char *why, const char **reason)
+{
+    struct buf text = BUF_INIT;
+
+    if (at && instant_text(at, cell_kind(&c->type)->is == IS_DAYS, &text)) {
+        unfit_text(out, buf_str(&text), why, reason);
+    } else if (c->from == FROM_ISO) {
+        wrong_kind(out, v, why, reason);
+    } else {
+        buf_printf(&text, " %s", type_from_name(c->from));
+        unfit_number(out, d, buf_str(&text),
+                     d->exp < 0 ? "a fraction past the column's precision" : "out of the column's range", reason);
+    }
+    buf_free(&text);
+    return CELL_UNFIT;
+}
+
+enum cells_result owed_time(const struct column *c, const struct json *v, struct buf *out, const char **why)
+{
+    struct instant at;
+    struct decimal d;
+    const char *reason = "not a date or time in ISO form";
+    int64_t ticks;
+
+    if (c->from == FROM_NONE)
+        return wrong_kind(out, v, "a time in a column that has no unit of time", why);
+    if (c->from == FROM_ISO) {
+        if (v->type != JSON_STRING ||
+            !instant_from_iso(&at, v->str, v->len, cell_kind(&c->type)->is == IS_DAYS, &reason))
+            return wrong_kind(out, v, reason, why);
+    } else if (!read_number(v, &d)) {
+        return wrong_kind(out, v, not_number, why);
+    } else if (!instant_from_number(&at, &d, c->from, &c->type)) {
+        return unfit_time(c, NULL, v, &d, out, reason, why);
+    }
+    if (!instant_ticks(&at, &c->type, &ticks, &reason))
+        return unfit_time(c, &at, v, &d, out, reason, why);
+    cells_put_i64(out, ticks);
+    return CELL_FIT;
+}
+
+bool check_time(const struct type *t, const char *p, size_t n, const char **why)
+{
+    const struct kind *k = cell_kind(t);
+    int64_t v;
+
+    *why = "not a whole number in canonical form";
+    if (!is_whole(p, n))
+        return false;
+    *why = "out of the column's range";
+    return scan_i64(p, n, &v) && v >= k->min && v <= k->max;
+}
+
+/* UTC with as many digits of fraction as the column has; ticks past the calendar stay ticks. */
+void human_time(const struct type *t, const char *p, size_t n, struct buf *out)
+{
+    struct instant at = {.frac = at.own, .nfrac = 0};
+    bool days = cell_kind(t)->is == IS_DAYS;
+    int64_t ticks, unit = 1, rest;
+
+    if (!scan_i64(p, n, &ticks)) {
+        buf_add(out, p, n);
+        return;
+    }
+    for (unsigned i = 0; i < t->scale; i++)
+        unit *= 10;
+    rest = ticks % unit;
+    at.secs = ticks / unit;
+    if (rest < 0) {
+        rest += unit;
+        at.secs--;
+    }
+    for (int64_t place = unit / 10; place > 0; place /= 10)
+        at.own[at.nfrac++] = (char)('0' + rest / place % 10);
+    if (days && (at.secs > INT64_MAX / 86400 || at.secs < INT64_MIN / 86400)) {
+        buf_add(out, p, n);
+        return;
+    }
+    if (days)
+        at.secs *= 86400;
+    if (!instant_text(&at, days, out)) {
+        buf_add(out, p, n);
+        buf_adds(out, " ticks");
+    }
+}
