@@ -39,7 +39,7 @@ static void catch_signals(void)
 }
 
 /* In the order of --profile's words. */
-enum { PROFILE_INTEGRITY, PROFILE_CONSISTENCY };
+enum { CHECK_INTEGRITY, CHECK_CONSISTENCY };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
@@ -172,11 +172,11 @@ static void check_bundle(struct stream_out *out, struct bundle *b, const struct 
     bundle_finding_init(&f);
     bundle_check_manifest(b, &f);
     put_finding(out, CHECK_BUNDLE_MANIFEST, &f, NULL);
-    const char *why_not = check_artifacts(out, b, o->profile == PROFILE_CONSISTENCY, err);
+    const char *why_not = check_artifacts(out, b, o->profile == CHECK_CONSISTENCY, err);
     bundle_finding_init(&f);
     bundle_check_completeness(b, &f);
     put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, NULL);
-    if (o->profile == PROFILE_CONSISTENCY)
+    if (o->profile == CHECK_CONSISTENCY)
         check_behind(out, b, o->scratch, why_not);
 }
 
@@ -237,7 +237,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.profile = PROFILE_CONSISTENCY, .max_line = STREAM_MAX_LINE};
+    struct options o = {.profile = CHECK_CONSISTENCY, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)

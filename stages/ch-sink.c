@@ -19,7 +19,7 @@
 #include "chwrite/chwrite.h"
 #include "http/login.h"
 #include "stream/stream.h"
-#include "evidence/account.h"
+#include "evidence/tally.h"
 #include "evidence/options.h"
 #include "evidence/places.h"
 
@@ -110,28 +110,28 @@ struct sink {
     struct chwrite *w; /* NULL before the first line that needs it */
     struct stream_out out;
     struct arena line; /* reset for each line */
-    struct account account;
+    struct tally tally;
     bool said;
     int64_t batch_since;
 };
 
-static void enter(struct account *a, const struct chwrite_sent *sent)
+static void enter(struct tally *a, const struct chwrite_sent *sent)
 {
     bool in_doubt = sent->cut + sent->errors > 0;
 
-    account_enter(a, (struct ledger_entry){.token = sent->token,
-                                           .rows = sent->rows,
-                                           .blocks = sent->blocks,
-                                           .attempts = sent->attempts,
-                                           .in_doubt = in_doubt,
-                                           .resend = !in_doubt            ? RESEND_NONE
-                                                     : sent->deduplicated ? RESEND_DEDUPLICATED
-                                                                          : RESEND_MAY_DUPLICATE,
-                                           .recorded = true,
-                                           .tokens = sent->tokens,
-                                           .cut = sent->cut,
-                                           .errors = sent->errors,
-                                           .restarted = sent->restarted});
+    tally_enter(a, (struct ledger_entry){.token = sent->token,
+                                         .rows = sent->rows,
+                                         .blocks = sent->blocks,
+                                         .attempts = sent->attempts,
+                                         .in_doubt = in_doubt,
+                                         .resend = !in_doubt            ? RESEND_NONE
+                                                   : sent->deduplicated ? RESEND_DEDUPLICATED
+                                                                        : RESEND_MAY_DUPLICATE,
+                                         .recorded = true,
+                                         .tokens = sent->tokens,
+                                         .cut = sent->cut,
+                                         .errors = sent->errors,
+                                         .restarted = sent->restarted});
 }
 
 /* Send what is held, if anything, and enter it in the ledger. */
@@ -145,10 +145,10 @@ static int flush(struct sink *s, struct err *err)
     if (rows == 0) {
         return 0;
     }
-    account_token(&s->account, rows, chwrite_body(s->w), &token);
+    tally_token(&s->tally, rows, chwrite_body(s->w), &token);
     rc = chwrite_send(s->w, buf_str(&token), &sent, err);
     if (rc == 0) {
-        enter(&s->account, &sent);
+        enter(&s->tally, &sent);
     }
     buf_free(&token);
     return rc;
@@ -177,7 +177,7 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
         chwrite_add(s->w, values, at != NULL ? at : where, err) != 0) {
         return -1;
     }
-    account_row(&s->account, at);
+    tally_row(&s->tally, at);
     if (chwrite_rows(s->w) == 1) {
         s->batch_since = time_mono_ms();
     }
@@ -198,14 +198,14 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
     if (json_get(doc, "ts") == NULL) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
-    s->account.has_watermark = true;
-    return json_need_i64(doc, "ts", &s->account.watermark, "watermark", err);
+    s->tally.has_watermark = true;
+    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err);
 }
 
 /* What the interval came to, beside its capture. */
 static void leave_evidence(struct sink *s, struct barrier *b)
 {
-    struct interval iv = account_interval(&s->account, b);
+    struct interval iv = tally_interval(&s->tally, b);
     struct left entry;
     struct err err = ERR_INIT;
 
@@ -226,15 +226,15 @@ static int on_barrier(struct sink *s, const struct stream_line *line, struct err
     struct barrier b;
     struct buf text = BUF_INIT;
 
-    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 ||
-        account_follows(&s->account, &b, err) != 0 || flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
+    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || tally_follows(&s->tally, &b, err) != 0 ||
+        flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
     leave_evidence(s, &b);
     barrier_put(&text, &b);
     stream_put(&s->out, LINE_BARRIER, text.p, text.len);
     buf_free(&text);
-    account_next(&s->account, b.checkpoint);
+    tally_next(&s->tally, b.checkpoint);
     return 0;
 }
 
@@ -314,7 +314,7 @@ static void run(struct sink *s, struct stream_in *in)
 static void sink_free(struct sink *s)
 {
     chwrite_close(s->w);
-    account_free(&s->account);
+    tally_free(&s->tally);
     arena_free(&s->line);
     stream_out_free(&s->out);
 }
@@ -326,7 +326,7 @@ int main(int argc, char **argv)
                         .batch_rows = BATCH_ROWS,
                         .batch_ms = BATCH_MS,
                         .max_line = STREAM_MAX_LINE};
-    struct sink s = {.o = &o, .line = ARENA_INIT, .account = ACCOUNT_INIT};
+    struct sink s = {.o = &o, .line = ARENA_INIT, .tally = TALLY_INIT};
     struct stream_in in;
     struct err err = ERR_INIT;
     int status = OWED_OK, rc;
@@ -336,10 +336,10 @@ int main(int argc, char **argv)
     if (rc < 0) {
         status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (rc == 0) {
-        s.account.job = o.job;
-        s.account.operator_id = o.operator_id;
-        s.account.attempt = o.attempt;
-        s.account.subtask = o.subtask;
+        s.tally.job = o.job;
+        s.tally.operator_id = o.operator_id;
+        s.tally.attempt = o.attempt;
+        s.tally.subtask = o.subtask;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
         in.lane = true;
         run(&s, &in);

@@ -36,6 +36,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                  "several rows under one key are meant where they are equal, and their copies count"),
         OPT_FLAG("from-run-start", &o->r.from_run_start,
                  "every interval from the run's start, not from the checkpoint before"),
+        OPT_FLAG("repeats", &o->r.repeats,
+                 "several rows under one key are meant where they are equal, and their copies count"),
         OPT_WORD("coverage", "selected-keys|complete-table", &o->coverage,
                  "complete-table: the table is dedicated to this one run, whose last rows are the\n"
                  "checkpoint's; then nothing else may be in it (selected-keys)"),

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells/cells.h"
 #include "scope/declare.h"
 #include "scope/line.h"
 #include "stream/stream.h"

@@ -55,6 +55,7 @@ check_of() { # name: "status reason"
     done
 }
 
+# bats test_tags=both
 @test "state that would take a machine's memory is not supported, and takes none" {
     # The sanitizer's own addresses are more than any limit.
     [ -n "${ASAN_OPTIONS:-}" ] || ulimit -v 1500000
@@ -180,6 +181,7 @@ check_of() { # name: "status reason"
     cases 'bad-unlisted-name-in-.*' 3
 }
 
+# bats test_tags=both
 @test "D09: limits are stated, and passing one names it and its value" {
     good b
     truncate -s 2G b/manifest.json

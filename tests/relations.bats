@@ -217,6 +217,7 @@ unavailable"
         says 1 "passed failed failed " transformation "1 0 0 0 0" reference-destination "1 0 0 0 0"
 }
 
+# bats test_tags=both
 @test "four sides in little memory give the answer of much" {
     local s side
     for s in 'captured' 'reference' 'destination","read":1' 'destination","read":2'; do

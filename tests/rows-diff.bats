@@ -204,6 +204,7 @@ setup() {
     [ "$(counts)" = "1 0 1 1 0" ]
 }
 
+# bats test_tags=both
 @test "C10: more rows than memory may hold, under a limit that the system keeps" {
     # Two million of them are more than ten times what the table may hold. Under a sanitizer, which takes longer, twice.
     rows=2000000

@@ -22,7 +22,7 @@ void row_ends(const char *row, size_t len, size_t want, uint32_t *ends);
 /* The key's cells. They point into row where the key is a prefix, else into scratch. */
 struct multiset_text row_key(const struct key_form *f, const char *row, const uint32_t *ends, struct buf *scratch);
 struct multiset_text row_key_of(const struct key_form *f, const char *row, size_t len, struct buf *scratch);
-/* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the lane. */
+/* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the worker. */
 uint64_t key_hash(const struct key_form *f, const char *p, size_t n);
 /* Byte order; a text that is a prefix of another comes first. */
 int text_order(struct multiset_text a, struct multiset_text b);
@@ -289,8 +289,8 @@ void compare_free(struct compare *c);
 #define SPILL_BITS 6u
 #define SPILL_FILES (1u << SPILL_BITS)
 #define SPILL_LEVELS 5u
-#define LANE_BIT (SPILL_BITS * SPILL_LEVELS) /* of the hash: the first that no scratch file depends on */
-_Static_assert(LANE_BIT < 32, "the lane is not of the bits that find the bucket");
+#define WORKER_BIT (SPILL_BITS * SPILL_LEVELS) /* of the hash: the first that no scratch file depends on */
+_Static_assert(WORKER_BIT < 32, "the worker is not of the bits that find the bucket");
 
 struct spill {
     struct spool at[SPILL_FILES];
@@ -306,12 +306,12 @@ typedef int spill_fn(void *ctx, struct err *err);
 /* Load each file into t and call fn on it; one that does not fit is cut again. */
 int spill_each(struct spill *p, struct table *t, spill_fn *fn, void *ctx, struct err *err);
 
-/* ---- a share of the keys: its queue, thread, table and scratch files (lane.c) ---- */
+/* ---- a share of the keys: its queue, thread, table and scratch files (worker.c) ---- */
 
 #define BATCHES 16
 struct batch;
 
-struct lane {
+struct worker {
     struct batch *batch[BATCHES];
     size_t filling; /* the batch that the caller fills */
     const char *scratch;
@@ -329,16 +329,16 @@ struct lane {
     bool spilled;
 };
 /* share: the bytes of the memory that its table may take. scratch is kept, not copied. */
-void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
-               bool thread);
+void worker_init(struct worker *w, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
+                 bool thread);
 /* True where a row of len bytes has no room left in the batch: it is to be submitted first. */
-bool lane_full(const struct lane *l, size_t len);
+bool worker_full(const struct worker *w, size_t len);
 /* One more row, copied: the caller says of it what is not row and len. */
-struct item *lane_add(struct lane *l, const char *row, size_t len);
+struct item *worker_add(struct worker *w, const char *row, size_t len);
 /* Give the batch on, and wait for an empty one. beside: bytes of the share that are taken by others. */
-int lane_submit(struct lane *l, size_t beside, bool *on_disk, struct err *err);
+int worker_submit(struct worker *w, size_t beside, bool *on_disk, struct err *err);
 /* Wait for what was given on. Then the table and files are the caller's. */
-int lane_join(struct lane *l, struct err *err);
-void lane_free(struct lane *l);
+int worker_join(struct worker *w, struct err *err);
+void worker_free(struct worker *w);
 
 #endif

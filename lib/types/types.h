@@ -11,6 +11,9 @@
 #include "base/options.h"
 #include "json/json.h"
 
+/* What the cells of columns are written in, as a line of columns and a scope say it. */
+#define CELLS_VERSION "clink-canonical-cells-v1"
+
 enum type_kind {
     TYPE_INT, /* bits 8, 16, 32, 64, 128, 256 */
     TYPE_UINT,

@@ -17,6 +17,7 @@
 #include "cells/cells.h"
 #include "multiset/multiset.h"
 #include "multiset/internal.h"
+#include "rounds.h"
 
 /* ---- random rows ---- */
 
@@ -537,7 +538,7 @@ static void same_as_the_model(void **state)
     static struct set s;
     bool memory = false, disk = false;
     const struct multiset_config plain = {.memory = 1 << 20, .list = 5000};
-    for (uint64_t i = 1; i <= 400; i++) {
+    for (uint64_t i = 1; i <= rounds(400); i++) {
         make_set(&s, i);
         struct buf first = compare_one(&s, plain, true, &memory);
         for (unsigned v = 1; v < 8; v++) {
@@ -563,7 +564,7 @@ static void short_lists(void **state)
     (void)state;
     static struct set s;
     bool disk = false;
-    for (uint64_t i = 1; i <= 100; i++) {
+    for (uint64_t i = 1; i <= rounds(100); i++) {
         make_set(&s, i);
         struct multiset_config c = {.memory = 1 << 20, .list = 1 + i % 7};
         struct buf a = compare_one(&s, c, false, &disk);
@@ -627,8 +628,8 @@ static void files_cut_again(void **state)
     free(text);
 }
 
-/* The delivery lines of 600 rows, those of one lane long; a stretch of 50 is missing, of both lanes. */
-static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_disk)
+/* The delivery lines of 600 rows, those of one worker long; a stretch of 50 is missing, of both workers. */
+static struct buf uneven(unsigned worker, uint64_t memory, bool thread, bool *on_disk)
 {
     struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = memory, .list = 100, .thread = thread};
     const struct key_form form = {.columns = 2, .last = 1, .prefix = 1};
@@ -639,8 +640,8 @@ static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_d
             if (side >= SIDE_READ1 && i >= 100 && i < 150)
                 continue;
             int n = snprintf(key, sizeof key, "\"%u\"", i);
-            bool in_lane = (key_hash(&form, key, (size_t)n) >> LANE_BIT & 1) == lane;
-            snprintf(text, sizeof text, "[%s,\"%0*u\"]", key, in_lane ? 2000 : 5, i);
+            bool in_worker = (key_hash(&form, key, (size_t)n) >> WORKER_BIT & 1) == worker;
+            snprintf(text, sizeof text, "[%s,\"%0*u\"]", key, in_worker ? 2000 : 5, i);
             snprintf(at, sizeof at, "t/0/%u", i);
             add_text(m, (enum side)side, text, side == 0 ? at : NULL);
         }
@@ -660,16 +661,16 @@ static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_d
     return lines;
 }
 
-/* One lane goes to files while the other stays in memory: the lines are those of memory alone. */
-static void one_lane_on_disk(void **state)
+/* One worker goes to files while the other stays in memory: the lines are those of memory alone. */
+static void one_worker_on_disk(void **state)
 {
     (void)state;
     bool on_disk;
-    for (unsigned lane = 0; lane < 2; lane++) {
-        struct buf memory = uneven(lane, 64 << 20, true, &on_disk);
+    for (unsigned worker = 0; worker < 2; worker++) {
+        struct buf memory = uneven(worker, 64 << 20, true, &on_disk);
         assert_false(on_disk);
         for (int thread = 0; thread < 2; thread++) {
-            struct buf disk = uneven(lane, 256 << 10, thread, &on_disk);
+            struct buf disk = uneven(worker, 256 << 10, thread, &on_disk);
             assert_true(on_disk);
             assert_int_equal(memory.len, disk.len);
             assert_memory_equal(memory.p, disk.p, memory.len);
@@ -818,7 +819,7 @@ int main(void)
         cmocka_unit_test(no_scratch),
         cmocka_unit_test(places),
         cmocka_unit_test(unordered),
-        cmocka_unit_test(one_lane_on_disk),
+        cmocka_unit_test(one_worker_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
