@@ -31,6 +31,8 @@ struct multiset *multiset_new(const struct multiset_config *config)
 {
     struct multiset *m = xcalloc(1, sizeof *m);
     m->form = (struct key_form){.columns = config->columns, .hash_bits = config->hash_bits};
+    key_form_seed(&m->form, config->seed);
+    m->excluded.seed = m->form.seed[0];
     m->form.key = xmalloc(config->columns * sizeof *m->form.key);
     memcpy(m->form.key, config->key, config->columns * sizeof *m->form.key);
     size_t keys = 0;
@@ -45,7 +47,7 @@ struct multiset *multiset_new(const struct multiset_config *config)
     m->scratch = xstrdup(config->scratch ? config->scratch : "/var/tmp");
     m->list = config->list;
     for (size_t i = 0; i < 2; i++)
-        places_init(&m->places[i]);
+        places_init(&m->places[i], m->form.seed[0]);
     for (size_t i = 0; i < WORKERS; i++)
         worker_init(&m->worker[i], &m->form, m->memory, m->memory / WORKERS, m->scratch, config->thread);
     return m;

@@ -2,8 +2,9 @@
 /*
  * multiset: rows of up to four sides, held once each with a counter a side, and
  * compared key by key (STREAM.md, "Comparing"). A hash only finds a bucket;
- * equal means equal bytes. Past its memory the rows go to unlinked scratch files,
- * cut by key, and the result is the same to the byte.
+ * equal means equal bytes. No choice of rows makes it slow: the hash has a random
+ * seed, and keys that collide all the same are told apart by a keyed one. Past its memory the rows go to unlinked
+ * scratch files, cut by key, and the result is the same to the byte.
  *
  * Rows are copied in. What a result points to lives until multiset_free.
  */
@@ -30,6 +31,7 @@ struct multiset_config {
     size_t list;         /* findings (and runs) shown a relation */
     bool thread;         /* look rows up on threads of their own while the caller reads */
     unsigned hash_bits;  /* 0: all. Fewer makes collisions the rule, for tests */
+    uint64_t seed;       /* of the hashes. 0: a random one; another one repeats a run, for tests */
 };
 
 struct multiset_row {

@@ -705,6 +705,49 @@ static void heavy_keys(void **state)
     multiset_free(m);
 }
 
+/* The hashes of a keyed hash are its authors'. */
+static void keyed_hash(void **state)
+{
+    (void)state;
+    static const uint64_t key[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+    static const char text[] = "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16";
+    assert_true(siphash(key, text, 0) == 0x726fdb47dd0e0e31);
+    assert_true(siphash(key, text, 8) == 0x93f5f5799a932462);
+    assert_true(siphash(key, text, 15) == 0xa129ca6149be45e5);
+}
+
+/* Keys, and rows of one key, of which half have one hash: found by another one, in memory and on disk, and no file of
+ * them stays whole because of it. */
+static void colliding(void **state)
+{
+    (void)state;
+    static const bool second_is_key[] = {false, true};
+    for (int v = 0; v < 6; v++) {
+        struct multiset_config c = {.columns = 2, .key = v % 3 == 1 ? second_is_key : first_is_key, .list = 3};
+        c.hash_bits = 1;
+        c.seed = 7;
+        c.memory = v < 3 ? 64 << 20 : 3 << 20;
+        struct multiset *m = multiset_new(&c);
+        char text[300];
+        for (unsigned i = 0; i < 40000; i++) {
+            snprintf(text, sizeof text, "[\"%u\",\"%0200u\"]", v % 3 == 2 ? i / 400 : i, i);
+            add_text(m, SIDE_REFERENCE, text, NULL);
+            for (enum side read = SIDE_READ1; read <= SIDE_READ2 && i != 17; read++)
+                add_text(m, read, text, NULL);
+        }
+        static const struct multiset_asked asked = {.relation[RELATION_REFERENCE_DESTINATION] = true,
+                                                    .reference = true};
+        struct multiset_result res;
+        struct err err = ERR_INIT;
+        assert_int_equal(multiset_compare(m, &asked, &res, &err), 0);
+        assert_int_equal(res.on_disk, v >= 3);
+        assert_int_equal(res.of[RELATION_REFERENCE_DESTINATION].sum.owed_rows, 40000);
+        assert_int_equal(res.of[RELATION_REFERENCE_DESTINATION].sum.kind_rows[KIND_MISSING], 1);
+        assert_int_equal(res.of[RELATION_REFERENCE_DESTINATION].sum.kind_rows[KIND_UNEXPECTED], 0);
+        multiset_free(m);
+    }
+}
+
 /* One key that no cut by key makes smaller is an error, not an answer. */
 static void one_key_too_large(void **state)
 {
@@ -775,7 +818,7 @@ static void places(void **state)
                                       "0/1"};
     struct err err = ERR_INIT;
     struct places p;
-    places_init(&p);
+    places_init(&p, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (places_add(&p, bad[i], strlen(bad[i]), &err) == 0)
             fail_msg("'%s' was taken for a place", bad[i]);
@@ -811,15 +854,10 @@ static void unordered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_the_model),
-        cmocka_unit_test(short_lists),
-        cmocka_unit_test(files_cut_again),
-        cmocka_unit_test(heavy_keys),
-        cmocka_unit_test(one_key_too_large),
-        cmocka_unit_test(no_scratch),
-        cmocka_unit_test(places),
-        cmocka_unit_test(unordered),
-        cmocka_unit_test(one_worker_on_disk),
+        cmocka_unit_test(same_as_the_model), cmocka_unit_test(short_lists),        cmocka_unit_test(files_cut_again),
+        cmocka_unit_test(heavy_keys),        cmocka_unit_test(keyed_hash),         cmocka_unit_test(colliding),
+        cmocka_unit_test(one_key_too_large), cmocka_unit_test(no_scratch),         cmocka_unit_test(places),
+        cmocka_unit_test(unordered),         cmocka_unit_test(one_worker_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
