@@ -18,6 +18,7 @@ started=$SECONDS
 
 cleanup() {
     local pid
+    trap '' INT TERM # a second signal would end it in its midst
     for pid in $runner; do kill -TERM "$pid" 2>/dev/null || true; done
     for pid in $runner; do wait "$pid" 2>/dev/null || true; done
     services_down

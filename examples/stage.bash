@@ -52,11 +52,10 @@ insert_into() { # table
 # Processes of the job that pipelines/job runs as process $1, by program and, where it has one, subtask. By descent: a pattern
 # would also find the jobs of others on this machine.
 job_pids() { # pid, program, subtask (or nothing)
-    local child
-    for child in $(pgrep -P "$1"); do
-        tr "\0" " " 2>/dev/null <"/proc/$child/cmdline" | grep -qE "^([^ ]*/)?$2 .*${3:+--subtask=$3 }" && echo "$child"
-        job_pids "$child" "$2" "${3:-}"
-    done
+    ps -ww -eo pid=,ppid=,args= | awk -v job="$1" -v program="$2" -v subtask="${3:+--subtask=$3 }" '
+        { pid = $1; parent[pid] = $2; called = $3; sub(".*/", "", called) }
+        called == program && (subtask == "" || index($0 " ", " " subtask)) { found[++n] = pid }
+        END { for (i = 1; i <= n; i++) { for (p = found[i]; p in parent && p != job;) p = parent[p]; if (p == job) print found[i] } }'
 }
 
 table() { # name, engine and settings
@@ -144,10 +143,10 @@ attempts() { # job: how many have begun
 
 # Kill a process of the running job, and wait until the next attempt has begun.
 crash() { # job, program, subtask (or nothing)
-    local begun
+    local begun found
     begun=$(attempts "$1")
-    await "the process ${*:2}" some job_pids "$runner" "$2" "${3:-}"
-    kill -KILL "$(job_pids "$runner" "$2" "${3:-}" | head -n 1)"
+    await "the process ${*:2}" found job_pids "$runner" "$2" "${3:-}"
+    kill -KILL "${found%%$'\n'*}"
     await "the next attempt of job $1" at_least $((begun + 1)) attempts "$1"
 }
 
@@ -160,13 +159,14 @@ source_of() {
     done
 }
 
-some() { # command: it prints something
-    [ -n "$("$@")" ]
+found() { # command: it prints something, which is kept in $found
+    found=$("$@") && [ -n "$found" ]
 }
 
 ask_barrier() { # of the running job
-    await 'the source of the job' some source_of "$runner"
-    kill -USR1 "$(source_of "$runner")"
+    local found
+    await 'the source of the job' found source_of "$runner"
+    kill -USR1 "$found"
 }
 
 # A checkpoint of the running job, now; with interval_ms 0 there is none but these.

@@ -38,9 +38,9 @@ declare -A stages_of=(
     # the reference
     [--payload=]='ref-run:'
     [--no-strict]='ref-run:'
-    [--reference-name=]='ref-seal:--name='
-    [--reference-version=]='ref-seal:--version='
-    [--reference-config=]='ref-seal:--config='
+    [--reference-name=]='ref-seal'
+    [--reference-version=]='ref-seal'
+    [--reference-config=]='ref-seal'
     # the server
     [--url=]='table-look ch-read'
     [--user=]='table-look ch-read'
@@ -59,7 +59,7 @@ declare -A stages_of=(
     [--expected-out=]='scope-cut ref-bind'
     [--memory=]='rows-diff'
     [--scratch=]='bundle-check rows-diff'
-    [--list=]='rows-diff verdict'
+    [--list=]='rows-diff verdict:--show='
     [--json]='verdict'
     [--report=]='verdict'
     [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-seal ref-bind ch-read rows-diff verdict'
@@ -97,7 +97,7 @@ arguments() {
     say scope-declare "${document:+--out=$document}"
     say kafka-read --scope="$document"
     say ref-run "${payloads[$payload]}" "$strict"
-    say ref-seal --scope="$document" --out="$reference" --name="${called##*/}" --version=unknown
+    say ref-seal --scope="$document" --out="$reference" --reference-name="${called##*/}" --reference-version=unknown
     say ref-bind --reference="$reference"
     # Where two stages would write one file, it is the reference that says what is expected.
     ! runs ref-bind || stages_of[--expected-out=]=ref-bind

@@ -168,8 +168,10 @@ attempt() { # run directory, plan
         [ "$status" -eq 0 ] || break
     done
     kill "$listener" 2>/dev/null || true
-    # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended.
-    for ((s = 0; status != 0 && s < 20; s++)); do
+    # The first to fail need not be the one that refused: a stage behind it sees the stop before it has ended, and one before it
+    # the closed pipe. Of one that another signal ended that is not so.
+    for ((s = 0; status != 0 && s < 100; s++)); do
+        if [ "$status" -gt 128 ] && [ "$status" -ne 141 ]; then break; fi
         if [ -e "$run/refused" ] || [ -z "$(jobs -rp)" ]; then break; fi
         sleep 0.05
     done

@@ -10,34 +10,13 @@
 #include "bundle/bundle.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: bundle-check [--profile=integrity|consistency] [BUNDLE]\n"
-    "Check a bundle: manifest, files and completeness; with consistency (the default) the marker, the restore\n"
-    "rule, the participants and the state too. Without BUNDLE the stream on standard input names it.\n"
-    "  --scratch=DIR     where a RocksDB checkpoint is copied to be opened (/var/tmp)\n"
-    "  --max-line=SIZE   longest line of the input (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 passed, 1 failed, 2 refused, 3 not everything could be checked\n";
-
-enum { OPT_PROFILE = 256, OPT_SCRATCH, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"scratch", required_argument, NULL, OPT_SCRATCH},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     const char *bundle; /* NULL: from the stream */
-    bool consistency;
+    unsigned profile;
     const char *scratch; /* NULL: the library's own choice */
     uint64_t max_line;
 };
@@ -59,27 +38,23 @@ static void catch_signals(void)
     sigaction(SIGHUP, &act, NULL);
 }
 
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+/* In the order of --profile's words. */
+enum { CHECK_INTEGRITY, CHECK_CONSISTENCY };
+
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c, rc = 0;
-    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_PROFILE:
-            o->consistency = strcmp(optarg, "consistency") == 0;
-            if (!o->consistency && strcmp(optarg, "integrity") != 0)
-                rc = err_set(err, ERR_REFUSED, "--profile: integrity or consistency, not '%s'", optarg);
-            break;
-        case OPT_SCRATCH: o->scratch = optarg; break;
-        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err); break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (rc == 0 && optind < argc)
-        o->bundle = argv[optind++];
-    if (rc == 0 && optind < argc)
-        return opt_refused(argv, optind, err);
+    const struct opt table[] = {
+        OPT_USAGE(
+            "bundle-check [options] [BUNDLE]\n"
+            "Check a bundle: manifest, files and completeness; with consistency the marker, the restore rule, the\n"
+            "participants and the state too. Without BUNDLE the stream on standard input names it."),
+        OPT_OPERAND(&o->bundle),
+        OPT_WORD("profile", "integrity|consistency", &o->profile, "which checks are made (consistency)"),
+        STREAM_OPTION_SCRATCH(&o->scratch),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 passed, 1 failed, 2 refused, 3 not everything could be checked"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && o->bundle && !utf8_valid(o->bundle, strlen(o->bundle)))
         return err_set(err, ERR_REFUSED, "the bundle's path is not UTF-8: no stream can name it");
     return rc;
@@ -197,11 +172,11 @@ static void check_bundle(struct stream_out *out, struct bundle *b, const struct 
     bundle_finding_init(&f);
     bundle_check_manifest(b, &f);
     put_finding(out, CHECK_BUNDLE_MANIFEST, &f, NULL);
-    const char *why_not = check_artifacts(out, b, o->consistency, err);
+    const char *why_not = check_artifacts(out, b, o->profile == CHECK_CONSISTENCY, err);
     bundle_finding_init(&f);
     bundle_check_completeness(b, &f);
     put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, NULL);
-    if (o->consistency)
+    if (o->profile == CHECK_CONSISTENCY)
         check_behind(out, b, o->scratch, why_not);
 }
 
@@ -262,14 +237,13 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.consistency = true, .max_line = STREAM_MAX_LINE};
+    struct options o = {.profile = CHECK_CONSISTENCY, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return opt_operand(argc, argv) ? stream_refuse(&err, CODE_USAGE)
-                                       : stream_refuse_filter(&err, CODE_USAGE, o.max_line);
+        return stream_refuse(&err, o.bundle ? STREAM_NO_INPUT : o.max_line);
     struct stream_out out;
     struct context c = {.arena = ARENA_INIT};
     struct stream_in in = {0};

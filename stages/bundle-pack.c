@@ -9,70 +9,12 @@
 #include "pack/pack.h"
 #include "stream/check.h"
 #include "stream/stream.h"
-#include "evidence/places.h"
+#include "evidence/options.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: bundle-pack --checkpoint-dir=DIR --job=JOB --out=DIR [options]\n"
-    "Collect a job's evidence into a bundle.\n"
-    "  --ha-dir=DIR             where the job's manifest is, while the job runs\n"
-    "  --capture-dir=DIR        the flight recorder's files\n"
-    "  --trace-dir=DIR          protocol traces, *.ndjson\n"
-    "  --include-state          snapshots: they hold the job's state\n"
-    "  --include-captures       captures: they hold the job's records\n"
-    "  --checkpoint=N           this checkpoint, not the one that a restart would choose\n"
-    "  --commit-confirmation=yes|no   the restore rule, where no job manifest says it\n"
-    "  --op=ID                  only this operator's captures (may be repeated)\n"
-    "  --epochs=A-B             these epochs' captures, not the checkpoint's and the next\n"
-    "  --max-bytes=SIZE (1G)  --max-files=N (10000)  --timeout-s=N (600)\n"
-    "  --json                   a refusal's kind in the stop line: changed, missing, bound, timeout, other\n"
-    "  --help, --version\n"
-    "exit: 0 published, 1 refused (nothing is left), 2 bad usage, 3 trouble\n";
-
-enum {
-    OPT_CHECKPOINT_DIR = 256,
-    OPT_JOB,
-    OPT_HA_DIR,
-    OPT_CAPTURE_DIR,
-    OPT_TRACE_DIR,
-    OPT_STATE,
-    OPT_CAPTURES,
-    OPT_OUT,
-    OPT_CHECKPOINT,
-    OPT_CONFIRM,
-    OPT_OP,
-    OPT_EPOCHS,
-    OPT_MAX_BYTES,
-    OPT_MAX_FILES,
-    OPT_TIMEOUT,
-    OPT_JSON
-};
-
-static const struct option longopts[] = {
-    {"checkpoint-dir", required_argument, NULL, OPT_CHECKPOINT_DIR},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"ha-dir", required_argument, NULL, OPT_HA_DIR},
-    {"capture-dir", required_argument, NULL, OPT_CAPTURE_DIR},
-    {"trace-dir", required_argument, NULL, OPT_TRACE_DIR},
-    {"include-state", no_argument, NULL, OPT_STATE},
-    {"include-captures", no_argument, NULL, OPT_CAPTURES},
-    {"out", required_argument, NULL, OPT_OUT},
-    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
-    {"commit-confirmation", required_argument, NULL, OPT_CONFIRM},
-    {"op", required_argument, NULL, OPT_OP},
-    {"epochs", required_argument, NULL, OPT_EPOCHS},
-    {"max-bytes", required_argument, NULL, OPT_MAX_BYTES},
-    {"max-files", required_argument, NULL, OPT_MAX_FILES},
-    {"timeout-s", required_argument, NULL, OPT_TIMEOUT},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 static volatile int signalled;
 
@@ -110,14 +52,9 @@ static void put_note(const struct buf *note)
     }
 }
 
-static int parse_confirm(const char *s, int *out, struct err *err)
+static int take_epochs(const char *s, void *ctx, struct err *err)
 {
-    *out = strcmp(s, "yes") == 0 ? 1 : strcmp(s, "no") == 0 ? 0 : -1;
-    return *out >= 0 ? 0 : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
-}
-
-static int parse_epochs(const char *s, struct pack_request *r, struct err *err)
-{
+    struct pack_request *r = ctx;
     const char *dash = strchr(s, '-');
     if (!dash || !scan_u64(s, (size_t)(dash - s), &r->first_epoch) ||
         !scan_u64(dash + 1, strlen(dash + 1), &r->last_epoch) || r->first_epoch > r->last_epoch)
@@ -126,58 +63,62 @@ static int parse_epochs(const char *s, struct pack_request *r, struct err *err)
     return 0;
 }
 
-static int parse_op(const char *s, struct pack_request *r, struct err *err)
+static int take_operator(const char *s, void *ctx, struct err *err)
 {
-    if (!evidence_operator_ok(s))
-        return err_set(err, ERR_REFUSED, "--op: '%s' is no operator id", s);
-    r->operators = xrealloc(r->operators, (r->n_operators + 1) * sizeof *r->operators);
-    r->operators[r->n_operators++] = s;
+    const char *id;
+    if (evidence_take_operator(s, &id, err) != 0)
+        return -1;
+    opt_list_add(ctx, id, strlen(id));
     return 0;
 }
 
-static int parse_option(int c, struct pack_request *r, bool *json, struct err *err)
-{
-    switch (c) {
-    case OPT_CHECKPOINT_DIR: r->checkpoint_dir = optarg; return 0;
-    case OPT_JOB: r->job = optarg; return 0;
-    case OPT_HA_DIR: r->ha_dir = optarg; return 0;
-    case OPT_CAPTURE_DIR: r->capture_dir = optarg; return 0;
-    case OPT_TRACE_DIR: r->trace_dir = optarg; return 0;
-    case OPT_STATE: r->include_state = true; return 0;
-    case OPT_CAPTURES: r->include_captures = true; return 0;
-    case OPT_OUT: r->out = optarg; return 0;
-    case OPT_CHECKPOINT: r->named = true; return parse_u64(optarg, 1, UINT64_MAX, &r->checkpoint, "--checkpoint", err);
-    case OPT_CONFIRM: return parse_confirm(optarg, &r->commit_confirmation, err);
-    case OPT_OP: return parse_op(optarg, r, err);
-    case OPT_EPOCHS: return parse_epochs(optarg, r, err);
-    case OPT_MAX_BYTES: return parse_size(optarg, 1, INT64_MAX, &r->max_bytes, "--max-bytes", err);
-    case OPT_MAX_FILES: return parse_u64(optarg, 1, BUNDLE_ARTIFACTS_MAX, &r->max_files, "--max-files", err);
-    case OPT_TIMEOUT: return parse_u64(optarg, 1, 1 << 30, &r->timeout_s, "--timeout-s", err);
-    default: *json = true; return 0;
-    }
-}
+struct options {
+    struct pack_request r;
+    struct opt_list operators;
+    unsigned confirmation; /* 0 no, 1 yes */
+    bool json;
+};
+#define NOBODY_SAID UINT_MAX
 
-static int parse_options(int argc, char **argv, struct pack_request *r, bool *json, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c, rc = 0;
-    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        if (c == 'h' || c == 'V') {
-            *status = c == 'h' ? msg_help(help) : msg_version();
-            return 1;
-        }
-        rc = c == '?' ? opt_refused(argv, optind - 1, err) : parse_option(c, r, json, err);
-    }
-    if (rc == 0 && optind < argc)
-        return opt_refused(argv, optind, err);
-    if (rc == 0 && (!r->checkpoint_dir || !r->job || !r->out))
+    struct pack_request *r = &o->r;
+    const struct opt table[] = {
+        OPT_USAGE("bundle-pack --checkpoint-dir=DIR --job=JOB --out=DIR [options]\n"
+                  "Collect a job's evidence into a bundle."),
+        EVIDENCE_OPTION_CHECKPOINT_DIR(&r->checkpoint_dir),
+        EVIDENCE_OPTION_JOB(&r->job),
+        OPT_TEXT("out", "DIR", &r->out, "the bundle, which must not be there yet"),
+        OPT_TEXT("ha-dir", "DIR", &r->ha_dir, "where the job's manifest is, while the job runs"),
+        EVIDENCE_OPTION_CAPTURE_DIR(&r->capture_dir),
+        OPT_TEXT("trace-dir", "DIR", &r->trace_dir, "protocol traces, *.ndjson"),
+        OPT_FLAG("include-state", &r->include_state, "snapshots: they hold the job's state"),
+        OPT_FLAG("include-captures", &r->include_captures, "captures: they hold the job's records"),
+        OPT_U64("checkpoint", &r->checkpoint, 1, UINT64_MAX,
+                "this checkpoint, not the one that a restart would choose"),
+        OPT_WORD("commit-confirmation", "no|yes", &o->confirmation, "the restore rule, where no job manifest says it"),
+        OPT_TAKE("operator", "ID", take_operator, &o->operators, "only this operator's captures; may be repeated"),
+        OPT_TAKE("epochs", "A-B", take_epochs, r, "these epochs' captures, not the checkpoint's and the next"),
+        OPT_SIZE("max-bytes", &r->max_bytes, 1, INT64_MAX, "bytes of all files, at most (1G)"),
+        OPT_U64("max-files", &r->max_files, 1, BUNDLE_ARTIFACTS_MAX, "files, at most (10000)"),
+        OPT_U64("timeout-s", &r->timeout_s, 1, 1 << 30, "seconds, at most (600)"),
+        OPT_FLAG("json", &o->json, "a refusal's kind in the stop line: changed, missing, bound, timeout, other"),
+        OPT_EXIT("0 published, 1 refused (nothing is left), 2 bad usage, 3 trouble"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
+    if (!r->checkpoint_dir || !r->job || !r->out)
         return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --out are needed");
-    if (rc == 0 && !evidence_job_ok(r->job))
-        return err_set(err, ERR_REFUSED, "--job: '%s' is no job id", r->job);
-    if (rc == 0 && !utf8_valid(r->out, strlen(r->out)))
+    if (!utf8_valid(r->out, strlen(r->out)))
         return err_set(err, ERR_REFUSED, "--out is not UTF-8: no stream can name that bundle");
-    if (rc == 0 && r->include_captures && !r->capture_dir)
+    if (r->include_captures && !r->capture_dir)
         return err_set(err, ERR_REFUSED, "--include-captures needs --capture-dir");
-    return rc;
+    r->named = r->checkpoint != 0;
+    r->commit_confirmation = o->confirmation == NOBODY_SAID ? -1 : (int)o->confirmation;
+    r->operators = o->operators.at;
+    r->n_operators = o->operators.n;
+    return 0;
 }
 
 static const char *refusal_kind(const struct err *err)
@@ -213,23 +154,23 @@ static void put_refusal(struct stream_out *out, const struct err *err, bool json
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct pack_request r = {.commit_confirmation = -1,
-                             .max_bytes = (uint64_t)1 << 30,
-                             .max_files = 10000,
-                             .timeout_s = 600,
-                             .collector = "bundle-pack",
-                             .stop = &signalled};
+    struct options o = {.r = {.max_bytes = (uint64_t)1 << 30,
+                              .max_files = 10000,
+                              .timeout_s = 600,
+                              .collector = "bundle-pack",
+                              .stop = &signalled},
+                        .confirmation = NOBODY_SAID};
+    struct pack_request *r = &o.r;
     struct pack_result done;
     struct err err = ERR_INIT;
-    bool json = false;
-    int status = 0, rc = parse_options(argc, argv, &r, &json, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse(&err, CODE_USAGE);
+        return stream_refuse(&err, STREAM_NO_INPUT);
     catch_signals();
-    rc = pack_collect(&r, &done, &err);
-    free(r.operators);
+    rc = pack_collect(r, &done, &err);
+    opt_list_free(&o.operators);
     put_note(&done.note);
     buf_free(&done.note);
     if (rc != 0 && signalled) {
@@ -240,9 +181,9 @@ int main(int argc, char **argv)
     struct stream_out out;
     stream_begin(&out, 1, NULL);
     if (rc == 0)
-        stream_put_bundle(&out, &(struct stream_bundle){r.out, done.sha256, r.job, done.checkpoint});
+        stream_put_bundle(&out, &(struct stream_bundle){r->out, done.sha256, r->job, done.checkpoint});
     else
-        put_refusal(&out, &err, json);
+        put_refusal(&out, &err, o.json);
     status = stream_end(&out);
     if (rc != 0 && !out.broken)
         status = OWED_FAILED;

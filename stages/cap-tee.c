@@ -11,62 +11,17 @@
 #include "evidence/barrier.h"
 #include "evidence/capture.h"
 #include "evidence/manifest.h"
-#include "evidence/places.h"
+#include "evidence/options.h"
 #include "json/json.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: cap-tee --capture-dir=DIR --job=JOB --operator=ID --subtask=N --attempt=ID [options] <lane >lane\n"
-    "Record a job's lane, interval by interval, and pass it on.\n"
-    "  --capture-dir=DIR       where captures go: DIR/op-<operator>/subtask-<n>/epoch-<checkpoint>.cap\n"
-    "  --job=JOB --operator=ID --subtask=N --attempt=ID   whose input this is\n"
-    "  --capture-records=N     data lines stored an interval (10000); past it the capture is marked truncated\n"
-    "  --name=NAME --kind=KIND --uid=UID --parameters=FILE   the operator's description, for op.json\n"
-    "  --data-unchecked        do not read records and events through: whoever reads the output does\n"
-    "  --max-line=SIZE         longest line accepted (64M)\n"
-    "  --help, --version\n";
-
-enum {
-    OPT_DIR = 256,
-    OPT_JOB,
-    OPT_OPERATOR,
-    OPT_SUBTASK,
-    OPT_ATTEMPT,
-    OPT_RECORDS,
-    OPT_NAME,
-    OPT_KIND,
-    OPT_UID,
-    OPT_PARAMETERS,
-    OPT_UNCHECKED,
-    OPT_MAX_LINE
-};
-
-static const struct option longopts[] = {
-    {"capture-dir", required_argument, NULL, OPT_DIR},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"operator", required_argument, NULL, OPT_OPERATOR},
-    {"subtask", required_argument, NULL, OPT_SUBTASK},
-    {"attempt", required_argument, NULL, OPT_ATTEMPT},
-    {"capture-records", required_argument, NULL, OPT_RECORDS},
-    {"name", required_argument, NULL, OPT_NAME},
-    {"kind", required_argument, NULL, OPT_KIND},
-    {"uid", required_argument, NULL, OPT_UID},
-    {"parameters", required_argument, NULL, OPT_PARAMETERS},
-    {"data-unchecked", no_argument, NULL, OPT_UNCHECKED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     const char *dir, *attempt, *parameters;
     struct op_spec op;
     uint64_t subtask, records, max_line;
-    bool has_subtask, data_unchecked;
+    bool data_unchecked;
 };
 
 struct tee {
@@ -77,46 +32,27 @@ struct tee {
     bool said;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_DIR: o->dir = optarg; break;
-        case OPT_JOB: o->op.job = optarg; break;
-        case OPT_OPERATOR: o->op.operator_id = optarg; break;
-        case OPT_ATTEMPT: o->attempt = optarg; break;
-        case OPT_NAME: o->op.name = optarg; break;
-        case OPT_KIND: o->op.kind = optarg; break;
-        case OPT_UID: o->op.uid = optarg; break;
-        case OPT_PARAMETERS: o->parameters = optarg; break;
-        case OPT_UNCHECKED: o->data_unchecked = true; break;
-        case OPT_SUBTASK:
-            o->has_subtask = true;
-            if (parse_u64(optarg, 0, UINT32_MAX, &o->subtask, "--subtask", err) != 0)
-                return -1;
-            break;
-        case OPT_RECORDS:
-            if (parse_u64(optarg, 1, UINT32_MAX, &o->records, "--capture-records", err) != 0)
-                return -1;
-            break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
-    if (!o->dir || !o->op.job || !o->op.operator_id || !o->attempt || !o->has_subtask)
+    const struct opt table[] = {
+        OPT_USAGE("cap-tee --capture-dir=DIR --job=JOB --operator=ID --subtask=N --attempt=ID [options] <lane >lane\n"
+                  "Record a job's lane, interval by interval, and pass it on."),
+        EVIDENCE_OPTION_CAPTURE_DIR(&o->dir),
+        EVIDENCE_OPTIONS_WRITER(&o->op.job, &o->op.operator_id, &o->subtask, &o->attempt),
+        OPT_U64("capture-records", &o->records, 1, UINT32_MAX,
+                "data lines stored an interval (10000); past it the capture is marked truncated"),
+        OPT_TEXT("name", "NAME", &o->op.name, "the operator's name, for op.json"),
+        OPT_TEXT("kind", "KIND", &o->op.kind, "its kind"),
+        OPT_TEXT("uid", "UID", &o->op.uid, "its id in the job's program"),
+        OPT_TEXT("parameters", "FILE", &o->parameters, "the operator's parameters as one JSON object"),
+        OPT_FLAG("data-unchecked", &o->data_unchecked,
+                 "do not read records and events through: whoever reads the output does"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc == 0 && (!o->dir || !o->op.job || !o->op.operator_id || !o->attempt || o->subtask == EVIDENCE_NO_SUBTASK))
         return err_set(err, ERR_REFUSED, "--capture-dir, --job, --operator, --subtask and --attempt are needed");
-    if (!evidence_job_ok(o->op.job) || !evidence_operator_ok(o->op.operator_id))
-        return err_set(err, ERR_REFUSED, "--job or --operator is no plain id");
-    return 0;
+    return rc;
 }
 
 /* Evidence that cannot be written is absent, not fatal; it is said once. */
@@ -183,15 +119,16 @@ static int describe(struct tee *t, struct options *o, struct err *err)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.op = {.name = "operator", .kind = "unknown"}, .max_line = STREAM_MAX_LINE};
+    struct options o = {
+        .op = {.name = "operator", .kind = "unknown"}, .subtask = EVIDENCE_NO_SUBTASK, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0;
-    int rc = parse_options(argc, argv, &o, &status, &err);
+    int rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     struct tee t = {.arena = ARENA_INIT};
     if (rc < 0 || describe(&t, &o, &err) != 0)
-        return stream_refuse(&err, CODE_USAGE);
+        return stream_refuse(&err, STREAM_NO_INPUT);
     capture_open(&t.capture, o.dir, o.op.job, o.op.operator_id, o.subtask, o.attempt, o.records);
     /* In a job the next stage reads each of these lines in full before it lets their barrier on, so that no interval
      * with a bad one completes; to read them twice is most of what a recorder costs. */

@@ -10,95 +10,56 @@
  * ended whole, no bundle.* check failed and reconcile.scope passed.
  * Exit: 0 read and judged fit, 2 refused, 3 not read or not to be judged by.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chread/chread.h"
 #include "http/login.h"
-#include "scope/scope.h"
-#include "stream/check.h"
+#include "scope/line.h"
 #include "stream/stream.h"
-
-static const char help[] =
-    "usage: ch-read --url=URL [--user=NAME] [--password-env=VAR | --password-file=FILE] [options] <stream\n"
-    "Read the destination rows of the owed keys, twice, over one read-only connection.\n" HTTP_LOGIN_HELP
-    "  --max-rows-per-query=N    (1000000)\n"
-    "  --keys-per-query=N        (10000)\n"
-    "  --settle-ms=N             between the two reads (1000)\n"
-    "  --max-table-rows=N        read the whole table, where the scope says complete-table and it holds no more\n"
-    "  --format=native|rowbinary (native)\n"
-    "  --max-line=SIZE           longest line accepted or written (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by\n";
-
-enum { OPT_MAX_ROWS = HTTP_OPT_END, OPT_KEYS, OPT_SETTLE, OPT_FORMAT, OPT_MAX_TABLE_ROWS, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    HTTP_LONGOPTS,
-    {"max-rows-per-query", required_argument, NULL, OPT_MAX_ROWS},
-    {"keys-per-query", required_argument, NULL, OPT_KEYS},
-    {"settle-ms", required_argument, NULL, OPT_SETTLE},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"max-table-rows", required_argument, NULL, OPT_MAX_TABLE_ROWS},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
+#include "types/line.h"
 
 struct options {
     struct chread_options read;
     struct http_login login;
+    unsigned format;
     uint64_t max_line;
 };
 
 #define ROW_ROOM 256 /* a row line's members around its cells */
 #define DAY_MS 86400000
 
-static int parse_format(const char *s, enum chread_format *out, struct err *err)
-{
-    if (strcmp(s, "native") != 0 && strcmp(s, "rowbinary") != 0)
-        return err_set(err, ERR_REFUSED, "--format is native or rowbinary");
-    *out = *s == 'n' ? CHREAD_NATIVE : CHREAD_ROWBINARY;
-    return 0;
-}
+/* In the order of --format's words. */
+static const enum chread_format formats[] = {CHREAD_NATIVE, CHREAD_ROWBINARY};
 
-static int parse_option(int c, void *ctx, struct err *err)
+/* What the options hold is also found out before a line is read: that they fit each other, and that the connection can
+ * be prepared. */
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    struct options *o = ctx;
     struct chread_options *r = &o->read;
-    int taken = http_login_option(c, optarg, &o->login, err);
-    if (taken <= 0)
-        return taken;
-    switch (c) {
-    case OPT_MAX_ROWS: return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_rows, "--max-rows-per-query", err);
-    case OPT_KEYS: return parse_u64(optarg, 1, 10000000, &r->keys_per_query, "--keys-per-query", err);
-    case OPT_SETTLE: return parse_u64(optarg, 0, DAY_MS, &r->settle_ms, "--settle-ms", err);
-    case OPT_FORMAT: return parse_format(optarg, &r->format, err);
-    case OPT_MAX_TABLE_ROWS:
-        return parse_u64(optarg, 1, (uint64_t)1 << 53, &r->max_table_rows, "--max-table-rows", err);
-    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
-    }
-}
-
-/* The options hold together, and the connection can be prepared: said before a line is read. */
-static int settle_options(struct options *o, struct err *err)
-{
-    if (http_login_settle(&o->login, err) != 0)
-        return -1;
-    o->read.http = o->login.o;
-    o->read.max_bytes = (size_t)o->max_line - ROW_ROOM;
-    return 0;
-}
-
-/* 0 to go on, 1 where *status is the exit status already, -1 with *err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
-{
-    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, o, status, err);
+    const uint64_t most_rows = (uint64_t)1 << 53;
+    const struct opt table[] = {
+        OPT_USAGE("ch-read --url=URL [options] <stream\n"
+                  "Read the destination rows of the owed keys, twice, over one read-only connection."),
+        HTTP_LOGIN_OPTIONS(&o->login),
+        OPT_U64("max-rows-per-query", &r->max_rows, 1, most_rows, "rows that one statement may return (1000000)"),
+        OPT_U64("keys-per-query", &r->keys_per_query, 1, 10000000, "keys that one statement asks for (10000)"),
+        OPT_U64("settle-ms", &r->settle_ms, 0, DAY_MS, "between the two reads (1000)"),
+        OPT_U64("max-table-rows", &r->max_table_rows, 1, most_rows,
+                "read the whole table, where the scope says complete-table and it holds no more"),
+        OPT_WORD("format", "native|rowbinary", &o->format, "what the server is asked for (native)"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    return settle_options(o, err);
+    if (http_login_settle(&o->login, err) != 0)
+        return -1;
+    r->http = o->login.o;
+    r->format = formats[o->format];
+    r->max_bytes = (size_t)o->max_line - ROW_ROOM;
+    return 0;
 }
 
 /* ---- what came in ---- */
@@ -126,32 +87,21 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc;
     if (r->expect.table != NULL)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
-    /* What is kept of it points into the text, so the text is kept. */
-    struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin", err);
-    if (v == NULL || json_need(v, "document", JSON_OBJECT, &doc, "scope", err) != 0 ||
-        scope_parse_json(doc, &r->arena, &r->scope, err) != 0)
-        return -1;
+    if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
+        return err_prefix(err, "stdin");
     r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
     return 0;
 }
 
-static int on_columns(struct run *r, const struct json *line, struct err *err)
+static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
-    struct json *arr;
     bool key = false;
     if (r->keys != NULL)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
-    if (json_need(line, "columns", JSON_ARRAY, &arr, "columns", err) != 0 ||
-        columns_parse(arr, false, &r->cols, err) != 0)
-        return -1;
-    const char *cells = NULL;
-    if (json_need_str(line, "cells", &r->arena, &cells, "columns", err) != 0)
-        return -1;
-    if (strcmp(cells, CELLS_VERSION) != 0)
-        return err_set(err, ERR_REFUSED, "columns.cells is not %s", CELLS_VERSION);
+    if (stream_columns(line, &r->cols, err) != 0)
+        return err_prefix(err, "stdin");
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
@@ -169,11 +119,12 @@ static int on_columns(struct run *r, const struct json *line, struct err *err)
     return 0;
 }
 
-static int on_check(struct run *r, const struct json *line, struct err *err)
+static int on_check(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct check_line c;
-    if (check_line_parse(line, &r->line, &c, err) != 0)
-        return -1;
+    arena_reset(&r->line);
+    if (stream_check(line, &r->line, &c, err) != 0)
+        return err_prefix(err, "stdin");
     if (c.name == CHECK_RECONCILE_SCOPE) {
         r->scope_passed = c.status == STATUS_PASSED && (!r->scope_made || r->scope_passed);
         r->scope_made = true;
@@ -185,11 +136,6 @@ static int on_check(struct run *r, const struct json *line, struct err *err)
     return 0;
 }
 
-static bool is_side(const struct stream_row *row, const char *side)
-{
-    return row->side_len == strlen(side) && memcmp(row->side, side, row->side_len) == 0;
-}
-
 static int on_row(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
@@ -197,7 +143,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     size_t len = 0;
     if (stream_row(line, &row, err) != 0)
         return -1;
-    if (!is_side(&row, SIDE_CAPTURED) && !is_side(&row, SIDE_REFERENCE))
+    if (!side_is_owed(row.side))
         return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
                        (unsigned long long)line->line_no);
     if (r->keys == NULL)
@@ -221,21 +167,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
-    if (line->type != LINE_SCOPE && line->type != LINE_COLUMNS && line->type != LINE_CHECK &&
-        line->type != LINE_OBSERVATION)
-        return 0;
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
+    if (line->type == LINE_COLUMNS)
+        return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
                         "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
-    arena_reset(&r->line);
-    struct json *v = json_parse_named(line->p, line->n, &r->line, "stdin", err);
-    if (v == NULL)
-        return -1;
-    if (line->type == LINE_CHECK)
-        return on_check(r, v, err);
-    return line->type == LINE_COLUMNS ? on_columns(r, v, err) : 0;
+    return line->type == LINE_CHECK ? on_check(r, line, err) : 0;
 }
 
 /* ---- reading ---- */
@@ -243,7 +182,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, SIDE_DESTINATION, r->reads.n, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }
@@ -406,7 +345,8 @@ static void put_check(struct run *r, const struct chread_why *why)
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, SIDE_DESTINATION, i + 1, r->reads.rows[i], whole, whole ? NULL : why->reason);
+        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], whole,
+                                                       whole ? NULL : why->reason});
     put_check(r, why);
     put_uncovered(r, why);
 }
@@ -477,17 +417,16 @@ static void after_input(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {
-        .read = {.format = CHREAD_NATIVE, .max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
-        .login = HTTP_LOGIN_INIT,
-        .max_line = STREAM_MAX_LINE};
+    struct options o = {.read = {.max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+                        .login = HTTP_LOGIN_INIT,
+                        .max_line = STREAM_MAX_LINE};
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, CODE_USAGE, o.max_line);
+        return stream_refuse(&err, o.max_line);
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

@@ -10,7 +10,6 @@
  * Exit: 0 the lane ended whole, 2 usage, a row or a table outside the contract,
  * 3 else.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -18,189 +17,90 @@
 #include <unistd.h>
 
 #include "chwrite/chwrite.h"
+#include "http/login.h"
 #include "stream/stream.h"
-#include "evidence/account.h"
+#include "evidence/tally.h"
+#include "evidence/options.h"
 #include "evidence/places.h"
 
 #define BATCH_ROWS 1000
 #define BATCH_MS 500
 #define BATCH_BYTES ((size_t)64 << 20)
 
-static const char help[] =
-    "usage: ch-sink --url=URL --database=NAME --table=NAME --job=JOB --operator=ID --subtask=N --attempt=ID [options] <lane >lane\n"
-    "Write a lane's events into a ClickHouse table, and pass each barrier once all before it is acknowledged.\n"
-    "  --url=URL               http://host:port or https://host:port, without a user\n"
-    "  --user=NAME             and one of --password-env=VARIABLE, --password-file=FILE\n"
-    "  --cacert=FILE           authorities to trust for https, instead of the system's\n"
-    "  --database=NAME --table=NAME   a table of the MergeTree family\n"
-    "  --from=COLUMN:UNIT      the unit of a time column's values: s, ms, us, ns, ticks, days or iso; repeated\n"
-    "  --column=NAME           write this column although it has a DEFAULT; repeated\n"
-    "  --job=JOB --operator=ID --subtask=N --attempt=ID   who writes\n"
-    "  --capture-dir=DIR       where the interval's evidence goes; without it there is none\n"
-    "  --batch-rows=N          rows of one INSERT, at most (1000)\n"
-    "  --batch-ms=N            send a batch that is this old (500)\n"
-    "  --timeout-ms=N          wait so long for the answer to one statement (30000)\n"
-    "  --connect-timeout-ms=N  and so long for a connection (10000)\n"
-    "  --retry-ms=N            give up on an INSERT after so long (120000)\n"
-    "  --max-line=SIZE         longest line accepted (64M)\n"
-    "  --help, --version\n";
-
-enum {
-    OPT_URL = 256,
-    OPT_USER,
-    OPT_PASSWORD_ENV,
-    OPT_PASSWORD_FILE,
-    OPT_CACERT,
-    OPT_DATABASE,
-    OPT_TABLE,
-    OPT_FROM,
-    OPT_COLUMN,
-    OPT_JOB,
-    OPT_OPERATOR,
-    OPT_SUBTASK,
-    OPT_ATTEMPT,
-    OPT_CAPTURE_DIR,
-    OPT_BATCH_ROWS,
-    OPT_BATCH_MS,
-    OPT_TIMEOUT,
-    OPT_CONNECT,
-    OPT_RETRY,
-    OPT_MAX_LINE
-};
-
-static const struct option longopts[] = {
-    {"url", required_argument, NULL, OPT_URL},
-    {"user", required_argument, NULL, OPT_USER},
-    {"password-env", required_argument, NULL, OPT_PASSWORD_ENV},
-    {"password-file", required_argument, NULL, OPT_PASSWORD_FILE},
-    {"cacert", required_argument, NULL, OPT_CACERT},
-    {"database", required_argument, NULL, OPT_DATABASE},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"column", required_argument, NULL, OPT_COLUMN},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"operator", required_argument, NULL, OPT_OPERATOR},
-    {"subtask", required_argument, NULL, OPT_SUBTASK},
-    {"attempt", required_argument, NULL, OPT_ATTEMPT},
-    {"capture-dir", required_argument, NULL, OPT_CAPTURE_DIR},
-    {"batch-rows", required_argument, NULL, OPT_BATCH_ROWS},
-    {"batch-ms", required_argument, NULL, OPT_BATCH_MS},
-    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-    {"connect-timeout-ms", required_argument, NULL, OPT_CONNECT},
-    {"retry-ms", required_argument, NULL, OPT_RETRY},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     struct chwrite_options w;
+    struct http_login login;
+    struct table_name name;
     const char *job, *operator_id, *attempt;
     uint64_t subtask;
-    struct chwrite_from *from; /* at most argc of them */
-    const char **with;
-    size_t n_with;
-    const char *password_env, *password_file, *capture_dir;
+    struct chwrite_from *from;
+    struct opt_list from_columns, with;
+    const char *capture_dir;
     uint64_t batch_rows, batch_ms, max_line;
-    bool has_subtask;
 };
 
 /* ---- options ---- */
 
-static int add_from(struct options *o, char *arg, struct err *err)
+static int take_from(const char *value, void *ctx, struct err *err)
 {
-    char *colon = strrchr(arg, ':');
+    struct options *o = ctx;
+    const char *colon = strrchr(value, ':');
+    enum type_from unit;
 
-    if (colon == NULL || colon == arg) {
-        return err_set(err, ERR_REFUSED, "--from is not COLUMN:UNIT");
+    if (colon == NULL || colon == value) {
+        return err_set(err, ERR_REFUSED, "--from=%s is not COLUMN:UNIT", value);
     }
-    if (type_from_parse(colon + 1, &o->from[o->w.n_from].unit, err) != 0) {
+    if (type_from_parse(colon + 1, &unit, err) != 0) {
         return err_prefix(err, "--from");
     }
-    *colon = '\0';
-    o->from[o->w.n_from++].column = arg;
+    opt_list_add(&o->from_columns, value, (size_t)(colon - value));
+    o->from = xrealloc(o->from, (o->w.n_from + 1) * sizeof *o->from);
+    o->from[o->w.n_from] = (struct chwrite_from){o->from_columns.at[o->w.n_from], unit};
+    o->w.n_from++;
     return 0;
 }
 
-static int set_number(int c, const char *arg, struct options *o, struct err *err)
+static int settle_options(struct options *o, struct err *err)
 {
-    switch (c) {
-    case OPT_SUBTASK: o->has_subtask = true; return parse_u64(arg, 0, UINT32_MAX, &o->subtask, "--subtask", err);
-    case OPT_BATCH_ROWS: return parse_u64(arg, 1, CHWRITE_MAX_ROWS, &o->batch_rows, "--batch-rows", err);
-    case OPT_BATCH_MS: return parse_u64(arg, 0, 3600000, &o->batch_ms, "--batch-ms", err);
-    case OPT_TIMEOUT: return parse_u64(arg, 1, 86400000, &o->w.http.timeout_ms, "--timeout-ms", err);
-    case OPT_CONNECT: return parse_u64(arg, 1, 86400000, &o->w.http.connect_timeout_ms, "--connect-timeout-ms", err);
-    case OPT_RETRY: return parse_u64(arg, 1, 86400000, &o->w.retry_ms, "--retry-ms", err);
-    default: return parse_size(arg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
-    }
-}
+    struct chwrite_options *w = &o->w;
 
-static int check_options(const struct options *o, struct err *err)
-{
-    const struct chwrite_options *w = &o->w;
-
-    if (w->http.url == NULL || w->database == NULL || w->table == NULL || o->job == NULL || o->operator_id == NULL ||
-        o->attempt == NULL || !o->has_subtask) {
-        return err_set(err, ERR_REFUSED,
-                       "--url, --database, --table, --job, --operator, --subtask and --attempt are needed");
+    if (o->login.o.url == NULL || o->name.said == NULL || o->job == NULL || o->operator_id == NULL ||
+        o->attempt == NULL || o->subtask == EVIDENCE_NO_SUBTASK) {
+        return err_set(err, ERR_REFUSED, "--url, --table, --job, --operator, --subtask and --attempt are needed");
     }
-    if (*w->database == '\0' || *w->table == '\0' || *o->attempt == '\0') {
-        return err_set(err, ERR_REFUSED, "--database, --table or --attempt is empty");
+    if (table_name_settle(&o->name, err) != 0 || http_login_settle(&o->login, err) != 0) {
+        return -1;
     }
-    if (!utf8_valid(w->database, strlen(w->database)) || !utf8_valid(w->table, strlen(w->table)) ||
-        !utf8_valid(o->attempt, strlen(o->attempt))) {
-        return err_set(err, ERR_REFUSED, "--database, --table or --attempt is not UTF-8");
-    }
-    if (!evidence_job_ok(o->job) || !evidence_operator_ok(o->operator_id)) {
-        return err_set(err, ERR_REFUSED, "--job or --operator is no plain id");
-    }
-    if (o->password_env != NULL && o->password_file != NULL) {
-        return err_set(err, ERR_REFUSED, "give one of --password-env and --password-file");
-    }
+    w->database = o->name.database;
+    w->table = o->name.table;
+    w->http = o->login.o;
+    w->from = o->from;
+    w->with = o->with.at;
+    w->max_rows = o->batch_rows;
     return 0;
 }
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
+    struct chwrite_options *w = &o->w;
+    const struct opt table[] = {
+        OPT_USAGE(
+            "ch-sink --url=URL --table=DATABASE.TABLE --job=JOB --operator=ID --subtask=N --attempt=ID [options] <lane >lane\n"
+            "Write a lane's events into a ClickHouse table, and pass each barrier once all before it is acknowledged."),
+        HTTP_LOGIN_OPTIONS(&o->login),
+        TABLE_NAME_OPTIONS(&o->name),
+        TYPE_FROM_OPTION(take_from, o),
+        OPT_LIST("write-default", "COLUMN", &o->with, "write this column although it has a DEFAULT; may be repeated"),
+        EVIDENCE_OPTIONS_WRITER(&o->job, &o->operator_id, &o->subtask, &o->attempt),
+        EVIDENCE_OPTION_CAPTURE_DIR(&o->capture_dir),
+        OPT_U64("batch-rows", &o->batch_rows, 1, CHWRITE_MAX_ROWS, "rows of one INSERT, at most (1000)"),
+        OPT_U64("batch-ms", &o->batch_ms, 0, 3600000, "send a batch that is this old (500)"),
+        OPT_U64("retry-ms", &w->retry_ms, 1, HTTP_LONGEST_MS, "give up on an INSERT after so long (120000)"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
 
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_URL: o->w.http.url = optarg; break;
-        case OPT_USER: o->w.http.user = optarg; break;
-        case OPT_PASSWORD_ENV: o->password_env = optarg; break;
-        case OPT_PASSWORD_FILE: o->password_file = optarg; break;
-        case OPT_CACERT: o->w.http.cacert = optarg; break;
-        case OPT_DATABASE: o->w.database = optarg; break;
-        case OPT_TABLE: o->w.table = optarg; break;
-        case OPT_COLUMN: o->with[o->n_with++] = optarg; break;
-        case OPT_JOB: o->job = optarg; break;
-        case OPT_OPERATOR: o->operator_id = optarg; break;
-        case OPT_ATTEMPT: o->attempt = optarg; break;
-        case OPT_CAPTURE_DIR: o->capture_dir = optarg; break;
-        case OPT_FROM:
-            if (add_from(o, optarg, err) != 0) {
-                return -1;
-            }
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        case '?': return opt_refused(argv, optind - 1, err);
-        default:
-            if (set_number(c, optarg, o, err) != 0) {
-                return -1;
-            }
-        }
-    }
-    if (optind < argc) {
-        return opt_refused(argv, optind, err);
-    }
-    o->w.from = o->from;
-    o->w.with = o->with;
-    o->w.max_rows = o->batch_rows;
-    return check_options(o, err);
+    return rc != 0 ? rc : settle_options(o, err);
 }
 
 /* ---- the lane ---- */
@@ -210,28 +110,28 @@ struct sink {
     struct chwrite *w; /* NULL before the first line that needs it */
     struct stream_out out;
     struct arena line; /* reset for each line */
-    struct account account;
+    struct tally tally;
     bool said;
     int64_t batch_since;
 };
 
-static void enter(struct account *a, const struct chwrite_sent *sent)
+static void enter(struct tally *a, const struct chwrite_sent *sent)
 {
     bool in_doubt = sent->cut + sent->errors > 0;
 
-    account_enter(a, (struct ledger_entry){.token = sent->token,
-                                           .rows = sent->rows,
-                                           .blocks = sent->blocks,
-                                           .attempts = sent->attempts,
-                                           .in_doubt = in_doubt,
-                                           .resend = !in_doubt            ? RESEND_NONE
-                                                     : sent->deduplicated ? RESEND_DEDUPLICATED
-                                                                          : RESEND_MAY_DUPLICATE,
-                                           .recorded = true,
-                                           .tokens = sent->tokens,
-                                           .cut = sent->cut,
-                                           .errors = sent->errors,
-                                           .restarted = sent->restarted});
+    tally_enter(a, (struct ledger_entry){.token = sent->token,
+                                         .rows = sent->rows,
+                                         .blocks = sent->blocks,
+                                         .attempts = sent->attempts,
+                                         .in_doubt = in_doubt,
+                                         .resend = !in_doubt            ? RESEND_NONE
+                                                   : sent->deduplicated ? RESEND_DEDUPLICATED
+                                                                        : RESEND_MAY_DUPLICATE,
+                                         .recorded = true,
+                                         .tokens = sent->tokens,
+                                         .cut = sent->cut,
+                                         .errors = sent->errors,
+                                         .restarted = sent->restarted});
 }
 
 /* Send what is held, if anything, and enter it in the ledger. */
@@ -245,10 +145,10 @@ static int flush(struct sink *s, struct err *err)
     if (rows == 0) {
         return 0;
     }
-    account_token(&s->account, rows, chwrite_body(s->w), &token);
+    tally_token(&s->tally, rows, chwrite_body(s->w), &token);
     rc = chwrite_send(s->w, buf_str(&token), &sent, err);
     if (rc == 0) {
-        enter(&s->account, &sent);
+        enter(&s->tally, &sent);
     }
     buf_free(&token);
     return rc;
@@ -277,7 +177,7 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
         chwrite_add(s->w, values, at != NULL ? at : where, err) != 0) {
         return -1;
     }
-    account_row(&s->account, at);
+    tally_row(&s->tally, at);
     if (chwrite_rows(s->w) == 1) {
         s->batch_since = time_mono_ms();
     }
@@ -298,14 +198,14 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
     if (json_get(doc, "ts") == NULL) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
-    s->account.has_watermark = true;
-    return json_need_i64(doc, "ts", &s->account.watermark, "watermark", err);
+    s->tally.has_watermark = true;
+    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err);
 }
 
 /* What the interval came to, beside its capture. */
 static void leave_evidence(struct sink *s, struct barrier *b)
 {
-    struct interval iv = account_interval(&s->account, b);
+    struct interval iv = tally_interval(&s->tally, b);
     struct left entry;
     struct err err = ERR_INIT;
 
@@ -326,15 +226,15 @@ static int on_barrier(struct sink *s, const struct stream_line *line, struct err
     struct barrier b;
     struct buf text = BUF_INIT;
 
-    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 ||
-        account_follows(&s->account, &b, err) != 0 || flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
+    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || tally_follows(&s->tally, &b, err) != 0 ||
+        flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
     leave_evidence(s, &b);
     barrier_put(&text, &b);
     stream_put(&s->out, LINE_BARRIER, text.p, text.len);
     buf_free(&text);
-    account_next(&s->account, b.checkpoint);
+    tally_next(&s->tally, b.checkpoint);
     return 0;
 }
 
@@ -414,35 +314,32 @@ static void run(struct sink *s, struct stream_in *in)
 static void sink_free(struct sink *s)
 {
     chwrite_close(s->w);
-    account_free(&s->account);
+    tally_free(&s->tally);
     arena_free(&s->line);
     stream_out_free(&s->out);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.batch_rows = BATCH_ROWS, .batch_ms = BATCH_MS, .max_line = STREAM_MAX_LINE};
-    struct sink s = {.o = &o, .line = ARENA_INIT, .account = ACCOUNT_INIT};
+    struct options o = {.subtask = EVIDENCE_NO_SUBTASK,
+                        .login = HTTP_LOGIN_INIT,
+                        .batch_rows = BATCH_ROWS,
+                        .batch_ms = BATCH_MS,
+                        .max_line = STREAM_MAX_LINE};
+    struct sink s = {.o = &o, .line = ARENA_INIT, .tally = TALLY_INIT};
     struct stream_in in;
     struct err err = ERR_INIT;
-    char *password = NULL;
     int status = OWED_OK, rc;
 
     msg_init(argv[0]);
-    o.from = xcalloc((size_t)argc + 1, sizeof *o.from);
-    o.with = xcalloc((size_t)argc + 1, sizeof *o.with);
-    rc = parse_options(argc, argv, &o, &status, &err);
-    if (rc == 0 && secret_read(o.password_env, o.password_file, &password, &err) != 0) {
-        rc = -1;
-    }
-    if (rc != 0) {
-        status = rc > 0 ? status : stream_refuse(&err, CODE_USAGE);
-    } else {
-        o.w.http.password = password;
-        s.account.job = o.job;
-        s.account.operator_id = o.operator_id;
-        s.account.attempt = o.attempt;
-        s.account.subtask = o.subtask;
+    rc = read_options(argc, argv, &o, &status, &err);
+    if (rc < 0) {
+        status = stream_refuse(&err, STREAM_NO_INPUT);
+    } else if (rc == 0) {
+        s.tally.job = o.job;
+        s.tally.operator_id = o.operator_id;
+        s.tally.attempt = o.attempt;
+        s.tally.subtask = o.subtask;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
         in.lane = true;
         run(&s, &in);
@@ -450,11 +347,10 @@ int main(int argc, char **argv)
         stream_in_free(&in);
         sink_free(&s);
     }
-    if (password != NULL) {
-        explicit_bzero(password, strlen(password));
-    }
-    free(password);
+    http_login_free(&o.login);
+    table_name_free(&o.name);
+    opt_list_free(&o.from_columns);
+    opt_list_free(&o.with);
     free(o.from);
-    free(o.with);
     return status;
 }

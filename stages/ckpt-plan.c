@@ -9,77 +9,43 @@
  */
 #include "evidence/changelog.h"
 #include "evidence/marker.h"
+#include "evidence/options.h"
 #include "evidence/places.h"
 #include "evidence/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: ckpt-plan --checkpoint-dir=DIR --job=JOB --parallelism=P [--capture-dir=DIR] [--generation=N]\n"
-    "                 [--commit-confirmation=yes|no]\n"
-    "Choose the checkpoint that the job's next attempt restores, record it, and print the plan.\n"
-    "  --commit-confirmation=yes   the sinks confirm their commits: only a confirmed checkpoint is restored (no)\n"
-    "Printed: attempt=<id> generation=<n> restore=<checkpoint, 0 from nothing> first_epoch=<n>, a line each.\n"
-    "  --help, --version\n";
-
-enum { OPT_DIR = 256, OPT_CAPTURE, OPT_JOB, OPT_PARALLELISM, OPT_GENERATION, OPT_CONFIRM };
-
-static const struct option longopts[] = {
-    {"checkpoint-dir", required_argument, NULL, OPT_DIR},
-    {"capture-dir", required_argument, NULL, OPT_CAPTURE},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"parallelism", required_argument, NULL, OPT_PARALLELISM},
-    {"generation", required_argument, NULL, OPT_GENERATION},
-    {"commit-confirmation", required_argument, NULL, OPT_CONFIRM},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct plan {
     const char *dir, *capture_dir, *job;
     uint64_t parallelism, generation;
     uint64_t restore, first_epoch;
-    bool confirmed; /* only a confirmed checkpoint is restored */
-    bool fresh;     /* nothing on disk names this job: its very first run */
+    unsigned confirmed; /* 1: only a confirmed checkpoint is restored */
+    bool fresh;         /* nothing on disk names this job: its very first run */
 };
 
-static int parse_confirm(const char *s, bool *out, struct err *err)
+static int read_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
 {
-    *out = strcmp(s, "yes") == 0;
-    return *out || strcmp(s, "no") == 0 ? 0
-                                        : err_set(err, ERR_REFUSED, "--commit-confirmation: yes or no, not '%s'", s);
-}
-
-static int parse_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
-{
-    int c, rc = 0;
-    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_DIR: p->dir = optarg; break;
-        case OPT_CAPTURE: p->capture_dir = optarg; break;
-        case OPT_JOB: p->job = optarg; break;
-        case OPT_PARALLELISM: rc = parse_u64(optarg, 1, 4096, &p->parallelism, "--parallelism", err); break;
-        case OPT_GENERATION: rc = parse_u64(optarg, 1, UINT32_MAX, &p->generation, "--generation", err); break;
-        case OPT_CONFIRM: rc = parse_confirm(optarg, &p->confirmed, err); break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (rc != 0)
-        return rc;
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
-    if (!p->dir || !p->job || !p->parallelism)
+    const struct opt table[] = {
+        OPT_USAGE("ckpt-plan --checkpoint-dir=DIR --job=JOB --parallelism=N [options]\n"
+                  "Choose the checkpoint that the job's next attempt restores, record it, and print the plan:\n"
+                  "attempt=<id> generation=<n> restore=<checkpoint, 0 from nothing> first_epoch=<n>, a line each."),
+        EVIDENCE_OPTION_CHECKPOINT_DIR(&p->dir),
+        EVIDENCE_OPTION_JOB(&p->job),
+        EVIDENCE_OPTION_PARALLELISM(&p->parallelism),
+        EVIDENCE_OPTION_GENERATION(&p->generation),
+        EVIDENCE_OPTION_CAPTURE_DIR(&p->capture_dir),
+        OPT_WORD("commit-confirmation", "no|yes", &p->confirmed,
+                 "yes: the sinks confirm their commits, and only a confirmed checkpoint is restored (no)"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc == 0 && (!p->dir || !p->job || !p->parallelism))
         return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --parallelism are needed");
-    return evidence_job_ok(p->job) ? 0 : err_set(err, ERR_REFUSED, "--job: '%s' is no job id", p->job);
+    return rc;
 }
 
 /* The restore point must fit the attempt: same generation and participants, every snapshot whole. */
@@ -128,7 +94,7 @@ static int make_plan(struct plan *p, struct arena *a, struct err *err)
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", p->dir);
     int rc = markers_scan(fd, p->job, a, &m, err);
-    if (rc == 0 && !restore_point(&m, p->confirmed, &p->restore))
+    if (rc == 0 && !restore_point(&m, p->confirmed == 1, &p->restore))
         p->restore = 0;
     if (rc == 0 && p->restore)
         rc = check_point(p, fd, a, err);
@@ -165,7 +131,7 @@ int main(int argc, char **argv)
     struct plan p = {.generation = 1};
     struct err err = ERR_INIT;
     int status = 0;
-    int rc = parse_options(argc, argv, &p, &status, &err);
+    int rc = read_options(argc, argv, &p, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0) {

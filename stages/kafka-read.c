@@ -5,10 +5,9 @@
  * reason; it knows nothing of a job and its evidence.
  */
 #include "kafka/kafka.h"
-#include "scope/scope.h"
+#include "scope/line.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +15,8 @@
 
 #define SCOPE_MAX ((size_t)64 << 20)
 #define TICK_MS 250 /* between two lines of progress */
+#define YEAR_S ((uint64_t)366 * 86400)
 #define SAID_MAX 10 /* reasons on standard error; the account has them all */
-
-static const char HELP[] =
-    "usage: kafka-read --scope=FILE -b HOST:PORT [option…]\n"
-    "Write the records of a scope's exact Kafka ranges as an owed-stream, and the account of every offset in them.\n"
-    "\n"
-    "      --scope=FILE           the scope document\n"
-    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
-    "      --account              read once more under read_uncommitted, to tell aborted records from the rest\n"
-    "      --run-start-offset=P=O first offset of partition P (or TOPIC/P, or ALL) where the scope has none\n"
-    "      --stable-wait-s=N      wait so long for an open transaction under a range's end (90)\n"
-    "      --deadline-s=N         end after so long, incomplete (3600; 0: never)\n"
-    "      --max-records=N        end before more records than this, incomplete\n"
-    "      --max-bytes=N          end before more bytes of record lines than this, incomplete (K, M, G)\n"
-    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
-    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
-    "  -E NAME=VARIABLE           the same, its value from the environment\n"
-    "  -F FILE                    the same, NAME=VALUE lines\n"
-    "      --help, --version\n";
 
 /* A first offset that the operator gives. */
 struct start {
@@ -47,14 +29,13 @@ struct start {
 };
 
 struct options {
-    struct kafka_conf *conf;
+    struct kafka_options kafka;
     const char *scope;
     struct start *starts;
     size_t n_starts;
     bool account;
     int64_t stable_wait_s, deadline_s;
     uint64_t max_records, max_bytes;
-    int timeout_ms;
 };
 
 struct reader {
@@ -75,24 +56,10 @@ struct reader {
 
 /* ---- options ---- */
 
-enum { OPT_SCOPE = 256, OPT_ACCOUNT, OPT_START, OPT_STABLE, OPT_DEADLINE, OPT_RECORDS, OPT_BYTES, OPT_TIMEOUT };
-
-static const struct option OPTIONS[] = {{"scope", required_argument, NULL, OPT_SCOPE},
-                                        {"bootstrap", required_argument, NULL, 'b'},
-                                        {"account", no_argument, NULL, OPT_ACCOUNT},
-                                        {"run-start-offset", required_argument, NULL, OPT_START},
-                                        {"stable-wait-s", required_argument, NULL, OPT_STABLE},
-                                        {"deadline-s", required_argument, NULL, OPT_DEADLINE},
-                                        {"max-records", required_argument, NULL, OPT_RECORDS},
-                                        {"max-bytes", required_argument, NULL, OPT_BYTES},
-                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"version", no_argument, NULL, 'V'},
-                                        {NULL, 0, NULL, 0}};
-
 /* P=O, TOPIC/P=O or ALL=O. */
-static int take_start(struct options *o, const char *given, struct err *err)
+static int take_start(const char *given, void *ctx, struct err *err)
 {
+    struct options *o = ctx;
     struct start s = {.given = given};
     const char *eq = strrchr(given, '='), *slash = strchr(given, '/'), *p = given;
     if (slash) {
@@ -109,45 +76,30 @@ static int take_start(struct options *o, const char *given, struct err *err)
     return 0;
 }
 
-static int take_option(int c, void *ctx, struct err *err)
-{
-    struct options *o = ctx;
-    static const int64_t year_s = 366 * 86400;
-    int64_t timeout = 0;
-    int taken = kafka_conf_option(o->conf, c, optarg, err);
-    if (taken <= 0)
-        return taken;
-    switch (c) {
-    case OPT_SCOPE: o->scope = optarg; return 0;
-    case OPT_ACCOUNT: o->account = true; return 0;
-    case OPT_START: return take_start(o, optarg, err);
-    case OPT_STABLE: return parse_i64(optarg, 0, year_s, &o->stable_wait_s, "--stable-wait-s", err);
-    case OPT_DEADLINE: return parse_i64(optarg, 0, year_s, &o->deadline_s, "--deadline-s", err);
-    case OPT_RECORDS: return parse_u64(optarg, 0, UINT64_MAX, &o->max_records, "--max-records", err);
-    case OPT_BYTES: return parse_size(optarg, 0, UINT64_MAX, &o->max_bytes, "--max-bytes", err);
-    default: break;
-    }
-    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
-    o->timeout_ms = (int)timeout;
-    return rc;
-}
-
-/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    *o = (struct options){.conf = kafka_conf_new(),
-                          .stable_wait_s = 90,
-                          .deadline_s = 3600,
-                          .max_records = UINT64_MAX,
-                          .max_bytes = UINT64_MAX,
-                          .timeout_ms = 30000};
+    const struct opt table[] = {
+        OPT_USAGE(
+            "kafka-read --scope=FILE -b HOST:PORT [options]\n"
+            "Write the records of a scope's exact Kafka ranges as an owed-stream, and the account of every offset in them."),
+        OPT_TEXT("scope", "FILE", &o->scope, "the scope document"),
+        OPT_FLAG("account", &o->account,
+                 "read once more under read_uncommitted, to tell aborted records from the rest"),
+        OPT_TAKE("run-start-offset", "P=O", take_start, o,
+                 "first offset of partition P (or TOPIC/P, or ALL) where the scope has none"),
+        OPT_I64("stable-wait-s", &o->stable_wait_s, 0, YEAR_S,
+                "wait so long for an open transaction under a range's end (90)"),
+        OPT_I64("deadline-s", &o->deadline_s, 0, YEAR_S, "end after so long, incomplete (3600; 0: never)"),
+        OPT_U64("max-records", &o->max_records, 0, UINT64_MAX, "end before more records than this, incomplete"),
+        OPT_SIZE("max-bytes", &o->max_bytes, 0, UINT64_MAX,
+                 "end before more bytes of record lines than this, incomplete"),
+        KAFKA_OPTIONS(&o->kafka),
+        OPT_END};
     /* An answer that has nothing is awaited at every range whose end is a marker. */
-    if (kafka_conf_set(o->conf, "fetch.wait.max.ms", "100", err) != 0)
+    if (kafka_conf_set(o->kafka.conf, "fetch.wait.max.ms", "100", err) != 0)
         return -1;
-    int rc = opt_read(argc, argv, "hVb:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
-    if (rc != 0)
-        return rc;
-    return o->scope ? 0 : err_set(err, ERR_REFUSED, "no scope is named (--scope)");
+    int rc = opt_read(argc, argv, table, status, err);
+    return rc == 0 && !o->scope ? err_set(err, ERR_REFUSED, "no scope is named (--scope)") : rc;
 }
 
 /* ---- the scope and its ranges ---- */
@@ -235,7 +187,7 @@ static int take_scope(struct reader *r, struct err *err)
             return -1;
         most = r->sources[i].n_ranges > most ? r->sources[i].n_ranges : most;
     }
-    kafka_conf_share(r->o.conf, most);
+    kafka_conf_share(r->o.kafka.conf, most);
     for (size_t i = 0; i < r->o.n_starts; i++)
         if (!r->o.starts[i].used && !r->o.starts[i].all)
             return err_set(
@@ -249,13 +201,12 @@ static void put_scope(struct reader *r)
 {
     while (r->text.len > 0 && strchr(" \t\r\n", r->text.p[r->text.len - 1]))
         r->text.len--;
-    struct buf *line = stream_build(&r->out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    if (memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len))
-        scope_put(line, &r->scope);
-    else
-        buf_add(line, r->text.p, r->text.len);
-    stream_put_built(&r->out, LINE_SCOPE);
+    bool lines = memchr(r->text.p, '\n', r->text.len) || memchr(r->text.p, '\r', r->text.len);
+    if (lines) {
+        buf_reset(&r->text);
+        scope_put(&r->text, &r->scope);
+    }
+    stream_put_scope(&r->out, r->text.p, r->text.len);
 }
 
 /* ---- progress ---- */
@@ -328,8 +279,8 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
 /* 0, or -1 with what no reading mends (ERR_REFUSED). */
 static int read_sources(struct reader *r, struct err *err)
 {
-    struct kafka_reading how = {.conf = r->o.conf,
-                                .timeout_ms = r->o.timeout_ms,
+    struct kafka_reading how = {.conf = r->o.kafka.conf,
+                                .timeout_ms = (int)r->o.kafka.timeout_ms,
                                 .deadline_ms = INT64_MAX,
                                 .stable_wait_ms = r->o.stable_wait_s * 1000,
                                 .account = r->o.account,
@@ -364,34 +315,34 @@ static void say_reason(void *ctx, const char *text)
         msg_error("%s", text);
 }
 
-static void put_recorded(struct reader *r, struct buf *line)
+static struct account_text recorded(struct reader *r, struct buf *text)
 {
     const char *sep = "";
-    buf_adds(line, ",\"recorded\":{\"run_start_offsets\":{");
-    buf_add(line, r->given.p, r->given.len);
-    buf_adds(line, "},\"not_in_scope\":[");
+    buf_adds(text, "{\"run_start_offsets\":{");
+    buf_add(text, r->given.p, r->given.len);
+    buf_adds(text, "},\"not_in_scope\":[");
     for (size_t i = 0; i < r->scope.n_sources; i++) {
         const struct kafka_source *s = &r->sources[i];
         if (!s->cluster_id)
-            buf_printf(line, "%s\"cluster id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"cluster id of %s\"", sep, s->topic);
         sep = !s->cluster_id ? "," : sep;
         if (!s->topic_id)
-            buf_printf(line, "%s\"topic id of %s\"", sep, s->topic);
+            buf_printf(text, "%s\"topic id of %s\"", sep, s->topic);
         sep = !s->topic_id ? "," : sep;
     }
-    buf_adds(line, "]}");
+    buf_adds(text, "]}");
+    return (struct account_text){text->p, text->len};
 }
 
 static void put_account(struct reader *r)
 {
-    bool complete = true;
-    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    buf_adds(line, ",\"stage\":\"kafka-read\"");
-    kafka_account_put(line, r->sources, r->scope.n_sources);
-    put_recorded(r, line);
-    stream_put_built(&r->out, LINE_ACCOUNT);
+    struct account a;
+    struct buf text = BUF_INIT;
+    kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
+    a.recorded = recorded(r, &text);
+    stream_put_account(&r->out, &a);
+    buf_free(&text);
     for (size_t i = 0; i < r->scope.n_sources; i++) {
-        complete = complete && kafka_source_complete(&r->sources[i]);
         if (!r->sources[i].topic_id)
             msg_error("%s: topic id: not in the scope", r->sources[i].topic);
         if (!r->sources[i].cluster_id)
@@ -400,7 +351,7 @@ static void put_account(struct reader *r)
     kafka_account_reasons(r->sources, r->scope.n_sources, say_reason, r);
     if (r->reasons > SAID_MAX)
         msg_error("%zu more reasons stand in the account", r->reasons - SAID_MAX);
-    if (!complete)
+    if (!a.complete)
         stream_status(&r->out, OWED_TROUBLE);
 }
 
@@ -410,9 +361,14 @@ int main(int argc, char **argv)
     struct err err = ERR_INIT;
     int status = OWED_OK;
     msg_init(argv[0]);
+    r.o = (struct options){.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS},
+                           .stable_wait_s = 90,
+                           .deadline_s = 3600,
+                           .max_records = UINT64_MAX,
+                           .max_bytes = UINT64_MAX};
     int options = read_options(argc, argv, &r.o, &status, &err);
     if (options < 0 || (options == 0 && take_scope(&r, &err) != 0)) {
-        status = stream_refuse(&err, CODE_USAGE);
+        status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (options == 0) {
         r.progress = isatty(STDERR_FILENO);
         stream_begin(&r.out, STDOUT_FILENO, NULL);
@@ -427,7 +383,7 @@ int main(int argc, char **argv)
         kafka_source_free(&r.sources[i]);
         buf_free(&r.topics[i]);
     }
-    kafka_conf_free(r.o.conf);
+    kafka_conf_free(r.o.kafka.conf);
     scope_free(&r.scope);
     free(r.o.starts);
     buf_free(&r.text);

@@ -5,13 +5,12 @@
  * any line says so. Partitions are assigned; no consumer group is joined.
  */
 #include "evidence/barrier.h"
-#include "evidence/places.h"
+#include "evidence/options.h"
 #include "json/json.h"
 #include "lane/lane.h"
 #include "stream/stream.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,50 +19,23 @@
 #include <unistd.h>
 
 #define LANES_MAX 1024
-#define WAIT_MS 100      /* longest block on an empty poll: what the connection suffers is heard between two */
-#define CHECK_MS 1000    /* longest wait for the topic's identity at a barrier that can be put later */
+#define WAIT_MS 100   /* longest block on an empty poll: what the connection suffers is heard between two */
+#define CHECK_MS 1000 /* longest wait for the topic's identity at a barrier that can be put later */
+#define DAY_MS 86400000
 #define EMPTY_BARRIERS 2 /* after the last one: they show that nothing more was owed */
 #define NEVER INT64_MAX
 
-static const char HELP[] =
-    "usage: kafka-tail -b HOST:PORT -t TOPIC [option…]\n"
-    "Write a topic's records as an owed-stream, one lane a source subtask, with watermarks and barriers.\n"
-    "\n"
-    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
-    "  -t, --topic=TOPIC          topic to read; partition p belongs to lane p mod the number of lanes\n"
-    "      --lane=FILE            a lane's output (a FIFO, a file, or -), once a lane; none: one lane on standard output\n"
-    "      --isolation=LEVEL      read_committed (default) or read_uncommitted\n"
-    "      --start=WHERE          beginning (default) or end (not with --checkpoint-dir)\n"
-    "      --stop-at-end          end at what the log holds at the start; with barriers, after a last one and two empty ones\n"
-    "      --time-field=NAME      event time: this integer member of the payload, in ms (default: Kafka's timestamp)\n"
-    "      --watermark-lag-ms=N   how far the watermark stays behind (0)\n"
-    "      --watermark-ms=N       least time between two watermark lines (200)\n"
-    "      --idle-ms=N            a lane without records for so long holds nothing back (1000; 0: never)\n"
-    "      --checkpoint-dir=DIR   write barriers and, before each, the lanes' snapshots under DIR; needs --job\n"
-    "      --interval-ms=N        time between two barriers (1000; 0: only where SIGUSR1 asks for one)\n"
-    "      --job=ID               the job\n"
-    "      --operator=ID          this source in the job's graph (1)\n"
-    "      --generation=N         of the job's parallelism (1)\n"
-    "      --first-epoch=N        number of the first barrier (1), as ckpt-plan says\n"
-    "      --restore=N            go on from the snapshots of this checkpoint (0: none), as ckpt-plan says\n"
-    "      --attempt=ID           this attempt (default: one is made)\n"
-    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
-    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
-    "  -E NAME=VARIABLE           the same, its value from the environment\n"
-    "  -F FILE                    the same, NAME=VALUE lines\n"
-    "      --help, --version\n";
-
 struct options {
-    struct kafka_conf *conf;
+    struct kafka_options kafka;
     const char *topic, *time_field, *checkpoint_dir, *job, *operator_id, *attempt;
     const char *lanes[LANES_MAX];
     uint32_t n_lanes;
-    enum kafka_isolation isolation;
-    bool from_end, stop_at_end;
+    unsigned isolation, start; /* in the order of their words */
+    bool stop_at_end;
     int64_t lag_ms, watermark_ms, idle_ms, interval_ms;
     uint64_t generation, first_epoch, restore;
-    int timeout_ms;
 };
+enum { START_BEGINNING, START_END };
 
 struct lane {
     struct lane_state *kafka; /* of the tail's sources */
@@ -89,102 +61,16 @@ struct tail {
 
 /* ---- options ---- */
 
-enum {
-    OPT_LANE = 256,
-    OPT_ISOLATION,
-    OPT_START,
-    OPT_STOP_AT_END,
-    OPT_TIME_FIELD,
-    OPT_LAG,
-    OPT_WATERMARK,
-    OPT_IDLE,
-    OPT_CHECKPOINT_DIR,
-    OPT_INTERVAL,
-    OPT_JOB,
-    OPT_OPERATOR,
-    OPT_GENERATION,
-    OPT_FIRST_EPOCH,
-    OPT_RESTORE,
-    OPT_ATTEMPT,
-    OPT_TIMEOUT
-};
-
-static const struct option OPTIONS[] = {{"bootstrap", required_argument, NULL, 'b'},
-                                        {"topic", required_argument, NULL, 't'},
-                                        {"lane", required_argument, NULL, OPT_LANE},
-                                        {"isolation", required_argument, NULL, OPT_ISOLATION},
-                                        {"start", required_argument, NULL, OPT_START},
-                                        {"stop-at-end", no_argument, NULL, OPT_STOP_AT_END},
-                                        {"time-field", required_argument, NULL, OPT_TIME_FIELD},
-                                        {"watermark-lag-ms", required_argument, NULL, OPT_LAG},
-                                        {"watermark-ms", required_argument, NULL, OPT_WATERMARK},
-                                        {"idle-ms", required_argument, NULL, OPT_IDLE},
-                                        {"checkpoint-dir", required_argument, NULL, OPT_CHECKPOINT_DIR},
-                                        {"interval-ms", required_argument, NULL, OPT_INTERVAL},
-                                        {"job", required_argument, NULL, OPT_JOB},
-                                        {"operator", required_argument, NULL, OPT_OPERATOR},
-                                        {"generation", required_argument, NULL, OPT_GENERATION},
-                                        {"first-epoch", required_argument, NULL, OPT_FIRST_EPOCH},
-                                        {"restore", required_argument, NULL, OPT_RESTORE},
-                                        {"attempt", required_argument, NULL, OPT_ATTEMPT},
-                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"version", no_argument, NULL, 'V'},
-                                        {NULL, 0, NULL, 0}};
-
-static int take_number(struct options *o, int c, struct err *err)
-{
-    static const int64_t day = 86400000;
-    int64_t timeout = 0;
-    switch (c) {
-    case OPT_LAG: return parse_i64(optarg, 0, INT64_MAX, &o->lag_ms, "--watermark-lag-ms", err);
-    case OPT_WATERMARK: return parse_i64(optarg, 0, day, &o->watermark_ms, "--watermark-ms", err);
-    case OPT_IDLE: return parse_i64(optarg, 0, day, &o->idle_ms, "--idle-ms", err);
-    case OPT_INTERVAL: return parse_i64(optarg, 0, day, &o->interval_ms, "--interval-ms", err);
-    case OPT_GENERATION: return parse_u64(optarg, 1, UINT64_MAX, &o->generation, "--generation", err);
-    case OPT_FIRST_EPOCH:
-        return parse_u64(optarg, 1, UINT64_MAX - EMPTY_BARRIERS - 1, &o->first_epoch, "--first-epoch", err);
-    case OPT_RESTORE: return parse_u64(optarg, 0, UINT64_MAX, &o->restore, "--restore", err);
-    default: break;
-    }
-    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
-    o->timeout_ms = (int)timeout;
-    return rc;
-}
-
-static int take_option(int c, void *ctx, struct err *err)
+static int take_lane(const char *lane, void *ctx, struct err *err)
 {
     struct options *o = ctx;
-    int taken = kafka_conf_option(o->conf, c, optarg, err);
-    if (taken <= 0)
-        return taken;
-    switch (c) {
-    case 't': o->topic = optarg; return 0;
-    case OPT_LANE:
-        if (o->n_lanes == LANES_MAX)
-            return err_set(err, ERR_REFUSED, "more than %d lanes", LANES_MAX);
-        for (uint32_t i = 0; i < o->n_lanes; i++)
-            if (strcmp(o->lanes[i], optarg) == 0)
-                return err_set(err, ERR_REFUSED, "--lane=%s is given twice", optarg);
-        o->lanes[o->n_lanes++] = optarg;
-        return 0;
-    case OPT_ISOLATION:
-        return kafka_isolation_of(optarg, &o->isolation)
-                   ? 0
-                   : err_set(err, ERR_REFUSED, "--isolation is read_committed or read_uncommitted, not %s", optarg);
-    case OPT_START:
-        o->from_end = strcmp(optarg, "end") == 0;
-        return o->from_end || strcmp(optarg, "beginning") == 0
-                   ? 0
-                   : err_set(err, ERR_REFUSED, "--start is beginning or end, not %s", optarg);
-    case OPT_STOP_AT_END: o->stop_at_end = true; return 0;
-    case OPT_TIME_FIELD: o->time_field = optarg; return 0;
-    case OPT_CHECKPOINT_DIR: o->checkpoint_dir = optarg; return 0;
-    case OPT_JOB: o->job = optarg; return 0;
-    case OPT_OPERATOR: o->operator_id = optarg; return 0;
-    case OPT_ATTEMPT: o->attempt = optarg; return 0;
-    default: return take_number(o, c, err);
-    }
+    if (o->n_lanes == LANES_MAX)
+        return err_set(err, ERR_REFUSED, "more than %d lanes", LANES_MAX);
+    for (uint32_t i = 0; i < o->n_lanes; i++)
+        if (strcmp(o->lanes[i], lane) == 0)
+            return err_set(err, ERR_REFUSED, "--lane=%s is given twice", lane);
+    o->lanes[o->n_lanes++] = lane;
+    return 0;
 }
 
 static int check_options(const struct options *o, struct err *err)
@@ -200,33 +86,48 @@ static int check_options(const struct options *o, struct err *err)
     if (o->first_epoch <= o->restore)
         return err_set(err, ERR_REFUSED, "--first-epoch=%" PRIu64 " is not past --restore=%" PRIu64, o->first_epoch,
                        o->restore);
-    if (o->from_end && o->checkpoint_dir)
+    if (o->start == START_END && o->checkpoint_dir)
         return err_set(err, ERR_REFUSED,
                        "--start=end does not go with --checkpoint-dir: a run begun again would pass over records");
-    if (o->job && !evidence_job_ok(o->job))
-        return err_set(err, ERR_REFUSED, "--job: not a job id: %s", o->job);
-    if (!evidence_operator_ok(o->operator_id))
-        return err_set(err, ERR_REFUSED, "--operator: not an operator id: %s", o->operator_id);
-    if (o->attempt && (!*o->attempt || strlen(o->attempt) > 200 || !utf8_valid(o->attempt, strlen(o->attempt))))
-        return err_set(err, ERR_REFUSED, "--attempt: not a name");
     return 0;
 }
 
-/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    *o = (struct options){.conf = kafka_conf_new(),
-                          .operator_id = "1",
-                          .watermark_ms = 200,
-                          .idle_ms = 1000,
-                          .interval_ms = 1000,
-                          .generation = 1,
-                          .first_epoch = 1,
-                          .timeout_ms = 30000};
-    int rc = opt_read(argc, argv, "hVb:t:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
-    if (rc != 0)
-        return rc;
-    return check_options(o, err);
+    const struct opt table[] = {
+        OPT_USAGE(
+            "kafka-tail -b HOST:PORT -t TOPIC [options]\n"
+            "Write a topic's records as an owed-stream, one lane a source subtask, with watermarks and barriers."),
+        OPT_TEXT("t,topic", "TOPIC", &o->topic, "topic to read; partition p belongs to lane p mod the number of lanes"),
+        OPT_TAKE("lane", "FILE", take_lane, o,
+                 "a lane's output (a FIFO, a file, or -), once a lane; none: one lane on standard output"),
+        OPT_WORD("isolation", "read_committed|read_uncommitted", &o->isolation,
+                 "which records are there (read_committed)"),
+        OPT_WORD("start", "beginning|end", &o->start, "where to begin (beginning); end: not with --checkpoint-dir"),
+        OPT_FLAG("stop-at-end", &o->stop_at_end,
+                 "end at what the log holds at the start; with barriers, after a last one and two empty ones"),
+        OPT_TEXT("time-field", "NAME", &o->time_field,
+                 "event time: this integer member of the payload, in ms (Kafka's timestamp)"),
+        OPT_I64("watermark-lag-ms", &o->lag_ms, 0, INT64_MAX, "how far the watermark stays behind (0)"),
+        OPT_I64("watermark-ms", &o->watermark_ms, 0, DAY_MS, "least time between two watermark lines (200)"),
+        OPT_I64("idle-ms", &o->idle_ms, 0, DAY_MS,
+                "a lane without records for so long holds nothing back (1000; 0: never)"),
+        EVIDENCE_OPTION_CHECKPOINT_DIR(&o->checkpoint_dir),
+        OPT_I64(
+            "interval-ms", &o->interval_ms, 0, DAY_MS,
+            "with --checkpoint-dir and --job: time between two barriers\n(1000; 0: only where SIGUSR1 asks for one)"),
+        EVIDENCE_OPTION_JOB(&o->job),
+        EVIDENCE_OPTION_OPERATOR(&o->operator_id, " (1)"),
+        EVIDENCE_OPTION_GENERATION(&o->generation),
+        OPT_U64("first-epoch", &o->first_epoch, 1, UINT64_MAX - EMPTY_BARRIERS - 1,
+                "number of the first barrier (1), as ckpt-plan says"),
+        OPT_U64("restore", &o->restore, 0, UINT64_MAX,
+                "go on from the snapshots of this checkpoint (0: none), as ckpt-plan says"),
+        EVIDENCE_OPTION_ATTEMPT(&o->attempt, " (one is made)"),
+        KAFKA_OPTIONS(&o->kafka),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    return rc != 0 ? rc : check_options(o, err);
 }
 
 /* ---- lanes ---- */
@@ -316,7 +217,7 @@ static int of_topic(const struct tail *t, struct err *err)
 /* Connect, and give every partition its exact position. */
 static int place(struct tail *t, struct err *err)
 {
-    if (kafka_open(t->o.conf, t->o.topic, t->o.isolation, t->o.timeout_ms, &t->kafka, err) != 0)
+    if (kafka_open(t->o.kafka.conf, t->o.topic, t->o.isolation, (int)t->o.kafka.timeout_ms, &t->kafka, err) != 0)
         return of_topic(t, err);
     const struct kafka_log *log = kafka_log(t->kafka);
     if (!log->topic_id && t->o.checkpoint_dir)
@@ -329,7 +230,7 @@ static int place(struct tail *t, struct err *err)
     if (t->o.restore && lane_restore_all(t->sources, t->o.n_lanes, &t->owner, log, t->bounds, t->o.restore, err) != 0)
         return -1;
     for (uint32_t i = 0; i < t->o.n_lanes; i++)
-        lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.from_end, t->o.stop_at_end);
+        lane_place(&t->sources[i], t->bounds, t->o.isolation, t->o.start == START_END, t->o.stop_at_end);
     return 0;
 }
 
@@ -396,7 +297,7 @@ static int checkpoint(struct tail *t, bool last, struct err *err)
     struct err why = ERR_INIT;
     if (flush_lanes(t) != 0) /* the answer may take its time */
         return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
-    int wait = last || t->o.timeout_ms < CHECK_MS ? t->o.timeout_ms : CHECK_MS;
+    int wait = last || (int)t->o.kafka.timeout_ms < CHECK_MS ? (int)t->o.kafka.timeout_ms : CHECK_MS;
     if (kafka_log_check(t->kafka, wait, &why) != 0) {
         if (last || why.kind == ERR_REFUSED || why.kind == ERR_MISSING || why.kind == ERR_CHANGED) {
             *err = why;
@@ -543,7 +444,7 @@ static int run(struct tail *t, struct err *err)
                                    .operator_id = t->o.operator_id,
                                    .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
                                    .generation = t->o.generation,
-                                   .isolation = t->o.isolation};
+                                   .isolation = (enum kafka_isolation)t->o.isolation};
     if (place(t, err) != 0)
         return -1;
     json_put_s(&t->topic_json, t->o.topic);
@@ -595,15 +496,22 @@ int main(int argc, char **argv)
     sigaddset(&usr1, SIGUSR1);
     sigprocmask(SIG_BLOCK, &usr1, NULL); /* before any thread, so that it waits for barrier_asked in all of them */
     msg_init(argv[0]);
+    t.o = (struct options){.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS},
+                           .operator_id = "1",
+                           .watermark_ms = 200,
+                           .idle_ms = 1000,
+                           .interval_ms = 1000,
+                           .generation = 1,
+                           .first_epoch = 1};
     int options = read_options(argc, argv, &t.o, &status, &err);
     if (options == 0 && open_lanes(&t, &err) == 0) {
         int ran = run(&t, &err);
         status = end_lanes(&t, ran == 0 ? NULL : &err);
     } else if (options <= 0) {
-        status = stream_refuse(&err, CODE_USAGE);
+        status = stream_refuse(&err, STREAM_NO_INPUT);
     }
     kafka_close(t.kafka);
-    kafka_conf_free(t.o.conf);
+    kafka_conf_free(t.o.kafka.conf);
     free(t.bounds);
     free(t.lanes);
     free(t.sources);

@@ -12,26 +12,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] = "usage: lane-join LANE... >lane\n"
-                           "Join a job's lanes (FIFOs or files) into one, aligned at their barriers.\n"
-                           "  --max-line=SIZE   longest line accepted (64M)\n"
-                           "  --help, --version\n";
-
-enum { OPT_MAX_LINE = 256 };
-
-static const struct option longopts[] = {
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct lane {
     const char *path;
@@ -51,7 +36,7 @@ struct join {
     int64_t time; /* the watermark last sent */
 };
 
-static int open_lanes(struct join *j, char **paths, size_t max_line, struct err *err)
+static int open_lanes(struct join *j, const char **paths, size_t max_line, struct err *err)
 {
     for (size_t i = 0; i < j->n; i++) {
         struct lane *l = &j->lanes[i];
@@ -216,37 +201,27 @@ static int join_lanes(struct join *j, struct err *err)
     return rc;
 }
 
-static int parse_options(int argc, char **argv, uint64_t *max_line, int *status, struct err *err)
+struct options {
+    struct opt_list lanes;
+    uint64_t max_line;
+};
+
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    return optind < argc ? 0 : err_set(err, ERR_REFUSED, "no lane is named");
+    const struct opt table[] = {OPT_USAGE("lane-join [options] LANE... >lane\n"
+                                          "Join a job's lanes (FIFOs or files) into one, aligned at their barriers."),
+                                OPT_OPERANDS(&o->lanes), STREAM_OPTIONS(&o->max_line), OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    return rc == 0 && o->lanes.n == 0 ? err_set(err, ERR_REFUSED, "no lane is named") : rc;
 }
 
-int main(int argc, char **argv)
+/* Returns the exit status. */
+static int run(const struct options *o)
 {
-    msg_init(argv[0]);
-    uint64_t max_line = STREAM_MAX_LINE;
+    struct join j = {.n = o->lanes.n, .arena = ARENA_INIT};
     struct err err = ERR_INIT;
-    int status = 0;
-    int rc = parse_options(argc, argv, &max_line, &status, &err);
-    if (rc > 0)
-        return status;
-    if (rc < 0)
-        return stream_refuse(&err, CODE_USAGE);
-    struct join j = {.n = (size_t)(argc - optind), .arena = ARENA_INIT};
     j.lanes = xcalloc(j.n, sizeof *j.lanes);
-    rc = open_lanes(&j, argv + optind, max_line, &err);
+    int rc = open_lanes(&j, o->lanes.at, o->max_line, &err);
     if (rc == 0)
         rc = stream_open(&j.lanes[0].in, &err);
     stream_begin(&j.out, STDOUT_FILENO, rc == 0 ? &j.lanes[0].in : NULL);
@@ -254,11 +229,25 @@ int main(int argc, char **argv)
         rc = join_lanes(&j, &err);
     if (rc != 0)
         stream_put_stop(&j.out, &err, CODE_LANES_APART);
-    status = stream_end(&j.out);
+    int status = stream_end(&j.out);
     for (size_t i = 0; i < j.n; i++)
         stream_in_free(&j.lanes[i].in);
     free(j.lanes);
     stream_out_free(&j.out);
     arena_free(&j.arena);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct options o = {.max_line = STREAM_MAX_LINE};
+    struct err err = ERR_INIT;
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
+    if (rc < 0)
+        status = stream_refuse(&err, STREAM_NO_INPUT);
+    else if (rc == 0)
+        status = run(&o);
+    opt_list_free(&o.lanes);
     return status;
 }

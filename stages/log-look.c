@@ -7,73 +7,35 @@
 #include "kafka/kafka.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char HELP[] =
-    "usage: log-look -b HOST:PORT -t TOPIC [option…]\n"
-    "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream.\n"
-    "\n"
-    "  -b, --bootstrap=HOST:PORT  brokers to ask first\n"
-    "  -t, --topic=TOPIC          the topic; may be given again\n"
-    "      --timeout-ms=N         how long one answer of the broker is waited for (30000)\n"
-    "  -X NAME=VALUE              a librdkafka property; a secret is refused here\n"
-    "  -E NAME=VARIABLE           the same, its value from the environment\n"
-    "  -F FILE                    the same, NAME=VALUE lines\n"
-    "      --help, --version\n";
-
 struct options {
-    struct kafka_conf *conf;
-    const char **topics;
-    size_t n_topics;
-    int timeout_ms;
+    struct kafka_options kafka;
+    struct opt_list topics;
 };
 
-enum { OPT_TIMEOUT = 256 };
-
-static const struct option OPTIONS[] = {{"bootstrap", required_argument, NULL, 'b'},
-                                        {"topic", required_argument, NULL, 't'},
-                                        {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {"version", no_argument, NULL, 'V'},
-                                        {NULL, 0, NULL, 0}};
-
-static int take_topic(struct options *o, const char *topic, struct err *err)
+static int take_topic(const char *topic, void *ctx, struct err *err)
 {
+    struct opt_list *topics = ctx;
     if (!kafka_topic_ok(topic))
         return err_set(err, ERR_REFUSED, "--topic: not a topic's name: %s", topic);
-    for (size_t i = 0; i < o->n_topics; i++)
-        if (strcmp(o->topics[i], topic) == 0)
-            return err_set(err, ERR_REFUSED, "--topic=%s is given twice", topic);
-    o->topics = xrealloc(o->topics, (o->n_topics + 1) * sizeof *o->topics);
-    o->topics[o->n_topics++] = topic;
+    if (opt_list_has(topics, topic))
+        return err_set(err, ERR_REFUSED, "--topic=%s is given twice", topic);
+    opt_list_add(topics, topic, strlen(topic));
     return 0;
 }
 
-static int take_option(int c, void *ctx, struct err *err)
-{
-    struct options *o = ctx;
-    int64_t timeout = 0;
-    int taken = kafka_conf_option(o->conf, c, optarg, err);
-    if (taken <= 0)
-        return taken;
-    if (c == 't')
-        return take_topic(o, optarg, err);
-    int rc = parse_i64(optarg, 1, 3600000, &timeout, "--timeout-ms", err);
-    o->timeout_ms = (int)timeout;
-    return rc;
-}
-
-/* 0: go on. 1: --help or --version was answered, *status is the exit status. -1: refused. */
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    *o = (struct options){.conf = kafka_conf_new(), .timeout_ms = 30000};
-    int rc = opt_read(argc, argv, "hVb:t:X:E:F:", OPTIONS, HELP, take_option, o, status, err);
-    if (rc != 0)
-        return rc;
-    return o->n_topics ? 0 : err_set(err, ERR_REFUSED, "no topic is named (-t)");
+    const struct opt table[] = {
+        OPT_USAGE("log-look -b HOST:PORT -t TOPIC [options]\n"
+                  "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream."),
+        OPT_TAKE("t,topic", "TOPIC", take_topic, &o->topics, "the topic; may be given again"), KAFKA_OPTIONS(&o->kafka),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    return rc == 0 && o->topics.n == 0 ? err_set(err, ERR_REFUSED, "no topic is named (-t)") : rc;
 }
 
 static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy,
@@ -110,7 +72,7 @@ static int look(struct stream_out *out, const struct options *o, const char *top
     struct kafka_client *k;
     struct err why = ERR_INIT;
     char *policy = NULL;
-    if (kafka_open(o->conf, topic, KAFKA_READ_COMMITTED, o->timeout_ms, &k, err) != 0)
+    if (kafka_open(o->kafka.conf, topic, KAFKA_READ_COMMITTED, (int)o->kafka.timeout_ms, &k, err) != 0)
         return err_prefix(err, "topic %s", topic);
     const struct kafka_log *log = kafka_log(k);
     struct kafka_bounds *bounds = xcalloc(log->partitions, sizeof *bounds);
@@ -130,25 +92,25 @@ static int look(struct stream_out *out, const struct options *o, const char *top
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    struct options o = {.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS}};
     struct stream_out out;
     struct err err = ERR_INIT;
     int status = OWED_OK;
     msg_init(argv[0]);
     int options = read_options(argc, argv, &o, &status, &err);
     if (options < 0) {
-        status = stream_refuse(&err, CODE_USAGE);
+        status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (options == 0) {
         int rc = 0;
         stream_begin(&out, STDOUT_FILENO, NULL);
-        for (size_t i = 0; rc == 0 && i < o.n_topics; i++)
-            rc = look(&out, &o, o.topics[i], &err);
+        for (size_t i = 0; rc == 0 && i < o.topics.n; i++)
+            rc = look(&out, &o, o.topics.at[i], &err);
         if (rc != 0)
             stream_put_stop(&out, &err, CODE_USAGE);
         status = stream_end(&out);
         stream_out_free(&out);
     }
-    kafka_conf_free(o.conf);
-    free(o.topics);
+    kafka_conf_free(o.kafka.conf);
+    opt_list_free(&o.topics);
     return status;
 }

@@ -9,54 +9,28 @@
  */
 #include "json/redact.h"
 #include "reference/reference.h"
+#include "scope/line.h"
 
-#include <getopt.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: ref-bind --reference=FILE [options] <stream >stream\n"
-    "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope.\n"
-    "  --reference=FILE      the artifact, see owed-reference(5)\n"
-    "  --expected-out=FILE   write the reference's rows to FILE too, one JSON object a line\n"
-    "  --max-line=SIZE       longest line accepted (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished\n";
-
-enum { OPT_REFERENCE = 256, OPT_EXPECTED, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"reference", required_argument, NULL, OPT_REFERENCE},
-    {"expected-out", required_argument, NULL, OPT_EXPECTED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     const char *reference, *expected;
     uint64_t max_line;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_REFERENCE: o->reference = optarg; break;
-        case OPT_EXPECTED: o->expected = optarg; break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    const struct opt table[] = {
+        OPT_USAGE("ref-bind --reference=FILE [options] <stream >stream\n"
+                  "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope."),
+        OPT_TEXT("reference", "FILE", &o->reference, "the artifact, see owed-reference(5)"),
+        OPT_TEXT("expected-out", "FILE", &o->expected, "write the rows to FILE too, one JSON object a line"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
     return o->reference ? file_apart(o->expected, o->reference, err)
                         : err_set(err, ERR_REFUSED, "--reference is missing");
 }
@@ -75,25 +49,15 @@ struct bind {
 
 static int on_scope(struct bind *b, const struct stream_line *line, struct err *err)
 {
-    struct json *document;
     if (b->document)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
                         (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&b->keep, line->p, line->n), line->n, &b->keep, "scope",
-                                              err);
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &b->keep, &b->scope, err) != 0)
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
-    b->document = document;
-    return 0;
+    return stream_scope(line, &b->keep, &b->document, &b->scope, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
-/* What a line of this type would have to say for the stream to hold a reference already. */
-static int on_other(struct bind *b, const struct stream_line *line, const char *name, const char *text, struct err *err)
+static int no_reference(const struct stream_line *line, bool has, struct err *err)
 {
-    arena_reset(&b->line);
-    const struct json *doc = json_parse(line->p, line->n, &b->line, NULL);
-    if (!json_is(json_get(doc, name), text))
+    if (!has)
         return 0;
     return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
                     "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
@@ -102,23 +66,24 @@ static int on_other(struct bind *b, const struct stream_line *line, const char *
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct bind *b = ctx;
+    struct stream_side side;
+    struct account account;
+    arena_reset(&b->line);
     switch (line->type) {
     case LINE_SCOPE: return on_scope(b, line, err);
-    case LINE_SIDE: return on_other(b, line, "side", SIDE_REFERENCE, err);
-    case LINE_ACCOUNT: return on_other(b, line, "stage", "ref-bind", err);
+    case LINE_SIDE:
+        if (stream_side(line, &b->line, &side, err) != 0)
+            return err_prefix(err, "stdin");
+        return no_reference(line, side.side == SIDE_REFERENCE, err);
+    case LINE_ACCOUNT:
+        if (stream_account(line, &b->line, &account, err) != 0)
+            return err_prefix(err, "stdin");
+        return no_reference(line, account.role == ACCOUNT_BINDER, err);
     default: return 0;
     }
 }
 
 /* ---- what is added ---- */
-
-static void put_require(struct bind *b)
-{
-    static const enum check_name names[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION,
-                                            CHECK_REFERENCE_CAPTURE};
-    /* What a sink received is known of a bundle alone. */
-    stream_put_require(&b->out, names, json_is(json_get(b->document, "origin"), "declared") ? 2 : 3);
-}
 
 /* The rows, each held to its columns; those of an incomplete reference are checked and not given. */
 static int put_rows(struct bind *b, struct err *err)
@@ -128,7 +93,7 @@ static int put_rows(struct bind *b, struct err *err)
     while ((rc = reference_next(&b->r, &row, err)) == 1) {
         if (!b->r.complete)
             continue;
-        stream_put_row(&b->out, SIDE_REFERENCE, 0, row->cells, row->cells_len, row->at, row->at_len, NULL);
+        stream_put_row(&b->out, SIDE_REFERENCE, row->cells, row->cells_len, row->at, row->at_len, NULL);
         if (b->o.expected &&
             (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
             return -1;
@@ -154,30 +119,32 @@ static void why_incomplete(const struct reference *r, struct buf *out)
 }
 
 /* What the artifact says, which anybody may have written: no credential of its goes on into a report. */
-static void put_said(struct buf *line, const char *name, const struct json *v, const char *without)
+static struct account_text said(struct bind *b, const struct json *v, const char *without)
 {
-    buf_printf(line, ",\"%s\":", name);
+    struct buf text = BUF_INIT;
     if (v)
-        redact_put(line, v);
+        redact_put(&text, v);
     else
-        buf_adds(line, without);
+        buf_adds(&text, without);
+    struct account_text t = {arena_strndup(&b->keep, text.p, text.len), text.len};
+    buf_free(&text);
+    return t;
 }
 
 static void put_account(struct bind *b)
 {
+    static const char here[] = "[\"binding\",\"hashes\",\"cells\"]";
     const struct reference *r = &b->r;
-    struct buf *line = stream_build(&b->out, LINE_ACCOUNT);
-    buf_adds(line, ",\"stage\":\"ref-bind\"");
-    put_said(line, "implementation", r->implementation, "null");
-    buf_printf(line, ",\"rows\":");
-    json_put_u64(line, r->rows);
-    buf_printf(line, ",\"complete\":%s", r->complete ? "true" : "false");
-    put_said(line, "reasons", r->reasons, "[]");
-    buf_printf(line, ",\"header_sha256\":\"%s\",\"rows_sha256\":\"%s\"", r->header_sha256, r->rows_sha256);
-    buf_adds(line, ",\"verified_here\":[\"binding\",\"hashes\",\"cells\"]");
-    put_said(line, "verified_by_writer", r->verified, "[]");
-    put_said(line, "recorded", r->recorded, "{}");
-    stream_put_built(&b->out, LINE_ACCOUNT);
+    stream_put_account(&b->out, &(struct account){.role = ACCOUNT_BINDER,
+                                                  .complete = r->complete,
+                                                  .reasons = said(b, r->reasons, "[]"),
+                                                  .implementation = said(b, r->implementation, "null"),
+                                                  .rows = {true, r->rows},
+                                                  .header_sha256 = r->header_sha256,
+                                                  .rows_sha256 = r->rows_sha256,
+                                                  .verified_here = {here, sizeof here - 1},
+                                                  .verified_by_writer = said(b, r->verified, "[]"),
+                                                  .recorded = said(b, r->recorded, "{}")});
 }
 
 /* All of it was read and holds: close the side and say so. */
@@ -191,7 +158,7 @@ static void conclude(struct bind *b)
         msg_error("'%s': %s", b->o.reference, reason.p);
     }
     buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
-    stream_put_side(&b->out, SIDE_REFERENCE, 0, r->complete ? r->rows : 0, r->complete, reason.p);
+    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
                      r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,
                      buf_str(&counts));
@@ -216,7 +183,7 @@ static void work(struct bind *b)
     if (rc == 0)
         rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
     if (rc == 0) {
-        put_require(b);
+        stream_put_require(&b->out, &(struct run_known){.reference = true, .declared = b->scope.declared});
         rc = put_rows(b, &err);
     }
     if (rc == 0)
@@ -230,11 +197,11 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct bind b = {.o = {.max_line = STREAM_MAX_LINE}, .r = {.fd = -1}, .expected = {.fd = -1}};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &b.o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &b.o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, CODE_USAGE, (size_t)b.o.max_line);
+        return stream_refuse(&err, b.o.max_line);
     /* The rows that pass are checked by whoever uses them. */
     struct stream_in in = {.rows_unchecked = true};
     if (stream_filter(&in, &b.out, (size_t)b.o.max_line, on_line, &b))

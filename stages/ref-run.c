@@ -12,30 +12,8 @@
 #include "stream/check.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <sys/wait.h>
-
-static const char help[] =
-    "usage: ref-run [options] -- PROGRAM [ARGUMENT...] <stream >stream\n"
-    "Run a reference program of your own over the records of a stream; its rows become events.\n"
-    "  --json            give each record its payload parsed, as `value`\n"
-    "  --json=text       the same with every number as its text: what jq needs to keep digits\n"
-    "  --strict          every record must be answered, by rows or a skip, with its `at`\n"
-    "  --max-line=SIZE   longest line accepted, of the stream and of the program (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 whole, 2 refused, 3 the program's rows are not whole, or the stream is unfinished\n";
-
-enum { OPT_JSON = 256, OPT_STRICT, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"json", optional_argument, NULL, OPT_JSON},
-    {"strict", no_argument, NULL, OPT_STRICT},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     bool json, text, strict;
@@ -43,32 +21,33 @@ struct options {
     char **command;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int take_json(const char *value, void *ctx, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "+hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_JSON:
-            if (optarg && strcmp(optarg, "text") != 0)
-                return err_set(err, ERR_REFUSED, "--json: neither alone nor --json=text");
-            o->json = true;
-            o->text = optarg != NULL;
-            break;
-        case OPT_STRICT: o->strict = true; break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind == argc || !*argv[optind])
-        return err_set(err, ERR_REFUSED, "no program: give it after --");
-    o->command = argv + optind;
+    struct options *o = ctx;
+    if (value && strcmp(value, "text") != 0)
+        return err_set(err, ERR_REFUSED, "--json: neither alone nor --json=text");
+    o->json = true;
+    o->text = value != NULL;
     return 0;
+}
+
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+{
+    const struct opt table[] = {
+        OPT_USAGE("ref-run [options] -- PROGRAM [ARGUMENT...] <stream >stream\n"
+                  "Run a reference program of your own over the records of a stream; its rows become events."),
+        OPT_COMMAND(&o->command),
+        OPT_MAYBE("json", "text", take_json, o,
+                  "give each record its payload parsed, as `value`;\n"
+                  "=text: with every number as its text, what jq needs to keep digits"),
+        OPT_FLAG("strict", &o->strict, "every record must be answered, by rows or a skip, with its `at`"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 whole, 2 refused, 3 the program's rows are not whole, or the stream is unfinished"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc == 0 && (!o->command || !**o->command))
+        return err_set(err, ERR_REFUSED, "no program: give it after --");
+    return rc;
 }
 
 struct run {
@@ -274,55 +253,50 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 /* ---- the whole ---- */
 
-static void put_text(struct buf *line, const char *p, size_t n)
+/* A text that need not be UTF-8, as one that is. */
+static const char *shown(struct buf *plain, const struct buf *text)
 {
-    struct buf plain = BUF_INIT;
-    msg_mask(&plain, p, n);
-    json_put_str(line, plain.len ? plain.p : "", plain.len);
-    buf_free(&plain);
-}
-
-/* How the program ended of itself; null where it was ended. */
-static void put_exit(struct run *r, struct buf *line)
-{
-    const struct program *p = &r->program;
-    if (p->started && p->of_itself && WIFEXITED(p->child.status))
-        buf_printf(line, ",\"exit\":%d", WEXITSTATUS(p->child.status));
-    else
-        buf_adds(line, ",\"exit\":null");
-    if (p->started && p->of_itself && WIFSIGNALED(p->child.status))
-        buf_printf(line, ",\"signal\":%d", WTERMSIG(p->child.status));
+    msg_mask(plain, text->p, text->len);
+    return buf_str(plain);
 }
 
 static void put_account(struct run *r)
 {
-    struct buf *line = stream_build(&r->out, LINE_ACCOUNT);
-    bool whole = program_whole(&r->program);
-    buf_printf(line, ",\"stage\":\"ref-run\",\"complete\":%s", whole ? "true" : "false");
+    static const char strict[] = "[\"" VERIFIED_EVERY_RECORD "\"]";
+    const struct program *p = &r->program;
+    struct buf name = BUF_INIT, reason = BUF_INIT, reasons = BUF_INIT, first = BUF_INIT;
+    bool whole = program_whole(p), itself = p->started && p->of_itself;
+    buf_addc(&reasons, '[');
     if (!whole)
-        cause_put(line, &r->program.cause);
-    buf_adds(line, ",\"reasons\":[");
-    if (!whole)
-        put_text(line, r->program.reason.p, r->program.reason.len);
-    buf_adds(line, "],\"program\":");
-    put_text(line, r->name.p, r->name.len);
-    buf_printf(line, ",\"records\":%ju,\"rows\":%ju,\"skips\":%ju,\"without_row\":", (uintmax_t)r->records,
-               (uintmax_t)r->rows, (uintmax_t)r->skips);
-    if (r->unplaced || !whole)
-        buf_adds(line, "null");
-    else
-        buf_addu64(line, program_answers_without_row(r->answers));
-    if (r->o.json)
-        buf_printf(line, ",\"json\":\"%s\",\"value_errors\":%ju", r->o.text ? "text" : "numbers",
-                   (uintmax_t)r->value_errors);
-    if (r->value_errors > 0) {
-        buf_adds(line, ",\"first_value_error\":");
-        put_text(line, r->first_value_error.p, r->first_value_error.len);
-    }
-    put_exit(r, line);
+        json_put_s(&reasons, shown(&reason, &p->reason));
+    buf_addc(&reasons, ']');
+    struct account a = {.role = ACCOUNT_PROGRAM,
+                        .complete = whole,
+                        .cause = whole ? CAUSE_INIT : p->cause,
+                        .reasons = {reasons.p, reasons.len},
+                        .program = shown(&name, &r->name),
+                        .records = {true, r->records},
+                        .rows = {true, r->rows},
+                        .skips = {true, r->skips},
+                        .without_row.has = !r->unplaced && whole,
+                        .json = !r->o.json  ? NULL
+                                : r->o.text ? "text"
+                                            : "numbers",
+                        .value_errors = {r->o.json, r->value_errors},
+                        .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
+                        .exit.has = itself && WIFEXITED(p->child.status),
+                        .signal.has = itself && WIFSIGNALED(p->child.status)};
+    if (a.without_row.has)
+        a.without_row.n = program_answers_without_row(r->answers);
+    a.exit.n = a.exit.has ? (uint64_t)WEXITSTATUS(p->child.status) : 0;
+    a.signal.n = a.signal.has ? (uint64_t)WTERMSIG(p->child.status) : 0;
     if (r->o.strict && whole)
-        buf_adds(line, ",\"verified\":[\"" VERIFIED_EVERY_RECORD "\"]");
-    stream_put_built(&r->out, LINE_ACCOUNT);
+        a.verified = (struct account_text){strict, sizeof strict - 1};
+    stream_put_account(&r->out, &a);
+    buf_free(&name);
+    buf_free(&reason);
+    buf_free(&reasons);
+    buf_free(&first);
 }
 
 static void finish(struct run *r, bool whole)
@@ -373,11 +347,11 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct run r = {.o = {.max_line = STREAM_MAX_LINE}};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &r.o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &r.o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0)
-        return stream_refuse_filter(&err, CODE_USAGE, (size_t)r.o.max_line);
+        return stream_refuse(&err, r.o.max_line);
     const char *slash = strrchr(r.o.command[0], '/');
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
     r.program = (struct program){.name = buf_str(&r.name),

@@ -10,40 +10,13 @@
  */
 #include "json/redact.h"
 #include "reference/reference.h"
+#include "scope/line.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #define MAX_SCOPE ((size_t)64 << 20)
 #define MAX_CONFIG ((size_t)1 << 20)
 #define BAD_LISTED 10 /* rows in error that the artifact's reasons name */
-
-static const char help[] =
-    "usage: ref-seal --name=NAME --out=FILE [options] <stream >stream\n"
-    "Seal the rows of a reference program into an artifact that is bound to its scope.\n"
-    "  --name=NAME          the implementation's name\n"
-    "  --version=VERSION    its version\n"
-    "  --config=FILE        its configuration, a JSON object; recorded as it stands\n"
-    "  --scope=FILE         the scope document, where the stream has no scope line; must be the line's where it has\n"
-    "  --complete           take the operator's word for what no account in the stream says is whole; recorded as that\n"
-    "  --out=FILE           the artifact\n"
-    "  --max-line=SIZE      longest line accepted (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 complete, 2 refused, 3 incomplete (the artifact says why)\n";
-
-enum { OPT_NAME = 256, OPT_CONFIG, OPT_SCOPE, OPT_COMPLETE, OPT_OUT, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"name", required_argument, NULL, OPT_NAME},
-    {"version", optional_argument, NULL, 'V'},
-    {"config", required_argument, NULL, OPT_CONFIG},
-    {"scope", required_argument, NULL, OPT_SCOPE},
-    {"complete", no_argument, NULL, OPT_COMPLETE},
-    {"out", required_argument, NULL, OPT_OUT},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     const char *name, *version, *config, *scope, *out;
@@ -51,38 +24,28 @@ struct options {
     uint64_t max_line;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_NAME: o->name = optarg; break;
-        case OPT_CONFIG: o->config = optarg; break;
-        case OPT_SCOPE: o->scope = optarg; break;
-        case OPT_COMPLETE: o->complete = true; break;
-        case OPT_OUT: o->out = optarg; break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V':
-            if (!optarg) {
-                *status = msg_version();
-                return 1;
-            }
-            o->version = optarg;
-            break;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    const struct opt table[] = {
+        OPT_USAGE("ref-seal --reference-name=NAME --out=FILE [options] <stream >stream\n"
+                  "Seal the rows of a reference program into an artifact that is bound to its scope."),
+        OPT_TEXT("reference-name", "NAME", &o->name, "the implementation's name"),
+        OPT_TEXT("reference-version", "VERSION", &o->version, "its version"),
+        OPT_TEXT("reference-config", "FILE", &o->config, "its configuration, a JSON object; recorded as it stands"),
+        OPT_TEXT("scope", "FILE", &o->scope, "the scope document"),
+        OPT_FLAG("complete", &o->complete,
+                 "take the operator's word for what no account in the stream says is whole; recorded as that"),
+        OPT_TEXT("out", "FILE", &o->out, "the artifact"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 complete, 2 refused, 3 incomplete (the artifact says why)"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
     if (!o->name || !*o->name || !o->out)
-        return err_set(err, ERR_REFUSED, "--name and --out are needed");
+        return err_set(err, ERR_REFUSED, "--reference-name and --out are needed");
     if (!utf8_valid(o->name, strlen(o->name)) || !utf8_valid(o->version, strlen(o->version)))
-        return err_set(err, ERR_REFUSED, "--name and --version must be UTF-8");
+        return err_set(err, ERR_REFUSED, "--reference-name and --reference-version must be UTF-8");
     return file_apart(o->out, o->scope, err) != 0 ? -1 : file_apart(o->out, o->config, err);
 }
 
@@ -105,13 +68,11 @@ struct seal {
 
 /* ---- scope and configuration ---- */
 
-static int take_document(struct seal *s, const struct json *document, struct err *err)
+static void take_scope(struct seal *s, const struct json *document, const struct scope *scope)
 {
-    if (scope_parse_json(document, &s->keep, &s->scope, err) != 0)
-        return -1;
+    s->scope = *scope;
     s->document = document;
     reference_cells_init(&s->cells, &s->scope.columns);
-    return 0;
 }
 
 static int read_scope(struct seal *s, struct err *err)
@@ -121,8 +82,11 @@ static int read_scope(struct seal *s, struct err *err)
     if (rc == 0) {
         const char *copy = arena_strndup(&s->keep, text.p ? text.p : "", text.len);
         const struct json *doc = json_parse_named(copy, text.len, &s->keep, "scope", err);
-        rc = doc && take_document(s, doc, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
-        if (rc != 0)
+        struct scope found;
+        rc = doc && scope_parse_json(doc, &s->keep, &found, err) == 0 ? 0 : err_prefix(err, "'%s'", s->o.scope);
+        if (rc == 0)
+            take_scope(s, doc, &found);
+        else
             err_cause(err, BECAUSE(CODE_INPUT_MALFORMED, {"file", s->o.scope}));
     }
     buf_free(&text);
@@ -184,16 +148,18 @@ static int read_config(struct seal *s, struct err *err)
 static int on_scope(struct seal *s, const struct stream_line *line, struct err *err)
 {
     struct buf where = BUF_INIT;
-    struct json *document;
+    const struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
                         (uintmax_t)line->line_no);
-    const struct json *doc = json_parse_named(arena_strndup(&s->keep, line->p, line->n), line->n, &s->keep, "scope",
-                                              err);
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        (!s->document && take_document(s, document, err) != 0))
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    struct scope found;
+    if (stream_scope(line, &s->keep, &document, &found, err) != 0)
+        return err_prefix(err, "stdin");
+    if (s->document)
+        scope_free(&found);
+    else
+        take_scope(s, document, &found);
     s->in_stream = true;
     s->refused = scope_differs(s->document, document, &where);
     if (s->refused) {
@@ -288,10 +254,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line->p, line->n, err) == 0)
+        if (reference_story_account(&s->story, line, err) == 0)
             return 0;
         s->refused = true;
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+        return err_prefix(err, "stdin");
     default: return 0;
     }
 }
@@ -300,16 +266,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_account(struct seal *s, const struct reference_end *end)
 {
-    struct buf *line = stream_build(&s->out, LINE_ACCOUNT);
-    buf_printf(line,
-               ",\"stage\":\"ref-seal\",\"complete\":%s,\"reasons\":%s,\"rows\":", end->complete ? "true" : "false",
-               end->reasons);
-    json_put_u64(line, s->w.rows);
-    buf_printf(line, ",\"unfit_rows\":%ju,\"failed_rows\":%ju", (uintmax_t)s->unfit, (uintmax_t)s->failed);
-    buf_adds(line, ",\"path\":");
-    json_put_s(line, s->o.out);
-    buf_printf(line, ",\"rows_sha256\":\"%s\"", s->w.rows_sha256);
-    stream_put_built(&s->out, LINE_ACCOUNT);
+    stream_put_account(&s->out, &(struct account){.role = ACCOUNT_SEALER,
+                                                  .complete = end->complete,
+                                                  .reasons = {end->reasons, strlen(end->reasons)},
+                                                  .rows = {true, s->w.rows},
+                                                  .unfit_rows = {true, s->unfit},
+                                                  .failed_rows = {true, s->failed},
+                                                  .path = s->o.out,
+                                                  .rows_sha256 = s->w.rows_sha256});
 }
 
 /* Why the input did not come whole, in the words of whoever stopped. */
@@ -384,7 +348,7 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct seal s = {.o = {.version = "", .max_line = STREAM_MAX_LINE}};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &s.o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &s.o, &status, &err);
     if (rc > 0)
         return status;
     if (rc == 0 && s.o.scope)
@@ -392,7 +356,7 @@ int main(int argc, char **argv)
     if (rc == 0 && s.o.config)
         rc = read_config(&s, &err);
     if (rc < 0) {
-        status = stream_refuse_filter(&err, CODE_USAGE, (size_t)s.o.max_line);
+        status = stream_refuse(&err, s.o.max_line);
     } else {
         run(&s);
         status = stream_end(&s.out);

@@ -11,7 +11,6 @@
 #include "ops/ops.h"
 #include "stream/stream.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,57 +18,29 @@
 #define PROGRAM_MAX ((size_t)1 << 20)
 #define PARAMETERS_MAX ((size_t)16 << 20)
 
-static const char help[] =
-    "usage: row-map --program=TEXT | --program-file=FILE | --parameters=FILE [options] <lane >lane\n"
-    "Make rows of records with a jq program that sees one record at a time and nothing else.\n"
-    "  --program=TEXT        the program: . is the payload, $record the rest of the record; each output is an object\n"
-    "                        of values by column name; no output, no row\n"
-    "  --program-file=FILE   the program's file\n"
-    "  --parameters=FILE     the operator's parameters as one JSON object: program and numbers\n"
-    "  --numbers=double      numbers are doubles; one that a double does not hold stops the job (the default)\n"
-    "  --numbers=text        every number of the record is its text\n"
-    "  --max-line=SIZE       longest line accepted (64M)\n"
-    "  --help, --version\n";
-
-enum { OPT_PROGRAM = 256, OPT_PROGRAM_FILE, OPT_PARAMETERS, OPT_NUMBERS, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"program", required_argument, NULL, OPT_PROGRAM},
-    {"program-file", required_argument, NULL, OPT_PROGRAM_FILE},
-    {"parameters", required_argument, NULL, OPT_PARAMETERS},
-    {"numbers", required_argument, NULL, OPT_NUMBERS},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     const char *program, *program_file, *parameters, *numbers;
     uint64_t max_line;
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_PROGRAM: o->program = optarg; break;
-        case OPT_PROGRAM_FILE: o->program_file = optarg; break;
-        case OPT_PARAMETERS: o->parameters = optarg; break;
-        case OPT_NUMBERS: o->numbers = optarg; break;
-        case OPT_MAX_LINE:
-            if (parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err) != 0)
-                return -1;
-            break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (optind < argc)
-        return opt_refused(argv, optind, err);
+    const struct opt table[] = {
+        OPT_USAGE("row-map --program=TEXT | --program-file=FILE | --parameters=FILE [options] <lane >lane\n"
+                  "Make rows of records with a jq program that sees one record at a time and nothing else."),
+        OPT_TEXT("program", "TEXT", &o->program,
+                 "the program: . is the payload, $record the rest of the record; each output is an object\n"
+                 "of values by column name; no output, no row"),
+        OPT_TEXT("program-file", "FILE", &o->program_file, "the program's file"),
+        OPT_TEXT("parameters", "FILE", &o->parameters, "the operator's parameters as one JSON object"),
+        OPT_TEXT("numbers", "double|text", &o->numbers,
+                 "double (the default): numbers are doubles; one that a double does not hold stops the job\n"
+                 "text: every number of the record is its text"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
     if (!!o->program + !!o->program_file + !!o->parameters != 1)
         return err_set(err, ERR_REFUSED, "give one of --program, --program-file and --parameters");
     if (o->parameters && o->numbers)
@@ -159,11 +130,11 @@ int main(int argc, char **argv)
     struct mapper m = {0};
     struct err err = ERR_INIT;
     int status = 0;
-    int rc = parse_options(argc, argv, &o, &status, &err);
+    int rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)
         return status;
     if (rc < 0 || open_operator(&o, &m.map, &err) < 0)
-        return stream_refuse(&err, CODE_USAGE);
+        return stream_refuse(&err, STREAM_NO_INPUT);
     running = m.map;
     signal(SIGABRT, on_abort);
     struct stream_in in = {.lane = true, .code = CODE_RECORD_NOT_MAPPED};

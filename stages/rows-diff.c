@@ -11,37 +11,14 @@
 #include "cells/cells.h"
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
-#include "scope/scope.h"
-#include "stream/check.h"
+#include "scope/line.h"
 #include "stream/stream.h"
-#include "types/types.h"
+#include "types/line.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] = "usage: rows-diff [options] <stream >stream\n"
-                           "Compare the rows of an owed-stream: captured, reference, destination.\n"
-                           "  --list=N          findings and runs listed a relation (100); totals are always true\n"
-                           "  --memory=SIZE     memory for rows (1G); past it they go to scratch files\n"
-                           "  --scratch=DIR     where scratch files are (/var/tmp); they have no name there\n"
-                           "  --max-line=SIZE   longest line accepted (64M)\n"
-                           "  --help, --version\n"
-                           "exit: 0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided\n";
-
-enum { OPT_LIST = 256, OPT_MEMORY, OPT_SCRATCH, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    {"list", required_argument, NULL, OPT_LIST},
-    {"memory", required_argument, NULL, OPT_MEMORY},
-    {"scratch", required_argument, NULL, OPT_SCRATCH},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     uint64_t list, memory, max_line;
@@ -57,7 +34,7 @@ struct diff {
     size_t keys;
     uint32_t *ends;
     struct buf head; /* of the row before, up to its cells' bracket */
-    unsigned head_side;
+    enum side head_side;
     struct multiset *rows;
     struct multiset_question ask;
     bool observed;      /* the table was read before the line at hand */
@@ -65,27 +42,19 @@ struct diff {
     struct arena keep;  /* for the run */
 };
 
-/* 0 with o filled, 1 after --help or --version with *status, -1 with err. */
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    int c;
-    while ((c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        int rc = 0;
-        switch (c) {
-        case OPT_LIST: rc = parse_u64(optarg, 0, 100000, &o->list, "--list", err); break;
-        case OPT_MEMORY:
-            rc = parse_size(optarg, (uint64_t)16 << 20, (uint64_t)1 << 40, &o->memory, "--memory", err);
-            break;
-        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 30, &o->max_line, "--max-line", err); break;
-        case OPT_SCRATCH: o->scratch = optarg; break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-        if (rc != 0)
-            return -1;
-    }
-    return optind < argc ? opt_refused(argv, optind, err) : 0;
+    const struct opt table[] = {
+        OPT_USAGE("rows-diff [options] <stream >stream\n"
+                  "Compare the rows of an owed-stream: captured, reference, destination."),
+        OPT_U64("list", &o->list, 0, 100000, "findings and runs listed a relation (100); totals are always true"),
+        OPT_SIZE("memory", &o->memory, (uint64_t)16 << 20, (uint64_t)1 << 40,
+                 "memory for rows (1G); past it they go to scratch files"),
+        STREAM_OPTION_SCRATCH(&o->scratch),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided"),
+        OPT_END};
+    return opt_read(argc, argv, table, status, err);
 }
 
 /* ---- reading: what each line says ---- */
@@ -136,13 +105,11 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
 {
     if (d->has_scope)
         return no_place(line, "a second scope", err);
-    struct json *doc = json_parse_named(arena_strndup(&d->keep, line->p, line->n), line->n, &d->keep, "scope", err),
-                *document;
-    if (!doc || json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &d->keep, &d->scope, err) != 0)
-        return misfit(line, err);
+    if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
+        return err_prefix(err, "stdin");
     d->has_scope = true;
     d->ask.declared = d->scope.declared;
+    d->ask.repeats = d->scope.repeats;
     if (!d->scope.complete_table)
         say(&d->ask.uncovered, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
             "the scope is of selected keys, not of the whole table", "");
@@ -155,17 +122,10 @@ static int on_columns(struct diff *d, const struct stream_line *line, struct err
         return buf_is(&d->columns_line, line->p, line->n)
                    ? 0
                    : no_place(line, "other columns than those of the rows before", err);
-    struct json *doc = parse(d, line, err), *list;
-    if (!doc || json_need(doc, "columns", JSON_ARRAY, &list, "columns", err) != 0)
-        return misfit(line, err);
-    if (!json_is(json_get(doc, "cells"), CELLS_VERSION))
-        return refuse(line, "columns of cells that are not " CELLS_VERSION, err);
     columns_free(&d->columns);
     buf_reset(&d->columns_line);
     buf_add(&d->columns_line, line->p, line->n);
-    if (columns_parse(list, false, &d->columns, err) != 0)
-        return misfit(line, err);
-    return 0;
+    return stream_columns(line, &d->columns, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
 /* The set of rows, once the columns are known for good. */
@@ -196,20 +156,6 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
-/* Which side a row or a side line is of; MULTISET_SIDES where it is none. */
-static unsigned side_of(const char *p, size_t n, uint64_t read)
-{
-    if (n == strlen(SIDE_DESTINATION) && memcmp(p, SIDE_DESTINATION, n) == 0)
-        return read == 1 ? MULTISET_READ1 : read == 2 ? MULTISET_READ2 : MULTISET_SIDES;
-    if (read != 0)
-        return MULTISET_SIDES;
-    if (n == strlen(SIDE_CAPTURED) && memcmp(p, SIDE_CAPTURED, n) == 0)
-        return MULTISET_CAPTURED;
-    if (n == strlen(SIDE_REFERENCE) && memcmp(p, SIDE_REFERENCE, n) == 0)
-        return MULTISET_REFERENCE;
-    return MULTISET_SIDES;
-}
-
 static bool is_text(const char *p, size_t n, const char *s)
 {
     return n == strlen(s) && memcmp(p, s, n) == 0;
@@ -226,12 +172,12 @@ static bool any_unfit(const struct diff *d, const struct stream_row *row)
     return false;
 }
 
-static int row_marks(const struct stream_line *line, const struct stream_row *row, unsigned side,
+static int row_marks(const struct stream_line *line, const struct stream_row *row, enum side side,
                      struct multiset_row *out, struct err *err)
 {
-    if (side >= MULTISET_READ1 && (row->at || row->again))
+    if (!side_is_owed(side) && (row->at || row->again))
         return refuse(line, "a row of the destination with at or again", err);
-    if (row->again && side != MULTISET_CAPTURED)
+    if (row->again && side != SIDE_CAPTURED)
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
@@ -248,7 +194,7 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
 }
 
 /* Split a row: *side is its own. Most begin as the one before. */
-static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, unsigned *side,
+static int split_row(struct diff *d, const struct stream_line *line, struct stream_row *row, enum side *side,
                      struct err *err)
 {
     if (d->head.len && line->n > d->head.len && memcmp(line->p, d->head.p, d->head.len) == 0) {
@@ -258,9 +204,7 @@ static int split_row(struct diff *d, const struct stream_line *line, struct stre
     }
     if (stream_row(line, row, err) != 0)
         return err_prefix(err, "stdin");
-    *side = side_of(row->side, row->side_len, row->read);
-    if (*side == MULTISET_SIDES)
-        return refuse(line, "a row of no side known here (captured, reference, destination with read 1 or 2)", err);
+    *side = row->side;
     buf_reset(&d->head);
     buf_add(&d->head, line->p, (size_t)(row->cells + 1 - line->p));
     d->head_side = *side;
@@ -270,7 +214,7 @@ static int split_row(struct diff *d, const struct stream_line *line, struct stre
 static int on_row(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct stream_row row;
-    unsigned side = MULTISET_SIDES;
+    enum side side = SIDES;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
     if (split_row(d, line, &row, &side, err) != 0)
@@ -284,56 +228,33 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     if (len != row.cells_len)
         return refuse(line, "something between its cells and the next member", err);
     struct multiset_row add = {.cells = row.cells, .len = len, .ends = d->ends};
-    if (side >= MULTISET_READ1 && any_unfit(d, &row))
+    if (!side_is_owed(side) && any_unfit(d, &row))
         return refuse(line, "a row of the destination with a cell that is unfit", err);
     if (row_marks(line, &row, side, &add, err) != 0)
         return -1;
     d->ask.side[side].seen = true;
     d->ask.side[side].rows++;
-    if (multiset_add(d->rows, (enum multiset_side)side, &add, err) == 0)
+    if (multiset_add(d->rows, side, &add, err) == 0)
         return 1;
     return err->kind == ERR_REFUSED ? misfit(line, err) : -1;
 }
 
 static int on_side(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    const char *name, *reason = "";
-    uint64_t read = 0, rows;
-    bool whole;
-    if (!doc || json_need_str(doc, "side", &d->arena, &name, "side", err) != 0 ||
-        json_opt_u64(doc, "read", &read, "side", err) != 0 || json_need_u64(doc, "rows", &rows, "side", err) != 0 ||
-        json_need_bool(doc, "whole", &whole, "side", err) != 0 ||
-        json_opt_str(doc, "reason", &d->arena, &reason, "side", err) != 0)
-        return misfit(line, err);
-    unsigned which = side_of(name, strlen(name), read);
-    if (which == MULTISET_SIDES)
-        return refuse(line, "a side that is not known here (captured, reference, destination with read 1 or 2)", err);
-    struct multiset_side_seen *s = &d->ask.side[which];
+    struct stream_side said;
+    arena_reset(&d->arena);
+    if (stream_side(line, &d->arena, &said, err) != 0)
+        return err_prefix(err, "stdin");
+    struct multiset_side_seen *s = &d->ask.side[said.side];
     if (s->closed)
         return no_place(line, "a side that was closed before", err);
     s->seen = s->closed = true;
-    s->whole = whole;
-    if (d->observed && !d->ask.table_whole && which <= MULTISET_REFERENCE && rows > 0)
+    s->whole = said.whole;
+    if (d->observed && !d->ask.table_whole && side_is_owed(said.side) && said.rows > 0)
         say(&d->ask.unsettled, BECAUSE(CODE_READ_BEFORE_OWED),
             "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
-    s->said = rows;
-    s->reason = xstrdup(reason && *reason ? reason : "no reason was given");
-    return 0;
-}
-
-static int on_require(struct diff *d, const struct stream_line *line, struct err *err)
-{
-    struct json *doc = parse(d, line, err), *list;
-    if (!doc || json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0)
-        return misfit(line, err);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *v = list->u.items[i];
-        enum check_name name = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
-        if (name == CHECK_NAMES)
-            return refuse(line, "a check that is not known here is required", err);
-        d->ask.required[name] = true;
-    }
+    s->said = said.rows;
+    s->reason = xstrdup(*said.reason ? said.reason : "no reason was given");
     return 0;
 }
 
@@ -401,7 +322,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_SCOPE: return on_scope(d, line, err);
     case LINE_COLUMNS: return on_columns(d, line, err);
     case LINE_SIDE: return on_side(d, line, err);
-    case LINE_REQUIRE: return on_require(d, line, err);
+    case LINE_REQUIRE: return stream_require(line, d->ask.required, err);
     case LINE_EXCLUDED: return on_excluded(d, line, err);
     case LINE_CHECK: return on_check(d, line, err);
     case LINE_OBSERVATION: return on_observation(d, line, err);
@@ -412,7 +333,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static void diff_free(struct diff *d)
 {
     multiset_free(d->rows);
-    for (size_t i = 0; i < MULTISET_SIDES; i++)
+    for (size_t i = 0; i < SIDES; i++)
         free(d->ask.side[i].reason);
     columns_free(&d->columns);
     buf_free(&d->columns_line);
@@ -430,9 +351,9 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct diff d = {.options = {.list = 100, .memory = (uint64_t)1 << 30, .max_line = STREAM_MAX_LINE}};
     struct err usage = ERR_INIT;
-    int status = OWED_OK, parsed = parse_options(argc, argv, &d.options, &status, &usage);
+    int status = OWED_OK, parsed = read_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
-        return parsed > 0 ? status : stream_refuse_filter(&usage, CODE_USAGE, (size_t)d.options.max_line);
+        return parsed > 0 ? status : stream_refuse(&usage, d.options.max_line);
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))

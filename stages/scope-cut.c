@@ -9,119 +9,57 @@
  * 3 evidence is missing or partial, or the job is not supported.
  */
 #include "cut/cut.h"
+#include "evidence/options.h"
 #include "stream/check.h"
 
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: scope-cut --key=COLUMN[,COLUMN...] [options] [BUNDLE]\n"
-    "Cut the scope of a completed checkpoint and its captured rows from a bundle.\n"
-    "Without BUNDLE the stream on standard input names it.\n"
-    "  --checkpoint=N      the checkpoint (the one that the bundle was collected for)\n"
-    "  --key=COLUMN,...    the columns that name one row; may be repeated\n"
-    "  --from-run-start    every interval from the run's start, not from the checkpoint before\n"
-    "  --coverage=selected-keys|complete-table   the table is dedicated to this one run, whose last rows are the\n"
-    "                      checkpoint's: then nothing else may be in it (selected-keys)\n"
-    "  --job=JOB --sink=OPERATOR --database=NAME --table=NAME   must be the bundle's\n"
-    "  --out=FILE          write the scope document to FILE too\n"
-    "  --expected-out=FILE write the captured rows to FILE too, one JSON object a line\n"
-    "  --max-line=SIZE     longest line of the input (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported\n";
-
-enum {
-    OPT_CHECKPOINT = 256,
-    OPT_KEY,
-    OPT_START,
-    OPT_JOB,
-    OPT_SINK,
-    OPT_DATABASE,
-    OPT_TABLE,
-    OPT_OUT,
-    OPT_COVERAGE,
-    OPT_EXPECTED,
-    OPT_MAX_LINE
-};
-
-static const struct option longopts[] = {
-    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
-    {"key", required_argument, NULL, OPT_KEY},
-    {"from-run-start", no_argument, NULL, OPT_START},
-    {"job", required_argument, NULL, OPT_JOB},
-    {"sink", required_argument, NULL, OPT_SINK},
-    {"database", required_argument, NULL, OPT_DATABASE},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"out", required_argument, NULL, OPT_OUT},
-    {"coverage", required_argument, NULL, OPT_COVERAGE},
-    {"expected-out", required_argument, NULL, OPT_EXPECTED},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 struct options {
     struct cut_request r;
+    struct opt_list keys;
+    unsigned coverage;
     const char *bundle, *out, *expected;
     uint64_t max_line;
 };
 
-/* A list of names; the copy's pieces live as long as the process. */
-static int add_keys(const char *list, struct cut_request *r, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    for (const char *p = list;;) {
-        size_t n = strcspn(p, ",");
-        if (n == 0)
-            return err_set(err, ERR_REFUSED, "--key: an empty column name in '%s'", list);
-        r->keys = xrealloc(r->keys, (r->n_keys + 1) * sizeof *r->keys);
-        r->keys[r->n_keys++] = xstrndup(p, n);
-        if (p[n] == '\0')
-            return 0;
-        p += n + 1;
-    }
-}
-
-static int set_coverage(struct cut_request *r, struct err *err)
-{
-    r->complete_table = strcmp(optarg, "complete-table") == 0;
-    if (!r->complete_table && strcmp(optarg, "selected-keys") != 0)
-        return err_set(err, ERR_REFUSED, "--coverage is selected-keys or complete-table");
-    return 0;
-}
-
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
-{
-    int c, rc = 0;
-    while (rc == 0 && (c = getopt_long(argc, argv, "hV", longopts, NULL)) != -1) {
-        switch (c) {
-        case OPT_CHECKPOINT:
-            o->r.has_checkpoint = true;
-            rc = parse_u64(optarg, 1, UINT64_MAX, &o->r.checkpoint, "--checkpoint", err);
-            break;
-        case OPT_KEY: rc = add_keys(optarg, &o->r, err); break;
-        case OPT_START: o->r.from_run_start = true; break;
-        case OPT_JOB: o->r.job = optarg; break;
-        case OPT_SINK: o->r.sink = optarg; break;
-        case OPT_DATABASE: o->r.database = optarg; break;
-        case OPT_TABLE: o->r.table = optarg; break;
-        case OPT_OUT: o->out = optarg; break;
-        case OPT_COVERAGE: rc = set_coverage(&o->r, err); break;
-        case OPT_EXPECTED: o->expected = optarg; break;
-        case OPT_MAX_LINE: rc = parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err); break;
-        case 'h': *status = msg_help(help); return 1;
-        case 'V': *status = msg_version(); return 1;
-        default: return opt_refused(argv, optind - 1, err);
-        }
-    }
-    if (rc == 0 && optind < argc)
-        o->bundle = argv[optind++];
-    if (rc == 0 && optind < argc)
-        return opt_refused(argv, optind, err);
-    if (rc == 0 && o->r.n_keys == 0)
+    const struct opt table[] = {
+        OPT_USAGE("scope-cut --key=COLUMN[,COLUMN...] [options] [BUNDLE]\n"
+                  "Cut the scope of a completed checkpoint and its captured rows from a bundle.\n"
+                  "Without BUNDLE the stream on standard input names it."),
+        OPT_OPERAND(&o->bundle),
+        OPT_NAMES("key", "COLUMN,...", &o->keys, "the columns that name one row; may be repeated"),
+        OPT_U64("checkpoint", &o->r.checkpoint, 1, UINT64_MAX,
+                "the checkpoint (the one that the bundle was collected for)"),
+        OPT_FLAG("from-run-start", &o->r.from_run_start,
+                 "every interval from the run's start, not from the checkpoint before"),
+        OPT_FLAG("repeats", &o->r.repeats,
+                 "several rows under one key are meant where they are equal, and their copies count"),
+        OPT_WORD("coverage", "selected-keys|complete-table", &o->coverage,
+                 "complete-table: the table is dedicated to this one run, whose last rows are the\n"
+                 "checkpoint's; then nothing else may be in it (selected-keys)"),
+        EVIDENCE_OPTION_JOB(&o->r.job),
+        OPT_TEXT("sink", "OPERATOR", &o->r.sink,
+                 "the sink, where the bundle has several; or any of these to be held against it"),
+        OPT_TEXT("database", "NAME", &o->r.database, "the sink's database"),
+        OPT_TEXT("table", "NAME", &o->r.table, "the sink's table"),
+        OPT_TEXT("out", "FILE", &o->out, "write the scope document to FILE too"),
+        OPT_TEXT("expected-out", "FILE", &o->expected, "write the rows to FILE too, one JSON object a line"),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT(
+            "0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    if (rc != 0)
+        return rc;
+    if (o->keys.n == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
-    return rc;
+    o->r.keys = o->keys.at;
+    o->r.n_keys = o->keys.n;
+    o->r.has_checkpoint = o->r.checkpoint != 0;
+    o->r.complete_table = o->coverage == 1;
+    return 0;
 }
 
 /* ---- the input ---- */
@@ -167,10 +105,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_require(struct stream_out *out, bool complete_table)
 {
-    static const enum check_name names[] = {
-        CHECK_BUNDLE_MANIFEST,       CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS, CHECK_RECONCILE_SCOPE,
-        CHECK_RECONCILE_DESTINATION, CHECK_RECONCILE_ROWS,   CHECK_DESTINATION_COVERAGE};
-    stream_put_require(out, names, sizeof names / sizeof *names - !complete_table);
+    stream_put_require(out, &(struct run_known){.scope = true, .complete_table = complete_table});
 }
 
 static void put_checks(struct cut *c, struct stream_out *out)
@@ -246,7 +181,7 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
         return;
     }
     bool whole = c->status == STATUS_PASSED;
-    stream_put_side(out, SIDE_CAPTURED, 0, c->rows, whole, whole ? NULL : buf_str(&c->reason));
+    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);
@@ -332,15 +267,11 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct options o = {.max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
-    if (rc < 0 && opt_operand(argc, argv))
-        status = stream_refuse(&err, CODE_USAGE);
-    else if (rc < 0)
-        status = stream_refuse_filter(&err, CODE_USAGE, o.max_line);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
+    if (rc < 0)
+        status = stream_refuse(&err, o.bundle ? STREAM_NO_INPUT : o.max_line);
     else if (rc == 0)
         status = run(&o);
-    for (size_t i = 0; i < o.r.n_keys; i++)
-        free((char *)o.r.keys[i]);
-    free(o.r.keys);
+    opt_list_free(&o.keys);
     return status;
 }

@@ -9,80 +9,20 @@
  * names every id that nobody gave. Opens no connection.
  * Exit: 0 declared, 2 refused, 3 the input is unfinished.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells/cells.h"
 #include "scope/declare.h"
+#include "scope/line.h"
 #include "stream/stream.h"
-
-static const char help[] =
-    "usage: scope-declare --key=COLUMN[,COLUMN...] --range=[TOPIC/]P:FROM-TO ... [options] [<stream]\n"
-    "Declare what a range of a log owes a table, where no bundle shows it.\n"
-    "Continues the stream of log-look and table-look; with --first begins one and reads none.\n"
-    "  --key=COLUMN,...           the columns that name one row; may be repeated\n"
-    "  --range=[TOPIC/]P:FROM-TO  offsets FROM up to TO, which is not among them, of partition P; may be repeated\n"
-    "  --range=[TOPIC/]ALL        all that log-look found: up to the stable offset under read_committed, else to the end\n"
-    "  --isolation=read_committed|read_uncommitted (read_committed)\n"
-    "  --from=COLUMN:UNIT         the unit of an owed time: s, ms, us, ns, ticks, days or iso; may be repeated\n"
-    "  --columns=COLUMN,...       the columns that are compared (all that the table stores)\n"
-    "  --out=FILE                 write the scope document to FILE too\n"
-    "  --topic=NAME --topic-id=ID --cluster-id=ID    where no log was looked at, or to be held against it\n"
-    "  --table=DATABASE.TABLE     the same of the table; with --database=NAME the table's name alone\n"
-    "  --server-uuid=UUID --server-version=V --table-uuid=UUID\n"
-    "  --column=NAME:TYPE         a column, in order, where no table was looked at; repeated\n"
-    "  --first                    begin the stream\n"
-    "  --max-line=SIZE            longest line of the input (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 declared, 2 refused, 3 the input is unfinished\n";
-
-enum {
-    OPT_KEY = 256,
-    OPT_RANGE,
-    OPT_ISOLATION,
-    OPT_FROM,
-    OPT_COLUMNS,
-    OPT_OUT,
-    OPT_TOPIC,
-    OPT_TOPIC_ID,
-    OPT_CLUSTER_ID,
-    OPT_DATABASE,
-    OPT_TABLE,
-    OPT_SERVER_UUID,
-    OPT_SERVER_VERSION,
-    OPT_TABLE_UUID,
-    OPT_COLUMN,
-    OPT_FIRST,
-    OPT_MAX_LINE
-};
-
-static const struct option longopts[] = {
-    {"key", required_argument, NULL, OPT_KEY},
-    {"range", required_argument, NULL, OPT_RANGE},
-    {"isolation", required_argument, NULL, OPT_ISOLATION},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"columns", required_argument, NULL, OPT_COLUMNS},
-    {"out", required_argument, NULL, OPT_OUT},
-    {"topic", required_argument, NULL, OPT_TOPIC},
-    {"topic-id", required_argument, NULL, OPT_TOPIC_ID},
-    {"cluster-id", required_argument, NULL, OPT_CLUSTER_ID},
-    {"database", required_argument, NULL, OPT_DATABASE},
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"server-uuid", required_argument, NULL, OPT_SERVER_UUID},
-    {"server-version", required_argument, NULL, OPT_SERVER_VERSION},
-    {"table-uuid", required_argument, NULL, OPT_TABLE_UUID},
-    {"column", required_argument, NULL, OPT_COLUMN},
-    {"first", no_argument, NULL, OPT_FIRST},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
+#include "types/line.h"
 
 struct run {
     struct arena arena;
     struct declare d;
+    struct opt_list keys, columns, froms;
+    struct table_name name;
+    unsigned isolation;
     const char *out_path;
     bool first;
     uint64_t max_line;
@@ -90,105 +30,85 @@ struct run {
 
 /* ---- options ---- */
 
-static int add_names(struct arena *a, const char *option, const char *list, const char ***names, size_t *n,
-                     struct err *err)
+static int check_utf8(const char *option, const char *value, struct err *err)
 {
-    for (const char *p = list;; p++) {
-        size_t len = strcspn(p, ",");
-        if (len == 0)
-            return err_set(err, ERR_REFUSED, "--%s=%s holds an empty name", option, list);
-        *names = xrealloc(*names, (*n + 1) * sizeof **names);
-        (*names)[(*n)++] = arena_strndup(a, p, len);
-        p += len;
-        if (*p == '\0')
-            return 0;
-    }
+    return utf8_valid(value, strlen(value)) ? 0 : err_set(err, ERR_REFUSED, "%s: '%s' is not UTF-8", option, value);
 }
 
-static int add_from(struct run *r, struct err *err)
+static int take_range(const char *value, void *ctx, struct err *err)
 {
-    const char *colon = strrchr(optarg, ':');
-    if (!colon || colon == optarg)
-        return err_set(err, ERR_REFUSED, "--from=%s is not COLUMN:UNIT", optarg);
-    r->d.froms = xrealloc(r->d.froms, (r->d.n_froms + 1) * sizeof *r->d.froms);
-    r->d.froms[r->d.n_froms++] = optarg;
-    return 0;
+    return check_utf8("--range", value, err) != 0 ? -1 : declare_range(ctx, value, err);
 }
 
-static int set_isolation(struct run *r, struct err *err)
+static int take_column(const char *value, void *ctx, struct err *err)
 {
-    if (strcmp(optarg, "read_committed") != 0 && strcmp(optarg, "read_uncommitted") != 0)
-        return err_set(err, ERR_REFUSED, "--isolation is read_committed or read_uncommitted");
-    r->d.isolation = optarg;
-    return 0;
+    return check_utf8("--column", value, err) != 0 ? -1 : declare_column(ctx, value, err);
 }
 
-/* Where an option's text goes as it is; NULL for one that is read further. */
-static const char **text_of(int c, struct run *r)
+static int take_from(const char *value, void *ctx, struct err *err)
 {
-    switch (c) {
-    case OPT_OUT: return &r->out_path;
-    case OPT_TOPIC: return &r->d.topic;
-    case OPT_TOPIC_ID: return &r->d.topic_id;
-    case OPT_CLUSTER_ID: return &r->d.cluster_id;
-    case OPT_DATABASE: return &r->d.database;
-    case OPT_TABLE: return &r->d.table;
-    case OPT_SERVER_UUID: return &r->d.server_uuid;
-    case OPT_SERVER_VERSION: return &r->d.server_version;
-    case OPT_TABLE_UUID: return &r->d.table_uuid;
-    default: return NULL;
-    }
-}
-
-static int parse_option(int c, void *ctx, struct err *err)
-{
-    struct run *r = ctx;
-    const char **text = text_of(c, r);
-    if (optarg && !utf8_valid(optarg, strlen(optarg)))
-        return err_set(err, ERR_REFUSED, "an option's value is not UTF-8: '%s'", optarg);
-    if (text) {
-        if (*optarg == '\0')
-            return err_set(err, ERR_REFUSED, "an option's value is empty: leave out what is not known");
-        *text = optarg;
-        return 0;
-    }
-    switch (c) {
-    case OPT_KEY: return add_names(&r->arena, "key", optarg, &r->d.keys, &r->d.n_keys, err);
-    case OPT_COLUMNS: return add_names(&r->arena, "columns", optarg, &r->d.chosen, &r->d.n_chosen, err);
-    case OPT_RANGE: return declare_range(&r->d, optarg, err);
-    case OPT_ISOLATION: return set_isolation(r, err);
-    case OPT_FROM: return add_from(r, err);
-    case OPT_COLUMN: return declare_column(&r->d, optarg, err);
-    case OPT_FIRST: r->first = true; return 0;
-    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &r->max_line, "--max-line", err);
-    }
-}
-
-/* --table=DATABASE.TABLE in its two parts, where --database does not name the one. */
-static int split_table(struct run *r, struct err *err)
-{
-    char *database, *table;
-    if (!r->d.table || r->d.database)
-        return 0;
-    if (table_name_parse(r->d.table, &database, &table, err) != 0)
+    const char *colon = strrchr(value, ':');
+    if (check_utf8("--from", value, err) != 0)
         return -1;
-    r->d.database = arena_strndup(&r->arena, database, strlen(database));
-    r->d.table = arena_strndup(&r->arena, table, strlen(table));
-    free(database);
-    free(table);
+    if (!colon || colon == value)
+        return err_set(err, ERR_REFUSED, "--from=%s is not COLUMN:UNIT", value);
+    opt_list_add(ctx, value, strlen(value));
     return 0;
 }
 
-static int parse_options(int argc, char **argv, struct run *r, int *status, struct err *err)
+static int settle_options(struct run *r, struct err *err)
 {
-    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, r, status, err);
-    if (rc != 0)
-        return rc;
-    if (r->d.n_keys == 0)
+    struct declare *d = &r->d;
+    if (r->keys.n == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
-    if (r->d.n_ranges == 0)
+    if (d->n_ranges == 0)
         return err_set(err, ERR_REFUSED, "--range is needed: which offsets are owed");
-    return split_table(r, err);
+    d->keys = r->keys.at;
+    d->n_keys = r->keys.n;
+    d->chosen = r->columns.at;
+    d->n_chosen = r->columns.n;
+    d->froms = r->froms.at;
+    d->n_froms = r->froms.n;
+    d->isolation = r->isolation == 0 ? "read_committed" : "read_uncommitted";
+    if (table_name_settle(&r->name, err) != 0)
+        return -1;
+    d->database = r->name.database;
+    d->table = r->name.table;
+    return 0;
+}
+
+static int read_options(int argc, char **argv, struct run *r, int *status, struct err *err)
+{
+    struct declare *d = &r->d;
+    const struct opt table[] = {
+        OPT_USAGE("scope-declare --key=COLUMN[,COLUMN...] --range=[TOPIC/]P:FROM-TO ... [options] [<stream]\n"
+                  "Declare what a range of a log owes a table, where no bundle shows it.\n"
+                  "Continues the stream of log-look and table-look; with --first begins one and reads none."),
+        OPT_NAMES("key", "COLUMN,...", &r->keys, "the columns that name one row; may be repeated"),
+        OPT_TAKE("range", "[TOPIC/]P:FROM-TO", take_range, d,
+                 "offsets FROM up to TO, which is not among them, of partition P; may be repeated.\n"
+                 "[TOPIC/]ALL: all that log-look found, up to the stable offset under read_committed,\n"
+                 "else to the end"),
+        OPT_WORD("isolation", "read_committed|read_uncommitted", &r->isolation,
+                 "which records are there (read_committed)"),
+        TYPE_FROM_OPTION(take_from, &r->froms),
+        OPT_NAMES("columns", "COLUMN,...", &r->columns, "the columns that are compared (all that the table stores)"),
+        OPT_NAME("out", "FILE", &r->out_path, "write the scope document to FILE too"),
+        OPT_NAME("topic", "NAME", &d->topic, "the topic, where no log was looked at or to be held against it"),
+        OPT_NAME("topic-id", "ID", &d->topic_id, "its id, the same"),
+        OPT_NAME("cluster-id", "ID", &d->cluster_id, "its cluster's id, the same"),
+        TABLE_NAME_OPTIONS(&r->name),
+        OPT_NAME("server-uuid", "UUID", &d->server_uuid,
+                 "the server's, where no table was looked at or to be held against it"),
+        OPT_NAME("server-version", "V", &d->server_version, "the server's, the same"),
+        OPT_NAME("table-uuid", "UUID", &d->table_uuid, "the table's, the same"),
+        OPT_TAKE("column", "NAME:TYPE", take_column, d, "a column, in order, where no table was looked at; repeated"),
+        STREAM_OPTION_FIRST(&r->first),
+        STREAM_OPTIONS(&r->max_line),
+        OPT_EXIT("0 declared, 2 refused, 3 the input is unfinished"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
+    return rc != 0 ? rc : settle_options(r, err);
 }
 
 /* ---- what was found ---- */
@@ -231,21 +151,12 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
 
 static void put_scope(struct stream_out *out, struct scope *s, const char *note, const char *path)
 {
-    /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
-    static const enum check_name names[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION, CHECK_REFERENCE_SCOPE,
-                                            CHECK_REFERENCE_DESTINATION};
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     scope_put(&text, s);
-    stream_put_require(out, names, sizeof names / sizeof *names);
-    struct buf *line = stream_build(out, LINE_SCOPE);
-    buf_adds(line, ",\"document\":");
-    buf_add(line, text.p, text.len);
-    stream_put_built(out, LINE_SCOPE);
-    line = stream_build(out, LINE_COLUMNS);
-    buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-    columns_write(&s->columns, line);
-    stream_put_built(out, LINE_COLUMNS);
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_scope(out, text.p, text.len);
+    stream_put_columns(out, &s->columns);
     put_check(out, s, note);
     buf_addc(&text, '\n');
     if (path && file_publish(path, text.p, text.len, &err) != 0)
@@ -286,17 +197,18 @@ static int run(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct run r = {.arena = ARENA_INIT, .d = {.isolation = "read_committed"}, .max_line = STREAM_MAX_LINE};
+    struct run r = {.arena = ARENA_INIT, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     r.d.arena = &r.arena;
-    int status = 0, rc = parse_options(argc, argv, &r, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &r, &status, &err);
     if (rc < 0)
-        status = stream_refuse_usage(argc, argv, &err, r.max_line);
+        status = stream_refuse(&err, r.first ? STREAM_NO_INPUT : r.max_line);
     else if (rc == 0)
         status = run(&r);
-    free(r.d.keys);
-    free(r.d.chosen);
-    free(r.d.froms);
+    table_name_free(&r.name);
+    opt_list_free(&r.keys);
+    opt_list_free(&r.columns);
+    opt_list_free(&r.froms);
     arena_free(&r.arena);
     return status;
 }

@@ -8,7 +8,6 @@
  * line, and a `columns` line of the columns that the table stores.
  * Exit: 0 found, 2 refused, 3 not to be had.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,77 +15,31 @@
 #include "http/login.h"
 #include "stream/stream.h"
 
-static const char help[] =
-    "usage: table-look --url=URL --table=DATABASE.TABLE [--user=NAME] [--password-env=VAR | --password-file=FILE] [options]\n"
-    "Say a ClickHouse table's ids, engine and columns, over one read-only connection.\n"
-    "Continues the stream on standard input; with --first begins one and reads none.\n"
-    "  --table=DATABASE.TABLE    the table\n"
-    "  --database=NAME           its database; --table is then the table's name alone, dots and all\n" HTTP_LOGIN_HELP
-    "  --first                   begin the stream\n"
-    "  --max-line=SIZE           longest line accepted (64M)\n"
-    "  --help, --version\n"
-    "exit: 0 found; 2 refused; 3 not to be had\n";
-
-enum { OPT_TABLE = HTTP_OPT_END, OPT_DATABASE, OPT_FIRST, OPT_MAX_LINE };
-
-static const struct option longopts[] = {
-    HTTP_LONGOPTS,
-    {"table", required_argument, NULL, OPT_TABLE},
-    {"database", required_argument, NULL, OPT_DATABASE},
-    {"first", no_argument, NULL, OPT_FIRST},
-    {"max-line", required_argument, NULL, OPT_MAX_LINE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 struct options {
     struct http_login login;
-    const char *named; /* --table */
-    char *database, *table;
+    struct table_name name;
     bool first;
     uint64_t max_line;
 };
 
-static int parse_option(int c, void *ctx, struct err *err)
+static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
-    struct options *o = ctx;
-    int taken = http_login_option(c, optarg, &o->login, err);
-    if (taken <= 0)
-        return taken;
-    switch (c) {
-    case OPT_TABLE: o->named = optarg; return 0;
-    case OPT_DATABASE:
-        free(o->database);
-        o->database = xstrdup(optarg);
-        return 0;
-    case OPT_FIRST: o->first = true; return 0;
-    default: return parse_size(optarg, 1024, (uint64_t)1 << 40, &o->max_line, "--max-line", err);
-    }
-}
-
-static int settle_options(struct options *o, struct err *err)
-{
-    if (o->named == NULL)
-        return err_set(err, ERR_REFUSED, "--table is missing");
-    if (o->database == NULL) {
-        if (table_name_parse(o->named, &o->database, &o->table, err) != 0)
-            return -1;
-    } else if (*o->database == '\0' || *o->named == '\0' || !utf8_valid(o->database, strlen(o->database)) ||
-               !utf8_valid(o->named, strlen(o->named))) {
-        return err_set(err, ERR_REFUSED, "--database=%s and --table=%s are no names", o->database, o->named);
-    } else {
-        o->table = xstrdup(o->named);
-    }
-    return http_login_settle(&o->login, err);
-}
-
-static int parse_options(int argc, char **argv, struct options *o, int *status, struct err *err)
-{
-    int rc = opt_read(argc, argv, "hV", longopts, help, parse_option, o, status, err);
+    const struct opt table[] = {
+        OPT_USAGE("table-look --url=URL --table=DATABASE.TABLE [options] [<stream]\n"
+                  "Say a ClickHouse table's ids, engine and columns, over one read-only connection.\n"
+                  "Continues the stream on standard input; with --first begins one and reads none."),
+        TABLE_NAME_OPTIONS(&o->name),
+        HTTP_LOGIN_OPTIONS(&o->login),
+        STREAM_OPTION_FIRST(&o->first),
+        STREAM_OPTIONS(&o->max_line),
+        OPT_EXIT("0 found, 2 refused, 3 not to be had"),
+        OPT_END};
+    int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    return settle_options(o, err);
+    if (o->name.said == NULL)
+        return err_set(err, ERR_REFUSED, "--table is missing");
+    return table_name_settle(&o->name, err) != 0 ? -1 : http_login_settle(&o->login, err);
 }
 
 /* ---- the table ---- */
@@ -128,7 +81,7 @@ static int put_columns(struct stream_out *out, const struct chread_table *t, str
 static void look(struct stream_out *out, const struct options *o)
 {
     struct chread_options read = {.http = o->login.o, .format = CHREAD_NATIVE, .max_rows = 1, .keys_per_query = 1};
-    const struct chread_expect expect = {NULL, o->database, o->table, NULL};
+    const struct chread_expect expect = {NULL, o->name.database, o->name.table, NULL};
     const struct columns none = COLUMNS_INIT;
     struct chread ch = {0};
     struct chread_table t = CHREAD_TABLE_INIT;
@@ -140,7 +93,7 @@ static void look(struct stream_out *out, const struct options *o)
     } else {
         bool fit = chread_form(&t, &none, &unfit) == 0;
         if (!fit)
-            msg_error("%s.%s: %s", o->database, o->table, unfit.reason);
+            msg_error("%s.%s: %s", o->name.database, o->name.table, unfit.reason);
         chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : unfit.reason);
         stream_put_built(out, LINE_TABLE);
         if (put_columns(out, &t, &err) != 0)
@@ -181,13 +134,12 @@ int main(int argc, char **argv)
     msg_init(argv[0]);
     struct options o = {.login = HTTP_LOGIN_INIT, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
-    int status = 0, rc = parse_options(argc, argv, &o, &status, &err);
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc < 0)
-        status = stream_refuse_usage(argc, argv, &err, o.max_line);
+        status = stream_refuse(&err, o.first ? STREAM_NO_INPUT : o.max_line);
     else if (rc == 0)
         status = run(&o);
     http_login_free(&o.login);
-    free(o.database);
-    free(o.table);
+    table_name_free(&o.name);
     return status;
 }

@@ -140,7 +140,7 @@ whole_() { from=stream decide "$@"; }
         compose $kind
         edit .
         decide 0
-        without 3 '.type == "account"' "no account of ref-bind"
+        without 3 '.type == "account"' "no account of a reference"
         without 3 '.type == "side" and .side == "reference"' "no side line of the reference's rows"
         without 3 '.type == "side" and .read == 2' "no side line of the destination's second read"
         without 3 '.type == "observation"' "no observation line"
@@ -197,20 +197,20 @@ refuse_() { # jq filter, words
     refuse_ 'if .type == "account" then .reasons = ["a gap"] else . end' "account of ref-bind is not complete"
     refuse_ 'if .type == "account" then .rows = 119 else . end' "not of the 120 rows"
     refuse_ 'if .type == "account" then ., . else . end' "a second account"
-    refuse_ 'if .type == "account" then ., {type: "account", stage: "kafka-read", complete: false, reasons: ["orders/0: gone"]} else . end' "account of kafka-read is not complete"
+    refuse_ 'if .type == "account" then ., {type: "account", stage: "kafka-read", role: "reader", complete: false, reasons: ["orders/0: gone"]} else . end' "account of kafka-read is not complete"
     refuse_ 'if .type == "account" then .recorded.ranges[0].complete = false else . end' "account of orders/0 is not complete"
     refuse_ 'if .type == "account" then .recorded.ranges[1].to = 700 else . end' "account of orders/1 is of another range"
     refuse_ 'if .type == "account" then .recorded.ranges[1].from = 652 else . end' "account of orders/1 is of another range"
     refuse_ 'if .type == "account" then .recorded.ranges[1].position = 700 else . end' "account of orders/1 is not complete"
-    for kept in '.recorded["kafka-read"]' '.'; do
+    for kept in '.recorded.reader' '.'; do
         log='{topic: "orders", cluster_id: "other", topic_id: null}'
-        [ "$kept" = . ] && put='., {type: "account", stage: "kafka-read", complete: true, reasons: [], ' || put="$kept = {"
+        [ "$kept" = . ] && put='., {type: "account", stage: "kafka-read", role: "reader", complete: true, reasons: [], ' || put="$kept = {"
         refuse_ "if .type == \"account\" then $put isolation: \"read_uncommitted\"} else . end" "under another isolation"
         refuse_ "if .type == \"account\" then $put logs: [$log]} else . end" "read another orders"
         refuse_ "if .type == \"account\" then $put logs: [$log | .cluster_id = null | .topic_id = \"other\"]} else . end" "read another orders"
         refuse_ "if .type == \"account\" then $put ranges: [.recorded.ranges[0] | .position = 660]} else . end" "account of orders/0 is not complete"
     done
-    refuse_ 'if .type == "account" then .recorded["ref-run"] = {rows: 121} else . end' "ref-run counts other rows than the 120"
+    refuse_ 'if .type == "account" then .recorded.program = {rows: 121} else . end' "program counts other rows than the 120"
     refuse_ 'if .side == "reference" and .type == "side" then .whole = false else . end' "the reference's rows are not whole"
     refuse_ 'if .side == "reference" and .type == "side" then .rows = 119 else . end' "not of the 119 rows"
     refuse_ 'if .side == "captured" and .type == "side" then .rows = 121 else . end' "count 120 rows, and the captured side 121"
@@ -340,15 +340,15 @@ refuse_() { # jq filter, words
 
 @test "figures and words are found in the accounts that ref-seal keeps, too" {
     compose selected
-    edit 'if .type == "account" then .recorded = {"kafka-read": {client: "librdkafka 2.15.1", ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
-        "ref-seal": {complete_by_the_operator: true, instead_of: ["ref-run"]}} else . end'
+    edit 'if .type == "account" then .recorded = {reader: {stage: "kafka-read", client: "librdkafka 2.15.1", ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
+        sealer: {complete_by_the_operator: true, instead_of: ["program"]}} else . end'
     decide 0
     [[ $output == *"orders/1 offsets [651, 711): 57 records, 3 offsets not delivered (2 aborted, 1 markers or absent), as the reference records"* ]]
     [[ $output == *"reading with librdkafka 2.15.1"*"the operator's word"*'{"orders/0":651}'* ]]
-    edit 'if .type == "account" then .recorded = {"kafka-read": {ranges: (.recorded.ranges | .[0].complete = false)}} else . end'
+    edit 'if .type == "account" then .recorded = {reader: {stage: "kafka-read", ranges: (.recorded.ranges | .[0].complete = false)}} else . end'
     decide 2
     # an account in the stream itself is no hearsay
-    edit 'if .type == "account" then {type: "account", stage: "kafka-read", complete: true, reasons: [], ranges: .recorded.ranges}, (.recorded = {}) else . end'
+    edit 'if .type == "account" then {type: "account", stage: "kafka-read", role: "reader", complete: true, reasons: [], ranges: .recorded.ranges}, (.recorded = {}) else . end'
     decide 0
     [[ $output == *"57 records, 3 offsets not delivered (2 aborted, 1 markers or absent)
 "* ]]
@@ -356,7 +356,7 @@ refuse_() { # jq filter, words
 
 @test "records that the reference's program gave no row for are said, and whether it had to answer each" {
     compose selected
-    run_='.recorded["ref-run"] = {program: "jq", records: 135, rows: 120, skips: 0, without_row: 15, value_errors: 2}'
+    run_='.recorded.program = {stage: "ref-run", program: "jq", records: 135, rows: 120, skips: 0, without_row: 15, value_errors: 2}'
     edit "if .type == \"account\" then $run_ else . end"
     decide 0
     [[ $output == *"135 records went to jq, and it gave no row for 15 of them (0 skips); 2 had a payload that is no JSON"* ]]
@@ -364,7 +364,7 @@ refuse_() { # jq filter, words
     edit "if .type == \"account\" then $run_ | .verified_by_writer += [\"ref-run: every record was answered\"] else . end"
     decide 0
     [[ $output != *"--strict was not asked for"* ]]
-    edit "if .type == \"account\" then $run_ | .recorded[\"ref-run\"].without_row = null | .implementation.version = \"\" else . end"
+    edit "if .type == \"account\" then $run_ | .recorded.program.without_row = null | .implementation.version = \"\" else . end"
     decide 0
     [[ $output == *"reference     orders, 120 rows"*"135 records went to jq; which of them have no row is not known; 2 had"* ]]
 }

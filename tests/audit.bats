@@ -225,7 +225,7 @@ routes() { # stage…
         echo '{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"mine","version":"1"}]}'
         cat
         echo "{\"type\":\"end\",\"lines\":{\"stream\":1,\"event\":$(wc -l <"$BATS_TEST_TMPDIR/want")}}"
-    } | "$OWED_BIN/ref-seal" --complete --name=mine --scope="$BATS_TEST_TMPDIR/scope.json" --out="$BATS_TEST_TMPDIR/reference" >/dev/null
+    } | "$OWED_BIN/ref-seal" --complete --reference-name=mine --scope="$BATS_TEST_TMPDIR/scope.json" --out="$BATS_TEST_TMPDIR/reference" >/dev/null
     # The rows are not those of the job, and no server is there.
     run -1 "$audit" "${bundle[@]}" --reference="$BATS_TEST_TMPDIR/reference" --expected-out="$BATS_TEST_TMPDIR/expected"
     diff "$BATS_TEST_TMPDIR/expected" <(sed '1d;$d' "$BATS_TEST_TMPDIR/reference")

@@ -136,7 +136,7 @@ refused() { # what standard error says
     rm b/checkpoint/_jobs/1/COMPLETED-3
     mkfifo b/checkpoint/_jobs/1/COMPLETED-3
     touch b/capture/.DS_Store b/checkpoint/._x b/report.txt
-    run -1 --separate-stderr timeout 20 "$bin/bundle-check" b
+    run -1 --separate-stderr timeout 60 "$bin/bundle-check" b
     local said
     said=$(check_of bundle.artifacts)
     [ "$(code_of bundle.artifacts)" = artifact-changed ]

@@ -67,7 +67,7 @@ ended() { # expected status
         ckpt/_jobs/1/RESTORED ha/job-1.json; do
         rm -f "job/$at"
         mkfifo "job/$at"
-        run -1 --separate-stderr timeout 20 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture \
+        run -1 --separate-stderr timeout 60 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture \
             --job=1 --include-state --include-captures --out=out
         [[ $stderr == *"${at##*/}"* ]]
         [[ $stderr == *fifo* || $stderr == *"no regular file"* ]]

@@ -133,7 +133,7 @@ rocksdb() { # SUBTASK CHECKPOINT
     [[ $stderr == *"1.cp-7/000012.sst"*"symbolic link"* ]]
     rm "$v1/1.cp-7/000012.sst"
     mkfifo "$v1/1.cp-7/000012.sst"
-    run -1 --separate-stderr timeout 20 bash -c ". $BATS_TEST_DIRNAME/make-job.bash; bin=$bin; pack_job job out"
+    run -1 --separate-stderr timeout 60 bash -c ". $BATS_TEST_DIRNAME/make-job.bash; bin=$bin; pack_job job out"
     [[ $stderr == *"1.cp-7/000012.sst"*"fifo"* ]]
     nothing_left
 }

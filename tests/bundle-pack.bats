@@ -75,8 +75,8 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [ "$(jq -r '.artifacts[]|select(.role=="run_start").path' out/manifest.json | head -1)" = checkpoint/_state/1/v1/0/start-6.snap ]
 }
 
-@test "--op and --epochs choose captures; what they leave out is listed" {
-    run -0 --separate-stderr pack_job job out --op=3 --epochs=2-3
+@test "--operator and --epochs choose captures; what they leave out is listed" {
+    run -0 --separate-stderr pack_job job out --operator=3 --epochs=2-3
     [ "$(jq -c '[.captured[]|[.operator,.epoch]]|unique' out/manifest.json)" = '[["3",2],["3",3]]' ]
     jq -r '.selection.excluded[]|.path' out/manifest.json | grep -q op-2/subtask-0/epoch-2.cap
 }
@@ -151,7 +151,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [[ $stderr == *"symbolic link"* ]]
     rm job/capture/op-3/subtask-1
     mkfifo job/capture/op-3/subtask-0/epoch-9.cap
-    run -1 --separate-stderr timeout 10 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
+    run -1 --separate-stderr timeout 60 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --capture-dir=job/capture \
         --include-captures --out=out
     [[ $stderr == *"fifo"* ]]
     rm job/capture/op-3/subtask-0/epoch-9.cap job/ha/job-1.json
@@ -212,7 +212,7 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 @test "bad usage is 2, and still a stream" {
     for args in "" "--job=1 --out=x" "--checkpoint-dir=job/ckpt --job=../x --out=y" "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3" \
         "--checkpoint-dir=job/ckpt --job=1 --out=y --epochs=3-2" "--checkpoint-dir=job/ckpt --job=1 --out=y --max-files=1x" \
-        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --op=03" \
+        "--checkpoint-dir=job/ckpt --job=1 --out=y --include-captures" "--checkpoint-dir=job/ckpt --job=1 --out=y --operator=03" \
         "--checkpoint-dir=job/ckpt --job=1 --out=out"$'\xff'; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr "$bin/bundle-pack" $args

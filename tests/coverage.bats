@@ -58,7 +58,7 @@ not_shown() { # TEXT [CODE]: the scope is whole, and coverage is not
     [ "$(document | jq -c '[.coverage, .from_run_start, .epochs]')" = '["selected-keys",false,[2,3]]' ]
     [[ $(of require) != *coverage* ]]
     run -2 --separate-stderr "$bin/scope-cut" --key=id --coverage=all b
-    [[ $stderr == "scope-cut: --coverage is selected-keys or complete-table" ]]
+    [[ $stderr == "scope-cut: --coverage: 'all' is not one of selected-keys|complete-table" ]]
 }
 
 @test "the window that bundle-pack takes by itself reaches over the two barriers" {

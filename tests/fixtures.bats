@@ -50,7 +50,7 @@ setup() {
     diff "$t/scope.json" scope.json
     "$bin/ref-run" --json=text --strict -- jq -c -f "$root/examples/reference/orders.jq" <3-kafka-read.ndjson | diff - 4-ref-run.ndjson
     cp scope.json "$t"
-    (cd "$t" && "$bin/ref-seal" --scope=scope.json --name=orders.jq --version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
+    (cd "$t" && "$bin/ref-seal" --scope=scope.json --reference-name=orders.jq --reference-version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
     diff "$t/reference.ndjson" reference.ndjson
     "$bin/ref-bind" --reference=reference.ndjson <2-scope-declare.ndjson | diff - 6-ref-bind.ndjson
 }

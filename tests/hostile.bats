@@ -55,6 +55,7 @@ check_of() { # name: "status reason"
     done
 }
 
+# bats test_tags=both
 @test "state that would take a machine's memory is not supported, and takes none" {
     # The sanitizer's own addresses are more than any limit.
     [ -n "${ASAN_OPTIONS:-}" ] || ulimit -v 1500000
@@ -146,7 +147,7 @@ check_of() { # name: "status reason"
     mkfifo b/traces/z
     ln -s /etc/passwd b/traces/y
     [ "$(id -u)" -ne 0 ] || mknod b/traces/w c 1 3
-    run -1 --separate-stderr timeout 20 "$bin/bundle-check" b
+    run -1 --separate-stderr timeout 60 "$bin/bundle-check" b
     local said
     said=$(check_of bundle.artifacts)
     [[ $said == *"no regular file: 'traces/x' (symbolic link)"*"'traces/y' (symbolic link)"*"'traces/z' (fifo)"* ]]
@@ -180,10 +181,11 @@ check_of() { # name: "status reason"
     cases 'bad-unlisted-name-in-.*' 3
 }
 
+# bats test_tags=both
 @test "D09: limits are stated, and passing one names it and its value" {
     good b
     truncate -s 2G b/manifest.json
-    run -2 --separate-stderr timeout 10 "$bin/bundle-check" b
+    run -2 --separate-stderr timeout 60 "$bin/bundle-check" b
     [[ $stderr == *16777216* ]]
     cases 'bad-manifest-.*(past|too-many).*' 4
     cases 'bad-manifest-nested-.*' 2

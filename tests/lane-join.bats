@@ -22,7 +22,7 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     for i in $(seq 1 10); do event $((1000 + i)); barrier "$i" $((i - 1)); done | whole b
     mkfifo fa fb
     # Bounded: a join that does not open its lanes must fail this test, not hold it.
-    (timeout 20 cat a >fa) & (timeout 20 cat b >fb) &
+    (timeout 60 cat a >fa) & (timeout 60 cat b >fb) &
     run -0 --separate-stderr lane-join fa fb
     wait
     # Between two barriers stand 20 events of one lane and one of the other.

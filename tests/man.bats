@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     bin=${OWED_BIN:-$root/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
 # Print `status<TAB>command` for each example of a page; live ones with the status "live".
@@ -38,13 +39,36 @@ examples() {
     for page in owed.7 owed-codes.7 owed-stream.5 owed-scope.5 owed-bundle.5 owed-evidence.5; do [ -e "$root/man/$page" ]; done
 }
 
+# The options, long and short, in a text, one a line; those that every program has are left out.
+options_in() { { grep -oP -- '(?<![\w-])(--[a-z][a-z0-9-]*|-[A-Za-z])(?![\w-])' || true; } | { grep -vxE -- '--(help|version)|-[hV]' || true; } | sort -u; }
+
+# What a page shows from its synopsis to the end of its options; what its synopsis and the heads of its lists show.
+told() { mandoc -Tascii -O width=500 "$root/man/$1.1" | col -bx | sed -n '/^SYNOPSIS/,$p' | awk '/^[A-Z]/ && !/^(SYNOPSIS|DESCRIPTION|OPTIONS)/ { exit } { print }'; }
+promised() {
+    told "$1" | sed '/^DESCRIPTION/,$d'
+    awk '/^\.It / { for (i = 2; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' "$root/man/$1.1"
+}
+
 @test "every option that --help names stands on the page, and the other way round" {
     for s in "$root"/stages/*.c; do
         p=$(basename "$s" .c)
-        for option in $("$bin/$p" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
-            case $option in --help | --version) continue ;; esac
-            mandoc -Tascii "$root/man/$p.1" | col -b | grep -qE -- "$option([^a-z-]|$)" || { echo "$p: $option is not on its page" >&2; return 1; }
-        done
+        "$bin/$p" --help | options_in >help
+        told "$p" | options_in >shown
+        promised "$p" | options_in >headed
+        [ -s help ] && [ -s headed ]
+        run -0 comm -23 help shown
+        [ -z "$output" ] || { echo "$p: not on its page: $output" >&2; return 1; }
+        run -0 comm -13 help headed
+        [ -z "$output" ] || { echo "$p: on its page, and not in --help: $output" >&2; return 1; }
+        # Each is one that the program knows.
+        run -2 "$bin/$p" --no-such-option=1 </dev/null
+        [[ $output == *"is no option here"* ]]
+        while read -r option; do
+            run timeout 10 "$bin/$p" "$option" </dev/null
+            [[ $output == *"is no option here"* ]] || continue
+            run timeout 10 "$bin/$p" "$option=1" </dev/null
+            [[ $output != *"is no option here"* ]] || { echo "$p: $output" >&2; return 1; }
+        done <headed
     done
 }
 

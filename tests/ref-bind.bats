@@ -47,7 +47,7 @@ refused() { # text in the message
     grep -qF '{"type":"row","side":"reference","cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' <<<"$output"
     [ "$(of side '.side == "reference"')" = '{"type":"side","side":"reference","rows":120,"whole":true}' ]
     [ "$(of check '.stage == "ref-bind"' | jq -c '[.name, .status, .reason, .evidence, .counts]')" = '["reference.scope","passed","",["ref"],{"rows":120}]' ]
-    [ "$(of require | tail -n 1 | jq -c .checks)" = '["reference.scope","reference.destination","reference.capture"]' ]
+    [ "$(of require | tail -n 1 | jq -c .checks)" = '["reference.scope","reference.capture","reference.destination"]' ]
     [ "$(of account | jq -c '[.stage, .implementation.name, .rows, .complete, .verified_here]')" = '["ref-bind","orders.jq",120,true,["binding","hashes","cells"]]' ]
     [ "$(of account | jq -c '[.verified_by_writer, .recorded]')" = "$(tail -n 1 ref | jq -c '[.verified, .recorded]')" ]
     # all that came has passed as it was
@@ -290,7 +290,7 @@ BAD
 
 @test "a reference that is no regular file, or not there; bad usage" {
     mkfifo ref
-    run -2 --separate-stderr timeout 20 ref-bind --reference=ref <"$cut"
+    run -2 --separate-stderr timeout 60 ref-bind --reference=ref <"$cut"
     refused "not a regular file"
     run -2 --separate-stderr ref-bind --reference=. <"$cut"
     [[ $stderr == *"not a regular file"* ]]

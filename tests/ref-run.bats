@@ -58,7 +58,7 @@ gone() {
     grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
     grep -qF '{"type":"event","at":"t/0/1","values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
     [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
-    [ "$(account)" = '{"type":"account","stage":"ref-run","complete":true,"reasons":[],"program":"sh","records":4,"rows":8,"skips":1,"without_row":null,"exit":0}' ]
+    [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","records":4,"rows":8,"skips":1,"without_row":null,"exit":0}' ]
 }
 
 @test "no records: the program runs, and may give rows all the same" {

@@ -13,7 +13,7 @@ setup() {
     events=$root/fixtures/reference/events.ndjson
 }
 
-seal() { ref-seal --name=n --out=ref "$@"; }
+seal() { ref-seal --reference-name=n --out=ref "$@"; }
 end_line() { tail -n 1 ref; }
 account() { jq -c 'select(.type == "account" and .stage == "ref-seal")' <<<"$output"; }
 
@@ -42,7 +42,7 @@ rows() {
 }
 
 @test "the rows of a saved run: complete, its hashes held by other means, everything but events passed" {
-    run -0 --separate-stderr seal --version=3 <"$events"
+    run -0 --separate-stderr seal --reference-version=3 <"$events"
     [ -z "$stderr" ]
     holds
     [ "$(end_line | jq -c '[.end, .rows, .complete, .reasons]')" = '[true,120,true,[]]' ]
@@ -51,13 +51,13 @@ rows() {
     [ "$(sed -n 2p ref)" = '{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream scope account account account end " ]
     [ "$(account | jq -c '[.complete, .rows, .path, .rows_sha256]')" = "$(end_line | jq -c '[true, 120, "ref", .rows_sha256]')" ]
-    [ "$(end_line | jq -c '.recorded | [."kafka-read".client, ."ref-run".program]')" = '["librdkafka 2.15.1","jq"]' ]
+    [ "$(end_line | jq -c '.recorded | [.reader.client, .program.program]')" = '["librdkafka 2.15.1","jq"]' ]
     [ "$(stat -c %a ref)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
     [ -z "$(find . -name ".*.tmp*")" ]
 }
 
 @test "the saved rows give the saved artifact again" {
-    run -0 --separate-stderr ref-seal --name=orders.jq --version=1 --out=ref <"$events"
+    run -0 --separate-stderr ref-seal --reference-name=orders.jq --reference-version=1 --out=ref <"$events"
     cmp ref "$root/fixtures/reference/reference.ndjson"
 }
 
@@ -73,7 +73,7 @@ rows() {
     done
     grep -v '"type":"scope"' "$events" | sed 's/"scope":1,//' >bare
     run -0 --separate-stderr seal --scope=pretty.json <bare
-    run -2 --separate-stderr ref-seal --name=n --out=none <bare
+    run -2 --separate-stderr ref-seal --reference-name=n --out=none <bare
     [[ $stderr == *"an event before the scope"* ]]
     [ ! -e none ]
 }
@@ -143,17 +143,17 @@ BAD
 }
 
 @test "an account that is not complete, in the words of its stage" {
-    sed 's/"stage":"kafka-read","complete":true,"reasons":\[\]/"stage":"kafka-read","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
+    sed 's/"role":"reader","complete":true,"reasons":\[\]/"role":"reader","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
     run -3 --separate-stderr seal <in
     incomplete "kafka-read: orders/0: 122 offsets are gone"
     [ "$(end_line | jq .rows)" = 120 ]
     run -3 --separate-stderr seal --complete <in
     incomplete "kafka-read: orders/0: 122 offsets are gone"
-    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":false/' "$events" >in
+    sed 's/"role":"program","complete":true/"role":"program","complete":false/' "$events" >in
     run -3 --separate-stderr seal <in
     incomplete "ref-run: incomplete, without a reason"
-    sed 's/"stage":"ref-run","complete":true/"stage":"ref-run","complete":"yes"/' "$events" >in
-    run -2 --separate-stderr ref-seal --name=n --out=none <in
+    sed 's/"role":"program","complete":true/"role":"program","complete":"yes"/' "$events" >in
+    run -2 --separate-stderr ref-seal --reference-name=n --out=none <in
     [[ $stderr == *"account.complete: not true or false"* && ! -e none ]]
     { grep '"type":"scope"' "$events"; grep '"stage":"ref-run"' "$events"; grep '"stage":"ref-run"' "$events"; } | whole in
     run -2 --separate-stderr seal <in
@@ -180,16 +180,16 @@ BAD
 }
 
 @test "no account: the operator's word is needed, and is recorded as that" {
-    for stage in kafka-read ref-run; do
-        grep -v "\"stage\":\"$stage\"" "$events" | sed 's/"account":2/"account":1/' >in
+    for role in reader program; do
+        grep -v "\"role\":\"$role\"" "$events" | sed 's/"account":2/"account":1/' >in
         run -3 --separate-stderr seal <in
-        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of $stage: "* ]]
+        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of a $role: "* ]]
         run -0 --separate-stderr seal --complete <in
-        [ "$(end_line | jq -c '.complete, .recorded."ref-seal"')" = "true
-{\"complete_by_the_operator\":true,\"instead_of\":[\"$stage\"]}" ]
+        [ "$(end_line | jq -c '.complete, .recorded.sealer')" = "true
+{\"complete_by_the_operator\":true,\"instead_of\":[\"$role\"]}" ]
     done
     run -0 --separate-stderr seal --complete <"$events"
-    [ "$(end_line | jq '.recorded | has("ref-seal")')" = false ]
+    [ "$(end_line | jq '.recorded | has("sealer")')" = false ]
 }
 
 @test "a stream that is unfinished, or was stopped: incomplete, published, in the words of who stopped" {
@@ -222,13 +222,13 @@ BAD
 
 @test "the configuration is recorded, and nothing that is named as a secret" {
     printf '{\n  "rate": 1.10,\n  "note": "a\\tb" }\n' >config.json
-    run -0 --separate-stderr seal --config=config.json <"$events"
+    run -0 --separate-stderr seal --reference-config=config.json <"$events"
     holds
     head -n 1 ref | grep -qF '"configuration":{   "rate": 1.10,   "note": "a\tb" }}'
     for bad in '[]' '{"a":1,"a":2}' 'x' '{"kafka":{"sasl.password":"hunter2"}}' '[{"api-key":"hunter2"}]' '{"x":[{"Secret":"hunter2"}]}' \
         '{"accessKey":"hunter2"}' '{"pwd":"hunter2"}' '{"broker":["kafka://u:hunter2@h:9092"]}'; do
         echo "$bad" >config.json
-        run -2 --separate-stderr ref-seal --name=n --out=none --config=config.json <"$events"
+        run -2 --separate-stderr ref-seal --reference-name=n --out=none --reference-config=config.json <"$events"
         [[ $stderr == "ref-seal: 'config.json': "* && $stderr$output != *hunter2* ]]
         [ ! -e none ]
     done
@@ -236,17 +236,17 @@ BAD
 
 @test "the artifact appears whole or not at all" {
     mkdir dir
-    run -2 --separate-stderr ref-seal --name=n --out=dir <"$events"
+    run -2 --separate-stderr ref-seal --reference-name=n --out=dir <"$events"
     [[ $stderr == *"'dir': it is no regular file"* ]]
-    run -3 --separate-stderr ref-seal --name=n --out=none/ref <"$events"
+    run -3 --separate-stderr ref-seal --reference-name=n --out=none/ref <"$events"
     [ "${#stderr_lines[@]}" -eq 1 ]
-    run -2 --separate-stderr ref-seal --name=n --out=/dev/null <"$events"
+    run -2 --separate-stderr ref-seal --reference-name=n --out=/dev/null <"$events"
     echo old >ref
     mkfifo in
     exec 8<>in
     head -n 60 "$events" >&8
     # All that has come is read.
-    start_stopped /in 2 ref-seal --name=n --out=ref <in
+    start_stopped /in 2 ref-seal --reference-name=n --out=ref <in
     kill -9 "$pid"
     wait "$pid" || true
     exec 8>&-
@@ -254,7 +254,7 @@ BAD
     [ -z "$(find . -name ".*.tmp*")" ]
     # a file that may not grow: nothing of it is published
     for _ in $(seq 2000); do event "$good"; done | whole in2
-    run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --name=n --scope='$scope' --out=ref <in2 >/dev/null"
+    run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --reference-name=n --scope='$scope' --out=ref <in2 >/dev/null"
     [[ $stderr == *"File too large"* ]]
     [ "$(cat ref)" = old ]
     [ -z "$(find . -name ".*.tmp*")" ]
@@ -262,11 +262,11 @@ BAD
 
 @test "bad usage" {
     run -2 --separate-stderr ref-seal --out=x </dev/null
-    [[ $stderr == *"--name and --out are needed"* ]]
-    run -2 --separate-stderr ref-seal --name=x </dev/null
-    run -2 --separate-stderr ref-seal --name= --out=x </dev/null
+    [[ $stderr == *"--reference-name and --out are needed"* ]]
+    run -2 --separate-stderr ref-seal --reference-name=x </dev/null
+    run -2 --separate-stderr ref-seal --reference-name= --out=x </dev/null
     run -2 --separate-stderr seal stray <"$events"
-    run -2 --separate-stderr seal --name=$'\xff' <"$events"
+    run -2 --separate-stderr seal --reference-name=$'\xff' <"$events"
     run -3 --separate-stderr seal --scope=none.json <"$events"
     [[ $stderr == *"none.json"* ]]
     [ ! -e ref ]

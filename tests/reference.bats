@@ -20,7 +20,7 @@ agree() { # type, unit, values as JSON, one a line on standard input
         echo '{"type":"stream","format":"owed-stream","version":1,"stages":[]}'
         cat events
         echo "{\"type\":\"end\",\"lines\":{\"stream\":1,\"event\":$n}}"
-    } | ref-seal --scope=scope.json --name=x --complete --out=ours >/dev/null
+    } | ref-seal --scope=scope.json --reference-name=x --complete --out=ours >/dev/null
     PYTHONDONTWRITEBYTECODE=1 python3 - "$root/examples/reference" <<'PYTHON'
 import decimal, json, sys
 sys.path.insert(0, sys.argv[1])

@@ -3,6 +3,7 @@
 # bundle-check built with librocksdb, in a build directory of its own: what the usual build must call unsupported is read here.
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
+# bats file_tags=plain
 
 setup_file() {
     local root

@@ -12,6 +12,15 @@ whole() {
     { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >stream
 }
 
+# The scope of a bundle whose operator says that equal rows are meant.
+repeats() {
+    jq -cn --argjson columns "[$COLUMNS]" '{format: "clink-audit-scope", version: 1, origin: "bundle", job: "j", job_graph_sha256: null,
+        sink: {operator: "3", attempts: ["a"], subtasks: [0]}, destination: {server_uuid: "s", server_version: "26.5", database: "d",
+        table: "t", table_uuid: "u"}, checkpoint: 2, since: 0, start: "run", restored_from: null, from_run_start: true, epochs: [2],
+        sources: [], columns: $columns, cells: "clink-canonical-cells-v1", coverage: "complete-table", repeats: true}' >document
+    jq -c --arg sum "$(jq -cjS . document | sha256sum | cut -d' ' -f1)" '{type: "scope", document: (. + {scope_sha256: $sum})}' document
+}
+
 owed() { echo "{\"type\":\"row\",\"side\":\"captured\",\"cells\":$1${2:+,\"at\":\"$2\"}${3:+,\"again\":\"$3\"}}"; }
 reference() { echo "{\"type\":\"row\",\"side\":\"reference\",\"cells\":$1${2:+,\"at\":\"$2\"}}"; }
 row() { echo "{\"type\":\"row\",\"side\":\"destination\",\"read\":$1,\"cells\":$2}"; }

@@ -338,18 +338,34 @@ unavailable() { # what the reason says
     unavailable "what the job is made of"
 }
 
-@test "keys: a type that cannot be one, and one that names two rows" {
+@test "keys: a type that cannot be one; one that names two rows is found by whoever compares them" {
     run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=amount "$all"
     [[ $(check) == "unsupported"*"'amount' is Decimal(18, 4)"* ]]
     events 0 6 10 | sed '3s/"id":8/"id":7/' | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
-    scope_of 3 --checkpoint=3
-    [[ $(check) == 'unsupported the key does not name one row: "7" names another at orders/0/8' ]]
+    scope_of 0 --checkpoint=3
     [ "$(of row | wc -l)" -eq 14 ]
-    # The same row twice is one row, counted: rows-diff tells what the table holds of it.
+    rows='["reconcile.rows", "unsupported", "1 keys are held twice by the captured rows and cannot be compared, the first of them [\"7\"] at orders/0/7 and orders/0/8"]'
+    twice() { # arguments of scope-cut…: what rows-diff says where the table holds what was captured
+        "$bin/scope-cut" --checkpoint=3 --key=id "$@" b >cut
+        { jq -c 'select(.type != "end")' cut
+            for read in 1 2; do
+                jq -c --argjson read "$read" 'select(.type == "row") | {type, side: "destination", read: $read, cells}' cut
+                jq -c --argjson read "$read" 'select(.type == "side") | {type, side: "destination", read: $read, rows, whole}' cut
+            done; } >lines
+        { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >both
+        "$bin/rows-diff" <both | jq -c 'select(.type == "check" and .name == "reconcile.rows") | [.name, .status, .reason]'
+    }
+    [ "$(twice)" = "$(jq -c . <<<"$rows")" ]
+    [ "$(twice --repeats)" = "$(jq -c . <<<"$rows")" ]
+    # The same row twice is said to be meant, or is as little a key's own.
     { events 0 6 9; events 0 8 9; } | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
     scope_of 0 --checkpoint=3
+    [ "$(twice)" = "$(sed 's/7/8/g' <<<"$rows" | jq -c .)" ]
+    [ "$(twice --repeats)" = '["reconcile.rows","passed",""]' ]
+    scope_of 0 --checkpoint=3 --repeats
+    [ "$(document | jq -c .repeats)" = true ]
 }
 
 @test "a column type that is not compared is unsupported by name" {

@@ -79,7 +79,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
 
 @test "options alone: --first reads nothing, and every id that was not given is named" {
     mkfifo silent
-    run -0 --separate-stderr bash -c "timeout 5 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
+    run -0 --separate-stderr bash -c "timeout 60 '$bin/scope-declare' --first --topic=orders --range=0:0-5 --table=shop.orders --key=id,k \
         --column=id:UInt64 --column='k:LowCardinality(String)' --column='amount:Decimal(18, 4)' <>silent"
     [ "$(reason)" = "declared, not established: the cluster's id, topic id of orders, the server's UUID, the table's UUID" ]
     document | jq -e '.destination == {server_uuid: null, server_version: null, database: "shop", table: "orders", table_uuid: null} and
@@ -169,7 +169,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     refused "--range is needed" "${key[@]}"
     refused "--key=nope: the table has no such column" --key=nope --from=seen:ms --range=ALL
     refused "--key names 'id' twice" --key=id,id --from=seen:ms --range=ALL
-    refused "--key=id, holds an empty name" --key=id, --range=ALL
+    refused "--key: 'id,' holds an empty name" --key=id, --range=ALL
     refused "--key=amount: the column is Decimal(18, 4), and a key is an integer or a String" --key=amount --from=seen:ms --range=ALL
     refused "--key=id: --columns leaves this column out" --key=id --columns=amount --range=ALL
     refused "--columns=day: the table computes this column (MATERIALIZED)" --key=id --columns=id,day --range=ALL
@@ -180,7 +180,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     refused "--from=nope: the table has no such column" "${key[@]}" --from=nope:ms --range=ALL
     refused "--from names 'seen' twice" "${key[@]}" --from=seen:us --range=ALL
     refused "--from=ms is not COLUMN:UNIT" --key=id --from=ms --range=ALL
-    refused "--isolation is" "${key[@]}" --range=ALL --isolation=serializable
+    refused "--isolation: 'serializable'" "${key[@]}" --range=ALL --isolation=serializable
     table=$(found_table '[["id","Nullable(Int64)",""]]')
     { echo "$log"; echo "$table"; } | whole found
     refused "--key=id: the column is Nullable(Int64)" --key=id --range=ALL

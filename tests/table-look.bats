@@ -23,8 +23,8 @@ setup() {
 
 @test "--first reads no standard input" {
     mkfifo silent
-    run -3 --separate-stderr bash -c "timeout 5 '$bin/table-look' --first --url=http://127.0.0.1:1 --table=shop.orders <>silent"
-    run -2 --separate-stderr bash -c "timeout 5 '$bin/table-look' --first --nope <>silent"
+    run -3 --separate-stderr bash -c "timeout 60 '$bin/table-look' --first --url=http://127.0.0.1:1 --table=shop.orders <>silent"
+    run -2 --separate-stderr bash -c "timeout 60 '$bin/table-look' --first --nope <>silent"
 }
 
 @test "bad arguments are 2 with one line" {
@@ -40,7 +40,8 @@ setup() {
 --url=http://127.0.0.1:1 --table=.orders|is not DATABASE.TABLE
 --url=http://127.0.0.1:1 --table=a.|is not DATABASE.TABLE
 --url=http://127.0.0.1:1 --table=a.b.c|give --database=NAME
---url=http://127.0.0.1:1 --table= --database=d|are no names
+--url=http://127.0.0.1:1 --table= --database=d|--table: its value is empty
+--url=http://127.0.0.1:1 --table=a --database=|--database: its value is empty
 --url=http://u:hunter2@127.0.0.1:1 --table=a.b|URL
 --url=http://127.0.0.1:1 --table=a.b --password-env=OWED_NOT_SET|OWED_NOT_SET
 --url=http://127.0.0.1:1 --table=a.b --query-timeout-ms=0|--query-timeout-ms

@@ -182,7 +182,7 @@ EOF
 
 @test "bad usage is 2, in one line, and shows no value" {
     whole </dev/null
-    for bad in --nope --password=hunter2 --list --list=x stray; do
+    for bad in --nope --password=hunter2 --show --show=x stray; do
         decide 2 "$bad"
         [ "${#stderr_lines[@]}" -eq 1 ]
         [[ $stderr != *hunter2* ]]

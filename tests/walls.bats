@@ -1,101 +1,215 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The walls between modules: what each program may link, by its symbols and by its libraries.
+# The walls: what each program links is what the build names for it, by its symbols and its libraries, and who may link what;
+# what a source may include; and what a program reads, shown where all else is away.
+# shellcheck disable=SC2154 # bats sets output
 bats_require_minimum_version 1.5.0
+# bats file_tags=plain
 
-setup() {
+setup_file() {
+    export root bin modules
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    bin=${OWED_BIN:-$root/bin}
-}
-
-symbols() { nm "$bin/$1" | awk '{print $NF}'; }
-libraries() { ldd "$bin/$1" | awk '{print $1}'; }
-
-no_module() { # program, module prefix
-    if symbols "$1" | grep -E "^$2_"; then
-        echo "$1 links the module $2" >&2
-        return 1
-    fi
-}
-
-@test "the reader of the destination holds nothing that writes" {
-    no_module ch-read chwrite
-}
-
-@test "the sink holds neither the comparison's cells nor the reader's decoders" {
-    no_module ch-sink cells
-    no_module ch-sink chread
-    symbols ch-sink | grep -q '^chwrite_'
-}
-
-@test "the reader of the log knows nothing of a job, of its evidence, or of a table" {
-    for p in kafka-read log-look; do
-        for m in evidence bundle cut ops chread chwrite http cells; do no_module $p $m; done
-        run -1 grep libcurl <(libraries $p)
-        run -1 grep -E '^(curl_easy_init|jq_init|snapshot_read)$' <(symbols $p)
-        symbols $p | grep -q '^rd_kafka_new$'
-    done
-}
-
-@test "the offline programs reach no network library" {
-    for p in bundle-pack bundle-check scope-cut scope-declare rows-diff verdict cap-tee lane-join ckpt-mark ckpt-plan row-map; do
-        run -1 grep -E 'libcurl|librdkafka|libssl' <(libraries $p)
-        run -1 grep -E '^(rd_kafka_new|curl_easy_init)$' <(symbols $p)
-        no_module $p http
-        no_module $p kafka
-    done
-}
-
-@test "the reference's programs hold nothing of the job and reach nothing" {
-    for p in ref-run ref-seal ref-bind; do
-        run -1 grep -E 'libcurl|librdkafka|libssl|libjq' <(libraries $p)
-        for module in ops evidence bundle chread chwrite http kafka; do
-            no_module $p $module
-            run -1 grep -E "^USES_$p .*\\b$module\\b" "$root/GNUmakefile"
-        done
-        symbols $p | grep -qE '^(reference|program)_'
-    done
-}
-
-@test "only what talks to the broker links its client, and only what talks to the server curl" {
-    symbols kafka-tail | grep -q '^rd_kafka_new$'
-    run -1 grep libcurl <(libraries kafka-tail)
-    libraries ch-read | grep -q libcurl
-    libraries table-look | grep -q libcurl
-    no_module table-look chwrite
-    libraries ch-sink | grep -q libcurl
-    run -1 grep -E '^rd_kafka_new$' <(symbols ch-read)
-    run -1 grep -E '^rd_kafka_new$' <(symbols table-look)
-    run -1 grep -E '^rd_kafka_new$' <(symbols ch-sink)
-}
-
-@test "each program's modules are those that the build names, in the order of the table" {
-    order=" $(sed -n 's/^MODULES = //p' "$root/GNUmakefile") "
-    while read -r name uses; do
-        last=99
-        for m in $uses; do
-            before=${order%% "$m" *}
-            [ "$before" != "$order" ] || { echo "$name uses $m, which is no module" >&2; return 1; }
-            at=$(wc -w <<<"$before")
-            [ "$at" -lt "$last" ] || { echo "$name: $m stands out of order" >&2; return 1; }
-            last=$at
-        done
-    done < <(sed -n 's/^USES_\([a-z-]*\) *= /\1 /p' "$root/GNUmakefile")
-}
-
-@test "no module reaches up: each includes only those before it" {
+    bin=$root/bin
     modules=$(sed -n 's/^MODULES = //p' "$root/GNUmakefile")
+    cd "$BATS_FILE_TMPDIR" || return 1
+    # What each module alone defines; of which the programs hold what.
+    for m in $modules; do
+        nm --defined-only --extern-only "$root/build/lib/$m.a" | awk 'NF == 3 { print $3 }' | sort -u >"$m.defines"
+    done
+    sort ./*.defines | uniq -d >twice
+    for p in $(programs); do
+        nm --defined-only --extern-only "$bin/$p" | awk '{ print $3 }' | sort -u >"$p.symbols"
+        nm --undefined-only "$bin/$p" | awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$p.needs"
+        for m in $modules; do
+            [ -z "$(comm -12 "$m.defines" "$p.symbols" | head -n 1)" ] || echo "$m"
+        done | sort >"$p.modules"
+        readelf -d "$bin/$p" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so.*/\1/p' | sort >"$p.libraries"
+    done
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || exit 1; }
+
+programs() { (cd "$root/stages" && printf '%s\n' *.c | sed 's/\.c$//'); }
+uses() { sed -n "s/^USES_$1 *= //p" "$root/GNUmakefile" | tr ' ' '\n'; }
+# The libraries of a program's modules, as the linker is told them.
+may_need() {
+    local m
+    for m in $(uses "$1"); do sed -n "s/^LIBS_$m *= //p" "$root/GNUmakefile"; done | grep -o -- '-l[a-z0-9]*' | cut -c3- | sort -u
+}
+
+# holds PROGRAM WORD…: nothing of these modules and libraries, and none of these functions.
+holds_none() {
+    local p=$1 word
+    shift
+    for word; do
+        if grep -qx "$word" "$p.modules" "$p.libraries" "$p.symbols"; then
+            echo "$p holds $word" >&2
+            return 1
+        fi
+    done
+}
+holds() {
+    local p=$1 word
+    shift
+    for word; do grep -qxhe "$word" "$p.modules" "$p.libraries" "$p.symbols" || { echo "$p holds nothing of $word" >&2; return 1; }; done
+}
+
+online=(http kafka curl rdkafka ssl rd_kafka_new curl_easy_init)
+
+@test "each program links the modules that the build names for it, all of them and no other" {
+    [ ! -s twice ] || { echo "two modules define: $(paste -sd' ' twice)" >&2; return 1; }
+    for p in $(programs); do
+        [ -n "$(uses "$p")" ] || { echo "the build names no module for $p" >&2; return 1; }
+        diff <(uses "$p" | sort) "$p.modules" >differ || { echo "$p: named (<) and linked (>) differ: $(paste -sd' ' differ)" >&2; return 1; }
+    done
+}
+
+@test "modules are named in the order of the table, each using only those behind it" {
+    n=0
+    while read -r name used; do
+        left=$modules
+        for m in $(tr ' ' '\n' <<<"$used" | tac); do
+            [[ " $left " == *" $m "* ]] || { echo "$name: $m is no module, or stands out of order" >&2; return 1; }
+            left=" $left "
+            left=${left#*" $m "}
+        done
+        n=$((n + 1))
+    done < <(sed -n 's/^USES_\([a-z_-]*\) *= /\1 /p; s/^\(UNIT\|FUZZ\)_MODULES *= /\1 /p' "$root/GNUmakefile")
+    [ "$n" -gt "$(programs | wc -l)" ]
+}
+
+@test "each program needs the libraries of its modules and no other" {
+    for p in $(programs); do
+        run -0 comm -13 <({ may_need "$p"; echo c; } | sort) "$p.libraries"
+        [ -z "$output" ] || { echo "$p needs $output" >&2; return 1; }
+    done
+}
+
+# What the sources of a directory include of others: file, module, header.
+includes() { grep -Ho '^#include "[a-z]*/[a-z_]*\.h"' "$@" | sed 's/:#include "\([a-z]*\)\/\(.*\)"/ \1 \2/'; }
+
+@test "a stage includes the headers of modules that it is said to use, and no module's own" {
+    while read -r file m header; do
+        p=$(basename "$file" .c)
+        uses "$p" | grep -qx "$m" || { echo "$file includes $m/$header, and the build names no $m for it" >&2; return 1; }
+        [ "$header" != internal.h ] || { echo "$file looks into $m" >&2; return 1; }
+    done < <(includes "$root"/stages/*.c)
+    [ "$(includes "$root"/stages/*.c | wc -l)" -gt "$(programs | wc -l)" ]
+}
+
+@test "no module reaches up, or into another: each includes only those before it" {
     allowed=''
     for m in $modules; do
         allowed="$allowed $m"
-        for f in "$root"/lib/"$m"/*.[ch]; do
-            [ -e "$f" ] || continue
-            while read -r used; do
-                case " $allowed " in
-                    *" $used "*) ;;
-                    *) echo "$f includes $used" >&2; return 1 ;;
-                esac
-            done < <(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$f")
-        done
+        while read -r file used header; do
+            [[ " $allowed " == *" $used "* ]] || { echo "$file includes $used" >&2; return 1; }
+            [ "$used" = "$m" ] || [ "$header" != internal.h ] || { echo "$file looks into $used" >&2; return 1; }
+        done < <(includes "$root"/lib/"$m"/*.[ch])
     done
+    [ "$(tr " " "\n" <<<"$modules" | sort)" = "$(cd "$root/lib" && printf '%s\n' *)" ]
+}
+
+@test "the readers of the destination hold nothing that writes" {
+    for p in ch-read table-look; do
+        holds $p curl chread http
+        holds_none $p chwrite rdkafka rd_kafka_new
+    done
+}
+
+@test "the sink holds neither the comparison's cells nor the reader's decoders" {
+    holds ch-sink chwrite curl
+    holds_none ch-sink cells chread rd_kafka_new
+}
+
+@test "the readers of the log know nothing of a job, of its evidence, or of a table" {
+    for p in kafka-read log-look; do
+        holds $p kafka rd_kafka_new
+        holds_none $p evidence bundle pack cut ops lane chread chwrite http cells curl jq
+    done
+}
+
+@test "the reference's programs hold nothing of the job, and ref-run nothing of the artifact" {
+    for p in $(programs | grep '^ref-'); do
+        holds_none "$p" ops lane evidence bundle pack cut chread chwrite jq "${online[@]}"
+    done
+    holds ref-run program
+    holds_none ref-run reference
+    holds ref-seal reference
+    holds ref-bind reference
+}
+
+@test "whatever is not said to talk to the broker or the server reaches no network" {
+    broker='kafka-tail kafka-read log-look' server='ch-read table-look ch-sink'
+    n=0
+    for p in $(programs); do
+        [[ " $broker $server " != *" $p "* ]] || continue
+        n=$((n + 1))
+        holds_none "$p" "${online[@]}"
+        run -1 grep -xE 'socket|socketpair|connect|bind|listen|accept4?|getaddrinfo|gethostbyname|send(to|msg)' "$p.needs"
+    done
+    [ "$n" -ge 14 ]
+    for p in $broker; do holds_none "$p" http curl; done
+    for p in $server; do holds_none "$p" kafka rd_kafka_new; done
+}
+
+# ---- what is read ----
+
+# reads WANT COMMAND…: what the command opens beneath a copy of the fixtures, in which all that belongs to the run lies beside it, is
+# what WANT (an extended expression) matches, and something of it where it is not empty.
+reads() {
+    local want=$1
+    shift
+    PATH=$bin:$PATH python3 "$root/tests/opened.py" timeout 60 "$@" >opened 2>said || [ $? -le 3 ] || { cat said >&2; return 1; }
+    sed -i '/^$/d' opened
+    [ -z "$want" ] || grep -qxE "$want" opened || { echo "$* opens nothing of $want" >&2; cat said >&2; return 1; }
+    run -1 grep -vxE "${want:-nothing}" opened
+    rm opened said
+}
+
+all_of_it() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp -R "$root/fixtures/incident" "$root"/fixtures/reference/*.ndjson "$root/fixtures/reference/scope.json" .
+    checkpoint=$(jq .checkpoint.id incident/manifest.json)
+}
+
+@test "a program given a bundle, a scope or an artifact opens that" {
+    all_of_it
+    reads 'incident/.*' bundle-check incident
+    reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" incident
+    reads 'reference\.ndjson' ref-bind --reference=reference.ndjson <cut.ndjson
+    reads 'scope\.json|#[0-9]+' ref-seal --scope=scope.json --name=orders --out=sealed <events.ndjson
+    reads 'scope\.json' kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=200 --deadline-s=1
+}
+
+@test "behind its cut nothing opens the bundle, and the reference's programs open nothing of a job" {
+    all_of_it
+    grep -q '"type":"bundle","path":"incident"' cut.ndjson
+    reads '' ref-run -- cat <records.ndjson
+    reads '' ch-read --url=http://127.0.0.1:1 --connect-timeout-ms=200 <cut.ndjson
+    reads '' rows-diff --scratch="$BATS_RUN_TMPDIR" <read.ndjson
+    reads '' verdict <read.ndjson
+}
+
+@test "after a stop no program opens the bundle" {
+    all_of_it
+    { head -n 1 cut.ndjson; grep -m 1 '^{"type":"bundle"' cut.ndjson
+        echo '{"type":"stop","stage":"bundle-check","kind":"refused","reason":"r","next":""}'
+        echo '{"type":"end","lines":{"stream":1,"bundle":1,"stop":1}}'; } >stopped
+    reads '' bundle-check <stopped
+    reads '' scope-cut --key=event_id --checkpoint="$checkpoint" <stopped
+    sed '/"type":"stop"/d; s/,"stop":1//' stopped >going
+    reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" <going
+}
+
+@test "a program given its bundle or its scope by name leaves standard input alone" {
+    all_of_it
+    while read -r command; do
+        # shellcheck disable=SC2086
+        { "$bin"/$command >out 2>said || [ $? -le 3 ]; cat; } <records.ndjson >rest
+        cmp rest records.ndjson || { echo "$command" >&2; return 1; }
+    done <<COMMANDS
+bundle-check incident
+scope-cut --key=event_id --checkpoint=$checkpoint incident
+kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=200 --deadline-s=1
+COMMANDS
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * base: what every module stands on. Errors and exit codes, growable
- * buffers, arenas, files, SHA-256, time, options and messages.
+ * buffers, arenas, files, SHA-256, time and messages; options.h has the command line.
  *
  * Ownership: a struct initialised by its _INIT value owns what it grows and is
  * released by its _free function; pointers into it live until it is next
@@ -94,29 +94,12 @@ int err_exit(const struct err *err);
 
 /* ---- messages (standard error) ---- */
 
-/* Remember the program's name for messages: the last component of argv0. Silences getopt's own messages, which
- * would add a second line to ours, and makes sure that no standard descriptor is closed. */
+/* Remember the program's name for messages: the last component of argv0. Makes sure that no standard descriptor is
+ * closed. */
 void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* For getopt_long's '?' and for an argument too many: refuse argv[at], shown up to its '=' alone, since what follows
- * may be a secret that was given where no program takes one. Returns -1. */
-int opt_refused(char *const *argv, int at, struct err *err);
-/* Takes one option, its value in optarg. */
-typedef int opt_take(int c, void *ctx, struct err *err);
-struct option;
-/* Give every option of the command line to take, in order; 'h' and 'V' (in longopts too) are --help and --version. 0:
- * all were taken, and no operand stands behind them; 1: help or version was printed, *status is the exit status; -1:
- * refused. */
-int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help,
-             opt_take *take, void *ctx, int *status, struct err *err);
-/* True when an argument stands there that is no option: a program that was given a file reads no standard input. */
-bool opt_operand(int argc, char *const *argv);
-/* Print "name version" and return OWED_OK, or OWED_TROUBLE where standard output fails. */
-int msg_version(void);
-/* Print the help text to standard output; status as msg_version. */
-int msg_help(const char *text);
 /* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked
  * as \xNN. */
 struct buf;

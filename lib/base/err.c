@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -111,7 +110,6 @@ void msg_init(const char *argv0)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         hold_closed(fd);
-    opterr = 0;
     if (!argv0 || !*argv0)
         return;
     const char *slash = strrchr(argv0, '/');
@@ -187,59 +185,4 @@ void msg_error(const char *fmt, ...)
     va_start(ap, fmt);
     message(fmt, ap);
     va_end(ap);
-}
-
-int opt_refused(char *const *argv, int at, struct err *err)
-{
-    const char *arg = argv[at];
-    int shown = (int)strcspn(arg, "=");
-    if (arg[0] != '-')
-        return err_set(err, ERR_REFUSED, "'%.*s': no such argument is expected (try --help)", shown, arg);
-    return err_set(err, ERR_REFUSED, "'%.*s' is no option here, or its value is missing or too much (try --help)",
-                   shown, arg);
-}
-
-int opt_read(int argc, char **argv, const char *letters, const struct option *longopts, const char *help,
-             opt_take *take, void *ctx, int *status, struct err *err)
-{
-    for (int c; (c = getopt_long(argc, argv, letters, longopts, NULL)) != -1;) {
-        if (c == 'h' || c == 'V') {
-            *status = c == 'h' ? msg_help(help) : msg_version();
-            return 1;
-        }
-        if (c == '?')
-            return opt_refused(argv, optind - 1, err);
-        if (take(c, ctx, err) != 0)
-            return -1;
-    }
-    return optind < argc ? opt_refused(argv, optind, err) : 0;
-}
-
-bool opt_operand(int argc, char *const *argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-')
-            return true;
-    return false;
-}
-
-static int print_out(const char *p, size_t n)
-{
-    struct err err = ERR_INIT;
-    if (fd_write_all(1, p, n, "standard output", &err) == 0)
-        return OWED_OK;
-    msg_error("%s", err.text);
-    return OWED_TROUBLE;
-}
-
-int msg_version(void)
-{
-    char line[256];
-    int n = snprintf(line, sizeof line, "%s %s\n", program, OWED_VERSION);
-    return print_out(line, (size_t)n);
-}
-
-int msg_help(const char *text)
-{
-    return print_out(text, strlen(text));
 }

@@ -12,8 +12,6 @@
 #include "json/json.h"
 #include "types/types.h"
 
-#define CELLS_VERSION "clink-canonical-cells-v1"
-
 enum cells_result {
     CELL_FIT = 0, /* the value's own cell was appended */
     CELL_UNFIT,   /* {"unfit":…} was appended; why says the reason */

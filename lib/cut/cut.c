@@ -125,6 +125,7 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
     c->scope.job = b->m.job;
     c->scope.complete_table = r->complete_table;
+    c->scope.repeats = r->repeats;
     c->scope.from_run_start = r->from_run_start || r->complete_table;
     list_markers(c);
     if (check_request(c, err) != 0 || cut_find_sink(c, err) != 0)

@@ -25,6 +25,7 @@ struct cut_request {
     const char **keys;
     size_t n_keys;
     bool from_run_start;
+    bool repeats;        /* the operator's word that equal rows are meant */
     bool complete_table; /* the operator's word that the table is dedicated to this run; implies from_run_start */
     const char *job, *sink, *database, *table; /* NULL: as the bundle has it */
 };
@@ -77,7 +78,7 @@ struct cut {
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */
 int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err);
 /* Read the captures, an interval after another: every row goes to out as it is read. Sets the status where one is not
- * whole, holds an event that does not fit the columns, or a key names two different rows. Each row goes to expected
+ * whole, or holds an event that does not fit the columns. Each row goes to expected
  * too, where that is not NULL, as one JSON object a line; -1 with *err where it cannot be written. */
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err);
 /* The lines before the rows: scope, columns and interval. */

@@ -22,11 +22,4 @@ void cut_ends(struct cut *c);
 void cut_note_kept(struct cut *c);
 void cut_cover(struct cut *c);
 
-/* Which rows a key has named so far: two different ones under one key are told. */
-struct keyed;
-struct keyed *keyed_new(void);
-/* True when this key already named another row. */
-bool keyed_add(struct keyed *k, const char *key, size_t key_len, const char *row, size_t row_len);
-void keyed_free(struct keyed *k);
-
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines before the rows: what the run needs, the scope, its columns, its intervals and both ends. */
 #include "cut/internal.h"
+#include "scope/line.h"
+#include "types/line.h"
 
 #include <string.h>
 
@@ -86,17 +88,13 @@ static void put_end(struct stream_out *out, const struct cut_end *e)
 void cut_put_head(struct cut *c, struct stream_out *out)
 {
     if (c->has_scope) {
-        struct buf *line = stream_build(out, LINE_SCOPE);
-        buf_adds(line, ",\"document\":");
-        scope_put(line, &c->scope);
-        stream_put_built(out, LINE_SCOPE);
+        struct buf text = BUF_INIT;
+        scope_put(&text, &c->scope);
+        stream_put_scope(out, text.p, text.len);
+        buf_free(&text);
     }
-    if (c->has_columns) {
-        struct buf *line = stream_build(out, LINE_COLUMNS);
-        buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-        columns_write(&c->scope.columns, line);
-        stream_put_built(out, LINE_COLUMNS);
-    }
+    if (c->has_columns)
+        stream_put_columns(out, &c->scope.columns);
     for (size_t i = 0; i < c->n_intervals; i++)
         put_interval(out, &c->intervals[i].iv);
     for (size_t i = 0; i < c->n_quiet; i++)

@@ -15,10 +15,9 @@ struct pass {
     struct stream_out *out;
     struct file_out *expected; /* or NULL */
     struct err expected_err;   /* of writing it */
-    struct keyed *keyed;
-    struct buf cells, key;
+    struct buf cells, text;
     struct arena line;
-    bool said_key, said_name;
+    bool said_name;
 };
 
 /* The text of `at`, or NULL; what a row line cannot carry, which is anything that needs an escape, is left out. */
@@ -46,26 +45,19 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
     }
 }
 
-/* The row's cells, and its key's cells apart. */
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
     size_t found = 0;
     buf_reset(&p->cells);
-    buf_reset(&p->key);
     buf_addc(&p->cells, '[');
     for (size_t i = 0; i < all->n; i++) {
         const struct json *v = json_get(values, all->at[i].name);
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        size_t from = p->cells.len;
         found += v != NULL;
         cells_owed(&all->at[i], v, &p->cells, &why);
-        if (all->at[i].key) {
-            buf_add(&p->key, p->cells.p + from, p->cells.len - from);
-            buf_addc(&p->key, ',');
-        }
     }
     buf_addc(&p->cells, ']');
     if (found < values->len)
@@ -86,13 +78,13 @@ static void put_expected(struct pass *p, const char *at, size_t at_len)
 {
     if (!p->expected || p->expected_err.kind != ERR_NONE)
         return;
-    buf_reset(&p->key);
-    buf_adds(&p->key, "{\"cells\":");
-    buf_add(&p->key, p->cells.p, p->cells.len);
+    buf_reset(&p->text);
+    buf_adds(&p->text, "{\"cells\":");
+    buf_add(&p->text, p->cells.p, p->cells.len);
     if (at)
-        buf_printf(&p->key, ",\"at\":\"%.*s\"", (int)at_len, at);
-    buf_adds(&p->key, "}\n");
-    file_add(p->expected, p->key.p, p->key.len, &p->expected_err);
+        buf_printf(&p->text, ",\"at\":\"%.*s\"", (int)at_len, at);
+    buf_adds(&p->text, "}\n");
+    file_add(p->expected, p->text.p, p->text.len, &p->expected_err);
 }
 
 static int put_event(struct pass *p, const char *text, size_t n, const char *where, uint64_t line, const char *again,
@@ -108,13 +100,7 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
     size_t at_len = 0;
     const char *at = at_of(event, &at_len);
     cells_of(p, values, where, line);
-    if (keyed_add(p->keyed, p->key.p, p->key.len, p->cells.p, p->cells.len) && !p->said_key) {
-        cut_say(p->c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_REPEATS),
-                "the key does not name one row: %.*s names another at %.*s", (int)p->key.len - 1, p->key.p,
-                at ? (int)at_len : 1, at ? at : "?");
-        p->said_key = true;
-    }
-    stream_put_row(p->out, SIDE_CAPTURED, 0, p->cells.p, p->cells.len, at, at_len, again);
+    stream_put_row(p->out, SIDE_CAPTURED, p->cells.p, p->cells.len, at, at_len, again);
     put_expected(p, at, at_len);
     p->c->rows++;
     return 0;
@@ -186,15 +172,14 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
 
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
-    struct pass p = {.c = c, .out = out, .expected = expected, .keyed = keyed_new()};
+    struct pass p = {.c = c, .out = out, .expected = expected};
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
             read_capture(&p, &c->intervals[i]);
     }
-    keyed_free(p.keyed);
     buf_free(&p.cells);
-    buf_free(&p.key);
+    buf_free(&p.text);
     arena_free(&p.line);
     if (p.expected_err.kind == ERR_NONE)
         return 0;

@@ -3,23 +3,7 @@
 #include "http/login.h"
 
 #include <stdlib.h>
-
-#define DAY_MS 86400000
-
-int http_login_option(int c, const char *arg, struct http_login *l, struct err *err)
-{
-    switch (c) {
-    case HTTP_OPT_URL: l->o.url = arg; return 0;
-    case HTTP_OPT_USER: l->o.user = arg; return 0;
-    case HTTP_OPT_PASSWORD_ENV: l->password_env = arg; return 0;
-    case HTTP_OPT_PASSWORD_FILE: l->password_file = arg; return 0;
-    case HTTP_OPT_CACERT: l->o.cacert = arg; return 0;
-    case HTTP_OPT_QUERY_TIMEOUT: return parse_u64(arg, 1, DAY_MS, &l->o.timeout_ms, "--query-timeout-ms", err);
-    case HTTP_OPT_CONNECT_TIMEOUT:
-        return parse_u64(arg, 1, DAY_MS, &l->o.connect_timeout_ms, "--connect-timeout-ms", err);
-    default: return 1;
-    }
-}
+#include <string.h>
 
 int http_login_settle(struct http_login *l, struct err *err)
 {
@@ -39,6 +23,8 @@ int http_login_settle(struct http_login *l, struct err *err)
 
 void http_login_free(struct http_login *l)
 {
+    if (l->password != NULL)
+        explicit_bzero(l->password, strlen(l->password));
     free(l->password);
     l->password = NULL;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a program that reads from ClickHouse, so that they are the same
+ * The options of a program that talks to ClickHouse, so that they are the same
  * in each: where it is, who asks, and how long it may take.
  */
 #ifndef OWED_HTTP_LOGIN_H
 #define OWED_HTTP_LOGIN_H
 
-#include <getopt.h>
-
+#include "base/options.h"
 #include "http/http.h"
 
 struct http_login {
@@ -17,38 +16,20 @@ struct http_login {
 };
 #define HTTP_LOGIN_INIT \
     ((struct http_login){.o = {.timeout_ms = HTTP_TIMEOUT_MS, .connect_timeout_ms = HTTP_CONNECT_TIMEOUT_MS}})
-
-/* Values of getopt_long for the options below. A program's own begin with HTTP_OPT_END. */
-enum {
-    HTTP_OPT_URL = 256,
-    HTTP_OPT_USER,
-    HTTP_OPT_PASSWORD_ENV,
-    HTTP_OPT_PASSWORD_FILE,
-    HTTP_OPT_CACERT,
-    HTTP_OPT_QUERY_TIMEOUT,
-    HTTP_OPT_CONNECT_TIMEOUT,
-    HTTP_OPT_END
-};
+#define HTTP_LONGEST_MS 86400000
 
 /* clang-format off */
-#define HTTP_LONGOPTS \
-    {"url", required_argument, NULL, HTTP_OPT_URL}, {"user", required_argument, NULL, HTTP_OPT_USER}, \
-    {"password-env", required_argument, NULL, HTTP_OPT_PASSWORD_ENV}, {"password-file", required_argument, NULL, HTTP_OPT_PASSWORD_FILE}, \
-    {"cacert", required_argument, NULL, HTTP_OPT_CACERT}, {"query-timeout-ms", required_argument, NULL, HTTP_OPT_QUERY_TIMEOUT}, \
-    {"connect-timeout-ms", required_argument, NULL, HTTP_OPT_CONNECT_TIMEOUT}
+/* Entries for a table of options (base/options.h); L points to the login, which the arguments must outlive. */
+#define HTTP_LOGIN_OPTIONS(L) \
+    OPT_TEXT("url", "URL", &(L)->o.url, "http://host[:port] or https://host[:port]; no user part"), \
+    OPT_TEXT("user", "NAME", &(L)->o.user, "ClickHouse user"), \
+    OPT_TEXT("password-env", "VAR", &(L)->password_env, "the password is in the environment variable VAR"), \
+    OPT_TEXT("password-file", "FILE", &(L)->password_file, "the password is the first line of FILE"), \
+    OPT_TEXT("cacert", "FILE", &(L)->o.cacert, "PEM file of the authorities to trust, in place of the system's"), \
+    OPT_U64("connect-timeout-ms", &(L)->o.connect_timeout_ms, 1, HTTP_LONGEST_MS, "how long a connection may take (10000)"), \
+    OPT_U64("query-timeout-ms", &(L)->o.timeout_ms, 1, HTTP_LONGEST_MS, "a statement's time, on the server and here (30000)")
 /* clang-format on */
 
-#define HTTP_LOGIN_HELP \
-    "  --url=URL                 http://host[:port] or https://host[:port]; no user part\n" \
-    "  --user=NAME               ClickHouse user\n" \
-    "  --password-env=VAR        the password is in the environment variable VAR\n" \
-    "  --password-file=FILE      the password is the first line of FILE\n" \
-    "  --cacert=FILE             PEM file of the authorities to trust, in place of the system's\n" \
-    "  --query-timeout-ms=N      a statement's time, on the server and here (30000)\n" \
-    "  --connect-timeout-ms=N    (10000)\n"
-
-/* Take the value of one of these options. 0, 1 where c is none of them, or -1 with *err. arg must outlive the login. */
-int http_login_option(int c, const char *arg, struct http_login *l, struct err *err);
 /* All are given: they hold together, the password is read, and the connection could be prepared. ERR_REFUSED else. */
 int http_login_settle(struct http_login *l, struct err *err);
 void http_login_free(struct http_login *l);

@@ -51,42 +51,14 @@ static void put_reason(void *w, const char *text)
     jw_str(w, NULL, text);
 }
 
-static void put_logs(struct json_w *w, const struct kafka_source *sources, size_t n)
+static struct account_text kept(struct arena *arena, struct buf *text)
 {
-    jw_arr(w, "logs");
-    for (size_t i = 0; i < n; i++) {
-        jw_obj(w, NULL);
-        jw_str(w, "topic", sources[i].topic);
-        jw_str(w, "cluster_id", sources[i].found_cluster);
-        jw_str(w, "topic_id", sources[i].found_id);
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
+    struct account_text t = {arena_strndup(arena, text->p, text->len), text->len};
+    buf_free(text);
+    return t;
 }
 
-static void put_range(struct json_w *w, const struct kafka_source *s, const struct kafka_range *r)
-{
-    uint64_t undelivered = kafka_range_undelivered(r);
-    jw_obj(w, NULL);
-    jw_str(w, "topic", s->topic);
-    jw_u64(w, "partition", r->partition);
-    jw_i64(w, "from", r->from);
-    jw_i64(w, "to", r->to);
-    jw_i64(w, "position", r->position);
-    jw_u64(w, "offsets", (uint64_t)(r->position - r->from));
-    jw_u64(w, "delivered", r->delivered);
-    jw_u64(w, "null_values", r->null_values);
-    jw_u64(w, "not_delivered", undelivered);
-    if (r->recounted) {
-        jw_u64(w, "aborted", r->aborted);
-        jw_u64(w, "marker_or_absent", undelivered - r->aborted);
-    }
-    jw_bool(w, "complete", r->state == KAFKA_RANGE_COMPLETE);
-    jw_str(w, "reason", r->reason ? r->reason : "");
-    jw_end_obj(w);
-}
-
-static void put_verified(struct json_w *w, const struct kafka_source *sources, size_t n)
+static struct account_text verified(const struct kafka_source *sources, size_t n, struct arena *arena)
 {
     bool cluster = n > 0, id = n > 0, policy = n > 0, start = n > 0;
     for (size_t i = 0; i < n; i++) {
@@ -95,50 +67,71 @@ static void put_verified(struct json_w *w, const struct kafka_source *sources, s
         policy = policy && sources[i].not_compacted;
         start = start && sources[i].start_held;
     }
-    jw_arr(w, "verified");
-    if (cluster)
-        jw_str(w, NULL, "cluster id");
-    if (id)
-        jw_str(w, NULL, "topic id");
-    if (policy)
-        jw_str(w, NULL, "cleanup policy");
-    if (start)
-        jw_str(w, NULL, "log start before and after");
-    jw_end_arr(w);
-}
-
-void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n)
-{
     struct buf text = BUF_INIT;
     struct json_w w;
-    bool complete = true, alike = n > 0;
-    uint64_t delivered = 0;
-    for (size_t i = 0; i < n; i++) {
-        complete = complete && kafka_source_complete(&sources[i]);
-        alike = alike && sources[i].isolation == sources[0].isolation;
-        for (size_t k = 0; k < sources[i].n_ranges; k++)
-            delivered += sources[i].ranges[k].delivered;
-    }
     jw_init(&w, &text);
-    jw_obj(&w, NULL);
-    jw_bool(&w, "complete", complete);
-    jw_arr(&w, "reasons");
+    jw_arr(&w, NULL);
+    if (cluster)
+        jw_str(&w, NULL, "cluster id");
+    if (id)
+        jw_str(&w, NULL, "topic id");
+    if (policy)
+        jw_str(&w, NULL, "cleanup policy");
+    if (start)
+        jw_str(&w, NULL, "log start before and after");
+    jw_end_arr(&w);
+    return kept(arena, &text);
+}
+
+static struct account_range range_of(const struct kafka_source *s, const struct kafka_range *r)
+{
+    uint64_t undelivered = kafka_range_undelivered(r);
+    return (struct account_range){
+        .topic = s->topic,
+        .partition = {true, r->partition},
+        .from = {true, (uint64_t)r->from},
+        .to = {true, (uint64_t)r->to},
+        .position = {true, (uint64_t)r->position},
+        .offsets = {true, (uint64_t)(r->position - r->from)},
+        .delivered = {true, r->delivered},
+        .null_values = {true, r->null_values},
+        .not_delivered = {true, undelivered},
+        .aborted = {r->recounted, r->aborted},
+        .marker_or_absent = {r->recounted, undelivered - r->aborted},
+        .complete = r->state == KAFKA_RANGE_COMPLETE,
+        .reason = r->reason ? r->reason : "",
+    };
+}
+
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out)
+{
+    struct buf reasons = BUF_INIT;
+    struct json_w w;
+    bool alike = n > 0;
+    size_t ranges = 0;
+    *out = (struct account){
+        .role = ACCOUNT_READER, .complete = true, .client = kafka_library(), .n_logs = n, .delivered.has = true};
+    for (size_t i = 0; i < n; i++)
+        ranges += sources[i].n_ranges;
+    struct account_log *log = arena_alloc(arena, (n + 1) * sizeof *log);
+    struct account_range *range = arena_alloc(arena, (ranges + 1) * sizeof *range);
+    out->logs = log;
+    out->ranges = range;
+    for (const struct kafka_source *s = sources; s < sources + n; s++) {
+        out->complete = out->complete && kafka_source_complete(s);
+        alike = alike && s->isolation == sources[0].isolation;
+        *log++ = (struct account_log){s->topic, s->found_cluster, s->found_id};
+        for (size_t k = 0; k < s->n_ranges; k++) {
+            out->delivered.n += s->ranges[k].delivered;
+            range[out->n_ranges++] = range_of(s, &s->ranges[k]);
+        }
+    }
+    jw_init(&w, &reasons);
+    jw_arr(&w, NULL);
     kafka_account_reasons(sources, n, put_reason, &w);
     jw_end_arr(&w);
-    jw_str(&w, "client", kafka_library());
-    jw_str(&w, "isolation", alike ? kafka_isolation_name(sources[0].isolation) : NULL);
-    put_logs(&w, sources, n);
-    jw_arr(&w, "ranges");
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < sources[i].n_ranges; k++)
-            put_range(&w, &sources[i], &sources[i].ranges[k]);
-    jw_end_arr(&w);
-    jw_u64(&w, "delivered", delivered);
-    put_verified(&w, sources, n);
-    jw_end_obj(&w);
-    struct cause cause = first_cause(sources, n);
-    cause_put(line, &cause);
-    buf_addc(line, ',');
-    buf_add(line, text.p + 1, text.len - 2);
-    buf_free(&text);
+    out->cause = first_cause(sources, n);
+    out->reasons = kept(arena, &reasons);
+    out->isolation = alike ? kafka_isolation_name(sources[0].isolation) : NULL;
+    out->verified = verified(sources, n, arena);
 }

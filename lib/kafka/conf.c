@@ -178,13 +178,22 @@ bool kafka_topic_ok(const char *topic)
            strcmp(topic, ".") != 0 && strcmp(topic, "..") != 0;
 }
 
-int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err)
+int kafka_take_bootstrap(const char *value, void *conf, struct err *err)
 {
-    switch (option) {
-    case 'b': return kafka_conf_set(c, "bootstrap.servers", value, err);
-    case 'X': return kafka_conf_arg(c, value, err);
-    case 'E': return kafka_conf_env(c, value, err);
-    case 'F': return kafka_conf_file(c, value, err);
-    default: return 1;
-    }
+    return kafka_conf_set(conf, "bootstrap.servers", value, err);
+}
+
+int kafka_take_property(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_arg(conf, value, err);
+}
+
+int kafka_take_env(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_env(conf, value, err);
+}
+
+int kafka_take_file(const char *value, void *conf, struct err *err)
+{
+    return kafka_conf_file(conf, value, err);
 }

@@ -15,7 +15,9 @@
 #define OWED_KAFKA_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
+#include "stream/account.h"
 #include "stream/codes.h"
 
 /* ---- connection properties ---- */
@@ -35,13 +37,30 @@ int kafka_conf_arg(struct kafka_conf *c, const char *assignment, struct err *err
 int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err);
 /* A file of "name=value" lines; empty lines and those that begin with # are passed over. */
 int kafka_conf_file(struct kafka_conf *c, const char *path, struct err *err);
-/* The options of every program that talks to a broker: -b (bootstrap servers), -X, -E and -F as the three above. 1
- * where option is none of them. */
-int kafka_conf_option(struct kafka_conf *c, int option, const char *value, struct err *err);
 /* Keep what is read ahead of so many partitions at once within bounds, unless a property said how much that is. */
 void kafka_conf_share(struct kafka_conf *c, size_t partitions);
 /* Kafka's own rule for a topic's name; it also keeps topic/partition/offset readable. */
 bool kafka_topic_ok(const char *topic);
+
+/* ---- the options of every program that talks to a broker ---- */
+
+struct kafka_options {
+    struct kafka_conf *conf;
+    int64_t timeout_ms;
+};
+#define KAFKA_TIMEOUT_MS 30000
+
+opt_take kafka_take_bootstrap, kafka_take_property, kafka_take_env, kafka_take_file;
+
+/* clang-format off */
+/* Entries for a table of options (base/options.h); K points to the options, whose conf is there already. */
+#define KAFKA_OPTIONS(K) \
+    OPT_TAKE("b,bootstrap", "HOST:PORT", kafka_take_bootstrap, (K)->conf, "brokers to ask first"), \
+    OPT_TAKE("X", "NAME=VALUE", kafka_take_property, (K)->conf, "a librdkafka property; a secret is refused here"), \
+    OPT_TAKE("E", "NAME=VARIABLE", kafka_take_env, (K)->conf, "the same, its value from the environment"), \
+    OPT_TAKE("F", "FILE", kafka_take_file, (K)->conf, "the same, NAME=VALUE lines"), \
+    OPT_I64("timeout-ms", &(K)->timeout_ms, 1, 3600000, "how long one answer of the broker is waited for (30000)")
+/* clang-format on */
 
 /* ---- the log ---- */
 
@@ -214,8 +233,8 @@ bool kafka_source_complete(const struct kafka_source *s);
 
 /* ---- the account ---- */
 
-/* Append the members of an account line over all sources, but `recorded`: `,"complete":…,…,"verified":[…]`. */
-void kafka_account_put(struct buf *line, const struct kafka_source *sources, size_t n);
+/* The account of a reader over all sources, but `recorded`. Its texts are in arena or the sources'. */
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out);
 /* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
 void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
                            void *ctx);

@@ -43,45 +43,64 @@ static struct multiset_text group_key(struct compare *c)
     return row_key_of(c->t->form, c->group[0]->row, c->group[0]->len, &c->key);
 }
 
-/* Keep the first key in byte order. */
-static void note_first(struct compare *c, struct multiset_text *first)
+/* Keep the first key in byte order: true where this is it. */
+static bool note_first(struct compare *c, struct multiset_text *first)
 {
     struct multiset_text key = group_key(c);
-    if (!first->p || text_order(key, *first) < 0)
+    bool is_first = !first->p || text_order(key, *first) < 0;
+    if (is_first)
         *first = text_copy(c->arena, key);
+    return is_first;
 }
 
 static bool reads_differ(const struct compare *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (entry_copies(c->t, c->group[i], MULTISET_READ1) != entry_copies(c->t, c->group[i], MULTISET_READ2))
+        if (entry_copies(c->t, c->group[i], SIDE_READ1) != entry_copies(c->t, c->group[i], SIDE_READ2))
             return true;
     return false;
 }
 
 static unsigned found_side(const struct work *w, unsigned read)
 {
-    return w->found_captured ? MULTISET_CAPTURED : read == 1 ? MULTISET_READ1 : MULTISET_READ2;
+    return w->found_captured ? SIDE_CAPTURED : read == 1 ? SIDE_READ1 : SIDE_READ2;
 }
 
 /* True where the relation looks at the key at hand. */
 static bool in_scope(const struct compare *c, const struct work *w)
 {
     switch (w->relation) {
-    case RELATION_DELIVERY: return side_rows(c, MULTISET_CAPTURED) > 0;
+    case RELATION_DELIVERY: return side_rows(c, SIDE_CAPTURED) > 0;
     case RELATION_TRANSFORMATION:
-    case RELATION_REFERENCE_DESTINATION: return side_rows(c, MULTISET_CAPTURED) + side_rows(c, MULTISET_REFERENCE) > 0;
-    default: return side_rows(c, w->owed) + side_rows(c, MULTISET_READ1) + side_rows(c, MULTISET_READ2) > 0;
+    case RELATION_REFERENCE_DESTINATION: return side_rows(c, SIDE_CAPTURED) + side_rows(c, SIDE_REFERENCE) > 0;
+    default: return side_rows(c, w->owed) + side_rows(c, SIDE_READ1) + side_rows(c, SIDE_READ2) > 0;
     }
 }
 
-/* True where a relation owed from the captured rows has different ones under the key at hand. */
+/* True where a relation owed from the captured rows has several under the key at hand: which of them the table should
+ * hold is not known, unless they are equal and were said to be meant. */
 static bool ambiguous(const struct compare *c, const struct work *w)
 {
-    size_t rows = 0;
-    for (size_t i = 0; w->owed == MULTISET_CAPTURED && i < c->n; i++)
-        rows += entry_copies(c->t, c->group[i], MULTISET_CAPTURED) > 0;
+    uint64_t rows = 0;
+    for (size_t i = 0; w->owed == SIDE_CAPTURED && i < c->n; i++) {
+        uint64_t n = entry_copies(c->t, c->group[i], SIDE_CAPTURED);
+        rows += c->repeats ? n > 0 : n;
+    }
     return rows > 1;
+}
+
+/* The numbers of the first two rows of the key that was noted as the first one held twice. */
+static void number_twice(struct compare *c, struct work *w)
+{
+    const struct order *o = &c->t->order[w->owed];
+    uint64_t number = 0;
+    w->twice[0] = w->twice[1] = NO_NUMBER;
+    for (size_t i = 0, at = 0; i < o->n && w->twice[1] == NO_NUMBER; i++) {
+        const struct entry *e = entry_at(c->t, o->entry[i]);
+        number += order_gap(o, &at);
+        if (text_order(row_key_of(c->t->form, e->row, e->len, &c->key), w->out->ambiguous) == 0)
+            w->twice[w->twice[0] != NO_NUMBER] = number;
+    }
 }
 
 /* ---- findings ---- */
@@ -212,7 +231,8 @@ static void compare_rows(struct key_work *k)
         k->w->out->kind_keys[i] += k->kinds[i];
 }
 
-static void compare_key(struct compare *c, struct work *w)
+/* True where the key at hand becomes the first one held twice. */
+static bool compare_key(struct compare *c, struct work *w)
 {
     bool differ = !w->found_captured && reads_differ(c);
     if (differ && w->reads) {
@@ -220,20 +240,20 @@ static void compare_key(struct compare *c, struct work *w)
         note_first(c, &c->result->differ);
     }
     if (!in_scope(c, w))
-        return;
-    if (w->owed == MULTISET_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
+        return false;
+    if (w->owed == SIDE_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
         w->out->excluded_keys++;
-        return;
+        return false;
     }
     if (ambiguous(c, w)) {
         w->out->ambiguous_keys++;
-        note_first(c, &w->out->ambiguous);
-        return;
+        return note_first(c, &w->out->ambiguous);
     }
     for (unsigned read = 1; read <= (differ ? 2u : 1u); read++) {
         struct key_work k = {.c = c, .w = w, .read = read, .side = found_side(w, read), .again = read == 2};
         compare_rows(&k);
     }
+    return false;
 }
 
 /* Forget the fates of the relation before. */
@@ -254,14 +274,17 @@ void compare_table(struct compare *c, struct work *w)
     if (c->fates_set)
         clear_fates(t);
     w->touched = false;
+    bool twice = false;
     for (size_t at = FIRST_ENTRY * UNIT; at < t->used;) {
         struct entry *e = (struct entry *)(void *)(t->base + at);
         at += entry_size(e->len);
         if (e->state & ENTRY_HEAD) {
             gather(c, e);
-            compare_key(c, w);
+            twice |= compare_key(c, w);
         }
     }
+    if (twice)
+        number_twice(c, w);
     c->fates_set = w->touched;
 }
 

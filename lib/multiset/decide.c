@@ -7,68 +7,41 @@
 
 #include <inttypes.h>
 
-static const char *const side_text[MULTISET_SIDES] = {"the captured rows", "the reference's rows",
-                                                      "the destination's first read", "the destination's second read"};
-
-static const enum check_name check_of[RELATION_TYPES] = {
-    [RELATION_DELIVERY] = CHECK_RECONCILE_ROWS,
-    [RELATION_TRANSFORMATION] = CHECK_REFERENCE_CAPTURE,
-    [RELATION_REFERENCE_DESTINATION] = CHECK_REFERENCE_DESTINATION,
-    [RELATION_COVERAGE] = CHECK_DESTINATION_COVERAGE,
-};
-
-static bool reads_destination(enum relation r)
-{
-    return r != RELATION_TRANSFORMATION;
-}
-
 /* True where the expectation is a reference's: there, or required and yet to come. */
 static bool has_reference(const struct multiset_question *q)
 {
-    return q->side[MULTISET_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] ||
-           q->required[CHECK_REFERENCE_CAPTURE] || q->required[CHECK_REFERENCE_DESTINATION];
+    return q->side[SIDE_REFERENCE].seen || q->required[CHECK_REFERENCE_SCOPE] || q->required[CHECK_REFERENCE_CAPTURE] ||
+           q->required[CHECK_REFERENCE_DESTINATION];
 }
 
 static bool has_captured(const struct multiset_question *q)
 {
-    return q->side[MULTISET_CAPTURED].seen || q->required[CHECK_RECONCILE_ROWS] || q->required[CHECK_REFERENCE_CAPTURE];
+    return q->side[SIDE_CAPTURED].seen || q->required[CHECK_RECONCILE_ROWS] || q->required[CHECK_REFERENCE_CAPTURE];
 }
 
-/* The sides whose rows a relation needs, whole. */
-static void needs(const struct multiset_question *q, enum relation r, bool need[MULTISET_SIDES])
-{
-    bool reference = has_reference(q), captured = has_captured(q);
-    need[MULTISET_READ1] = need[MULTISET_READ2] = reads_destination(r);
-    need[MULTISET_REFERENCE] = r == RELATION_TRANSFORMATION || r == RELATION_REFERENCE_DESTINATION ||
-                               (r == RELATION_COVERAGE && reference);
-    /* The captured rows name keys of reference-destination, where there are any. */
-    need[MULTISET_CAPTURED] = r == RELATION_DELIVERY || r == RELATION_TRANSFORMATION ||
-                              (r == RELATION_REFERENCE_DESTINATION && captured) ||
-                              (r == RELATION_COVERAGE && !reference);
-}
-
-/* A relation is looked at where the run requires it, or where both its sides are there. */
+/* A relation is looked at where the run requires it, or where both its sides are there; one of the whole table where it
+ * is required alone. */
 static void choose(const struct multiset_question *q, bool chosen[RELATION_TYPES])
 {
-    bool captured = q->side[MULTISET_CAPTURED].seen, reference = q->side[MULTISET_REFERENCE].seen;
-    bool destination = q->side[MULTISET_READ1].seen || q->side[MULTISET_READ2].seen, any = false;
-    const bool there[RELATION_TYPES] = {
-        [RELATION_DELIVERY] = captured && destination,
-        [RELATION_TRANSFORMATION] = reference && captured,
-        [RELATION_REFERENCE_DESTINATION] = reference && destination,
-    };
-    for (size_t r = 0; r < RELATION_TYPES; r++)
-        any |= chosen[r] = there[r] || q->required[check_of[r]];
+    bool there[SIDES], any = false;
+    for (size_t i = 0; i < SIDES; i++)
+        there[i] = q->side[i].seen;
+    there[SIDE_READ1] |= there[SIDE_READ2];
+    for (size_t r = 0; r < RELATION_TYPES; r++) {
+        const struct relation_row *of = &relation_table[r];
+        chosen[r] = q->required[of->check] || (r != RELATION_COVERAGE && there[of->owed] && there[of->found]);
+        any |= chosen[r];
+    }
     /* A comparison of nothing must not look like one that passed. */
     if (!any)
         chosen[q->declared ? RELATION_REFERENCE_DESTINATION : RELATION_DELIVERY] = true;
 }
 
 /* Why a side decides nothing, appended to why; false where it is whole. */
-static bool side_wanting(const struct multiset_question *q, unsigned which, struct cause *cause, struct buf *why)
+static bool side_wanting(const struct multiset_question *q, enum side which, struct cause *cause, struct buf *why)
 {
     const struct multiset_side_seen *s = &q->side[which];
-    const char *name = side_text[which];
+    const char *name = side_words(which);
     if (!s->seen)
         buf_printf(why, "%s never came", name);
     else if (!s->closed)
@@ -86,10 +59,9 @@ static bool side_wanting(const struct multiset_question *q, unsigned which, stru
 
 static bool any_wanting(const struct multiset_question *q, enum relation r, struct cause *cause, struct buf *why)
 {
-    bool need[MULTISET_SIDES];
-    needs(q, r, need);
-    for (unsigned i = 0; i < MULTISET_SIDES; i++)
-        if (need[i] && side_wanting(q, i, cause, why))
+    struct relation_sides sides = relation_sides(r, has_reference(q), has_captured(q));
+    for (size_t i = 0; i < SIDES; i++)
+        if (sides.need[i] && side_wanting(q, (enum side)i, cause, why))
             return true;
     return false;
 }
@@ -109,7 +81,7 @@ static void put_key(struct buf *out, struct multiset_text key)
 static bool table_is_empty(const struct multiset_question *q)
 {
     return q->required[CHECK_DESTINATION_COVERAGE] && q->table_whole && !q->uncovered.why &&
-           q->side[MULTISET_READ1].rows == 0 && q->side[MULTISET_READ2].rows == 0;
+           q->side[SIDE_READ1].rows == 0 && q->side[SIDE_READ2].rows == 0;
 }
 
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
@@ -160,9 +132,12 @@ static enum status differences(const struct multiset_question *q, enum relation 
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->ambiguous_keys) {
         cause->code = failed ? cause->code : CODE_KEY_REPEATS;
-        buf_printf(why, "%s%" PRIu64 " keys have different captured rows and cannot be compared, the first of them ",
+        buf_printf(why,
+                   "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
                    failed ? "; " : "", of->ambiguous_keys);
         put_key(why, of->ambiguous);
+        if (of->ambiguous_at[0] && of->ambiguous_at[1])
+            buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
     }
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY);
@@ -181,7 +156,7 @@ static enum status differences(const struct multiset_question *q, enum relation 
 static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res,
                       struct buf *why, struct cause *cause)
 {
-    if (r == RELATION_TRANSFORMATION)
+    if (relation_table[r].found == SIDE_CAPTURED)
         return false;
     if (res->differ_keys) {
         cause->code = CODE_READS_DIFFER;
@@ -222,7 +197,7 @@ static void put_relation(const struct multiset_question *q, const struct columns
     buf_adds(&counts, ",\"found_rows\":");
     json_put_u64(&counts, of->found_rows);
     buf_adds(&counts, "}");
-    stream_put_check(out, check_of[r], status, &cause, buf_str(&why), NULL, buf_str(&counts));
+    stream_put_check(out, relation_table[r].check, status, &cause, buf_str(&why), NULL, buf_str(&counts));
     buf_free(&why);
     buf_free(&counts);
 }
@@ -242,7 +217,8 @@ static bool without_cells(const struct columns *columns, struct cause *cause, st
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
                      struct stream_out *out)
 {
-    bool chosen[RELATION_TYPES], asked[RELATION_TYPES], any = false;
+    struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    bool chosen[RELATION_TYPES], any = false;
     choose(q, chosen);
     struct buf why = BUF_INIT, other = BUF_INIT;
     struct cause cause = CAUSE_INIT, no_cells = CAUSE_INIT;
@@ -250,19 +226,19 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
     for (size_t r = 0; r < RELATION_TYPES; r++) {
         buf_reset(&why);
         bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &cause, &why);
-        asked[r] = chosen[r] && !wanting && !unsupported;
-        any |= asked[r];
+        asked.relation[r] = chosen[r] && !wanting && !unsupported;
+        any |= asked.relation[r];
         if (wanting)
-            stream_put_check(out, check_of[r], STATUS_UNAVAILABLE, &cause, buf_str(&why), NULL, NULL);
+            stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &cause, buf_str(&why), NULL, NULL);
         else if (chosen[r] && unsupported)
-            stream_put_check(out, check_of[r], STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
+            stream_put_check(out, relation_table[r].check, STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
     }
     struct multiset_result res = {0};
     struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, asked, has_reference(q), &res, &err) != 0)
+    if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
         stream_put_stop(out, &err, CODE_IO_FAILED);
     for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
-        if (asked[r])
+        if (asked.relation[r])
             put_relation(q, columns, out, (enum relation)r, &res);
     buf_free(&why);
     buf_free(&other);

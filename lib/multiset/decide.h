@@ -19,12 +19,13 @@ struct multiset_doubt {
 };
 
 struct multiset_question {
-    struct multiset_side_seen side[MULTISET_SIDES];
+    struct multiset_side_seen side[SIDES];
     bool required[CHECK_NAMES];
     struct multiset_doubt unsettled; /* of the destination as it was read */
     struct multiset_doubt uncovered; /* of the whole table, though it may have been read */
     bool table_whole;                /* the observation says that the table was read whole */
     bool declared;                   /* the scope is one that no bundle shows: nothing was captured */
+    bool repeats;                    /* it says that equal captured rows are meant */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */

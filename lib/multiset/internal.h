@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multiset's own parts: entries, table, scratch stores, order, lists, lanes. */
+/* Inside multiset only: each file's part, in the order in which they rest on one another. */
 #ifndef OWED_MULTISET_INTERNAL_H
 #define OWED_MULTISET_INTERNAL_H
 
@@ -22,7 +22,7 @@ void row_ends(const char *row, size_t len, size_t want, uint32_t *ends);
 /* The key's cells. They point into row where the key is a prefix, else into scratch. */
 struct multiset_text row_key(const struct key_form *f, const char *row, const uint32_t *ends, struct buf *scratch);
 struct multiset_text row_key_of(const struct key_form *f, const char *row, size_t len, struct buf *scratch);
-/* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the lane. */
+/* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the worker. */
 uint64_t key_hash(const struct key_form *f, const char *p, size_t n);
 /* Byte order; a text that is a prefix of another comes first. */
 int text_order(struct multiset_text a, struct multiset_text b);
@@ -53,7 +53,7 @@ struct entry {
 enum fate { FATE_FINE, FATE_MISSING, FATE_CHANGED, FATE_DUPLICATED, FATES };
 
 struct wide {
-    uint64_t copies[MULTISET_SIDES];
+    uint64_t copies[SIDES];
     uint64_t left[FATES]; /* copies of each fate still to be given out, in the relation at hand */
 };
 
@@ -86,7 +86,7 @@ struct item {
     uint32_t key_len; /* of the key's cells where they are a prefix, else 0 */
     uint64_t hash;
     uint64_t number;        /* of an owed row with a place, else NO_NUMBER */
-    const uint64_t *copies; /* one a side, where side is MULTISET_SIDES */
+    const uint64_t *copies; /* one a side, where side is SIDES */
     unsigned side;          /* one copy of this side */
     unsigned again;
 };
@@ -99,9 +99,9 @@ void table_reset(struct table *t); /* empty, memory kept */
 /* True where n more rows of `bytes` bytes together, of which `placed` have a number, fit in the budget. Grows the
  * index. */
 bool table_room(struct table *t, size_t n, size_t bytes, size_t placed);
-/* Get what table_add will need of the first of n rows on its way. */
-void table_look_ahead(const struct table *t, const struct item *items, size_t n);
-/* `more` rows that come next follow the n: what they need is got on its way too. */
+/* Prefetch what table_add will need of the first of n rows. */
+void table_prefetch(const struct table *t, const struct item *items, size_t n);
+/* `more` rows that come next follow the n: what they need is prefetched too. */
 void table_add(struct table *t, const struct item *items, size_t n, size_t more);
 uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned side);
 struct wide *entry_wide(struct table *t, struct entry *e); /* widened where it is not yet */
@@ -155,7 +155,7 @@ static inline uint64_t order_gap(const struct order *o, size_t *at)
     return gap;
 }
 
-/* ---- places and runs (places.c, runs.c) ---- */
+/* ---- places (places.c) ---- */
 
 struct partition_name {
     char *name; /* topic/partition */
@@ -196,18 +196,6 @@ void places_read(struct places_reader *r, struct places *p);
 int places_next(struct places_reader *r, struct place *out, struct err *err); /* 1, 0 at the end, -1 */
 void places_reader_free(struct places_reader *r);
 
-/* Fates of a side's placed rows in one relation: two bits each, nothing until the first that is not fine. */
-struct fates {
-    unsigned char *bits;
-    uint64_t rows;
-};
-void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate);
-
-static inline enum fate fates_get(const struct fates *f, uint64_t number)
-{
-    return f->bits ? (enum fate)(f->bits[number / 4] >> (number % 4 * 2) & 3) : FATE_FINE;
-}
-
 /* ---- listed findings (list.c) ---- */
 
 struct candidate {
@@ -242,18 +230,37 @@ bool key_set_has(const struct key_set *s, struct multiset_text key);
 void key_set_add(struct key_set *s, struct multiset_text key);
 void key_set_free(struct key_set *s);
 
+/* ---- runs (runs.c) ---- */
+
+/* Fates of a side's placed rows in one relation: two bits each, nothing until the first that is not fine. */
+struct fates {
+    unsigned char *bits;
+    uint64_t rows;
+};
+void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate);
+
+static inline enum fate fates_get(const struct fates *f, uint64_t number)
+{
+    return f->bits ? (enum fate)(f->bits[number / 4] >> (number % 4 * 2) & 3) : FATE_FINE;
+}
+
+struct work;
+/* Walk the places of one side: runs, and the `at` of listed findings, for each relation owed from it (runs.c). */
+int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, struct arena *arena, struct err *err);
+
 /* ---- comparing the rows of a table (compare.c) ---- */
 
 struct work {
     struct multiset_relation *out;
     enum relation relation;
-    unsigned owed;       /* MULTISET_CAPTURED or MULTISET_REFERENCE */
+    enum side owed;
     bool found_captured; /* found: captured rows; else the destination */
     bool reads;          /* this one looks for keys that the reads saw differently */
     struct list list;
     struct fates fates;
-    uint64_t placed; /* rows with a place on the owed side */
-    bool touched;    /* a fate that is not fine in the table at hand */
+    uint64_t placed;   /* rows with a place on the owed side */
+    bool touched;      /* a fate that is not fine in the table at hand */
+    uint64_t twice[2]; /* numbers of the first two captured rows of the first key that is held twice, or NO_NUMBER */
 };
 
 struct left {
@@ -270,43 +277,41 @@ struct compare {
     struct left *owed, *found; /* copies of them that no equal row paired */
     struct buf key;
     bool fates_set; /* the relation before left fates in the table at hand */
+    bool repeats;   /* equal captured rows are meant */
 };
 void compare_table(struct compare *c, struct work *w);
 /* Give the fates out to the rows in their order, and listed findings the number of their first row. */
 void compare_fates(struct compare *c, struct work *w);
 void compare_free(struct compare *c);
 
-/* Walk the places of one side: runs, and the `at` of listed findings, for each relation owed from it (runs.c). */
-int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, struct arena *arena, struct err *err);
+/* ---- scratch files by key (spill.c) ---- */
 
-/* ---- scratch files by key (parts.c) ---- */
+#define SPILL_BITS 6u
+#define SPILL_FILES (1u << SPILL_BITS)
+#define SPILL_LEVELS 5u
+#define WORKER_BIT (SPILL_BITS * SPILL_LEVELS) /* of the hash: the first that no scratch file depends on */
+_Static_assert(WORKER_BIT < 32, "the worker is not of the bits that find the bucket");
 
-#define PART_BITS 6u
-#define PARTS (1u << PART_BITS)
-#define PART_LEVELS 5u
-#define LANE_BIT (PART_BITS * PART_LEVELS) /* of the hash: the first that no scratch file depends on */
-_Static_assert(LANE_BIT < 32, "the lane is not of the bits that find the bucket");
-
-struct parts {
-    struct spool at[PARTS];
+struct spill {
+    struct spool at[SPILL_FILES];
     unsigned level;
     const char *dir;
 };
-int parts_open(struct parts *p, unsigned level, const char *dir, struct err *err);
-int parts_put(struct parts *p, const struct item *item, struct err *err);
-int parts_spill(struct parts *p, struct table *t, struct err *err);
-int parts_flush(struct parts *p, struct err *err);
-void parts_close(struct parts *p);
-typedef int part_fn(void *ctx, struct err *err);
-/* Load each part into t and call fn on it; one that does not fit is cut again. */
-int parts_each(struct parts *p, struct table *t, part_fn *fn, void *ctx, struct err *err);
+int spill_open(struct spill *p, unsigned level, const char *dir, struct err *err);
+int spill_put(struct spill *p, const struct item *item, struct err *err);
+int spill_table(struct spill *p, struct table *t, struct err *err);
+int spill_flush(struct spill *p, struct err *err);
+void spill_close(struct spill *p);
+typedef int spill_fn(void *ctx, struct err *err);
+/* Load each file into t and call fn on it; one that does not fit is cut again. */
+int spill_each(struct spill *p, struct table *t, spill_fn *fn, void *ctx, struct err *err);
 
-/* ---- a share of the keys: its queue, thread, table and scratch files (lane.c) ---- */
+/* ---- a share of the keys: its queue, thread, table and scratch files (worker.c) ---- */
 
 #define BATCHES 16
 struct batch;
 
-struct lane {
+struct worker {
     struct batch *batch[BATCHES];
     size_t filling; /* the batch that the caller fills */
     const char *scratch;
@@ -320,20 +325,20 @@ struct lane {
 
     /* of the worker, until it is joined */
     struct table table;
-    struct parts parts;
+    struct spill spill;
     bool spilled;
 };
 /* share: the bytes of the memory that its table may take. scratch is kept, not copied. */
-void lane_init(struct lane *l, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
-               bool thread);
+void worker_init(struct worker *w, const struct key_form *form, uint64_t memory, uint64_t share, const char *scratch,
+                 bool thread);
 /* True where a row of len bytes has no room left in the batch: it is to be submitted first. */
-bool lane_full(const struct lane *l, size_t len);
+bool worker_full(const struct worker *w, size_t len);
 /* One more row, copied: the caller says of it what is not row and len. */
-struct item *lane_add(struct lane *l, const char *row, size_t len);
+struct item *worker_add(struct worker *w, const char *row, size_t len);
 /* Give the batch on, and wait for an empty one. beside: bytes of the share that are taken by others. */
-int lane_submit(struct lane *l, size_t beside, bool *on_disk, struct err *err);
+int worker_submit(struct worker *w, size_t beside, bool *on_disk, struct err *err);
 /* Wait for what was given on. Then the table and files are the caller's. */
-int lane_join(struct lane *l, struct err *err);
-void lane_free(struct lane *l);
+int worker_join(struct worker *w, struct err *err);
+void worker_free(struct worker *w);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows in, a result out. The caller's thread hashes keys and divides the rows among
- * lanes by a bit of the hash; each lane looks its rows up in a thread of its own. At
+ * workers by a bit of the hash; each worker looks its rows up in a thread of its own. At
  * the end their tables are compared one after another, as the scratch files are.
  */
 #include "multiset/multiset.h"
@@ -11,7 +11,7 @@
 
 #include "multiset/internal.h"
 
-#define LANES 2u
+#define WORKERS 2u
 
 struct multiset {
     struct key_form form;
@@ -22,8 +22,8 @@ struct multiset {
     struct key_set excluded;
     struct arena arena;
     struct buf key;
-    uint64_t rows[MULTISET_SIDES];
-    struct lane lane[LANES];
+    uint64_t rows[SIDES];
+    struct worker worker[WORKERS];
     bool on_disk;
 };
 
@@ -46,8 +46,8 @@ struct multiset *multiset_new(const struct multiset_config *config)
     m->list = config->list;
     for (size_t i = 0; i < 2; i++)
         places_init(&m->places[i]);
-    for (size_t i = 0; i < LANES; i++)
-        lane_init(&m->lane[i], &m->form, m->memory, m->memory / LANES, m->scratch, config->thread);
+    for (size_t i = 0; i < WORKERS; i++)
+        worker_init(&m->worker[i], &m->form, m->memory, m->memory / WORKERS, m->scratch, config->thread);
     return m;
 }
 
@@ -57,10 +57,10 @@ static size_t beside(const struct multiset *m)
     return m->places[0].log.held.len + m->places[1].log.held.len + m->excluded.bytes;
 }
 
-static int submit(struct multiset *m, struct lane *l, struct err *err)
+static int submit(struct multiset *m, struct worker *w, struct err *err)
 {
     bool on_disk;
-    if (lane_submit(l, beside(m) / LANES, &on_disk, err) != 0)
+    if (worker_submit(w, beside(m) / WORKERS, &on_disk, err) != 0)
         return -1;
     for (size_t i = 0; on_disk && i < 2; i++)
         if (m->places[i].log.fd < 0 && spool_to_disk(&m->places[i].log, m->scratch, err) != 0)
@@ -68,19 +68,19 @@ static int submit(struct multiset *m, struct lane *l, struct err *err)
     return 0;
 }
 
-int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err)
+int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err)
 {
     struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
     uint64_t hash = key_hash(&m->form, key.p, key.n), number = NO_NUMBER;
-    struct lane *l = &m->lane[hash >> LANE_BIT & (LANES - 1)];
-    if (lane_full(l, row->len) && submit(m, l, err) != 0)
+    struct worker *w = &m->worker[hash >> WORKER_BIT & (WORKERS - 1)];
+    if (worker_full(w, row->len) && submit(m, w, err) != 0)
         return -1;
-    if (row->at && side <= MULTISET_REFERENCE) {
+    if (row->at && side <= SIDE_REFERENCE) {
         if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
             return -1;
         number = m->places[side].rows - 1;
     }
-    struct item *item = lane_add(l, row->cells, row->len);
+    struct item *item = worker_add(w, row->cells, row->len);
     item->key_len = m->form.prefix ? (uint32_t)key.n : 0;
     item->hash = hash;
     item->number = number;
@@ -99,8 +99,8 @@ void multiset_free(struct multiset *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < LANES; i++)
-        lane_free(&m->lane[i]);
+    for (size_t i = 0; i < WORKERS; i++)
+        worker_free(&m->worker[i]);
     for (size_t i = 0; i < 2; i++)
         places_free(&m->places[i]);
     key_set_free(&m->excluded);
@@ -133,19 +133,19 @@ static int one_table(void *ctx, struct err *err)
     return 0;
 }
 
-static void plan(struct multiset *m, struct comparison *k, const bool asked[RELATION_TYPES], bool reference,
+static void plan(struct multiset *m, struct comparison *k, const struct multiset_asked *asked,
                  struct multiset_result *out)
 {
     bool reads = false;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        out->of[r].asked = asked[r];
-        if (!asked[r])
+        out->of[r].asked = asked->relation[r];
+        if (!asked->relation[r])
             continue;
         struct work *w = &k->works[k->n++];
-        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r};
-        w->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !reference) ? MULTISET_CAPTURED
-                                                                                   : MULTISET_REFERENCE;
-        w->found_captured = r == RELATION_TRANSFORMATION;
+        *w = (struct work){.out = &out->of[r], .relation = (enum relation)r, .twice = {NO_NUMBER, NO_NUMBER}};
+        struct relation_sides sides = relation_sides((enum relation)r, asked->reference, false);
+        w->owed = sides.owed;
+        w->found_captured = sides.found == SIDE_CAPTURED;
         w->placed = m->places[w->owed].rows;
         w->reads = !w->found_captured && !reads;
         reads = reads || w->reads;
@@ -153,26 +153,26 @@ static void plan(struct multiset *m, struct comparison *k, const bool asked[RELA
     }
 }
 
-/* The lanes that are in memory first; then one table has it all, for the files of the others. */
+/* The workers that are in memory first; then one table has it all, for the files of the others. */
 static int each_table(struct multiset *m, struct comparison *k, struct err *err)
 {
-    for (size_t i = 0; i < LANES; i++) {
-        k->c.t = &m->lane[i].table;
-        if (!m->lane[i].spilled && one_table(k, err) != 0)
+    for (size_t i = 0; i < WORKERS; i++) {
+        k->c.t = &m->worker[i].table;
+        if (!m->worker[i].spilled && one_table(k, err) != 0)
             return -1;
-        m->on_disk = m->on_disk || m->lane[i].spilled;
+        m->on_disk = m->on_disk || m->worker[i].spilled;
     }
     if (!m->on_disk)
         return 0;
-    for (size_t i = 1; i < LANES; i++)
-        table_free(&m->lane[i].table);
-    struct table *t = k->c.t = &m->lane[0].table;
+    for (size_t i = 1; i < WORKERS; i++)
+        table_free(&m->worker[i].table);
+    struct table *t = k->c.t = &m->worker[0].table;
     t->budget = m->memory;
     t->beside = beside(m);
     for (size_t i = 0; i < k->n; i++)
         t->beside += k->works[i].placed / 4;
-    for (size_t i = 0; i < LANES; i++)
-        if (m->lane[i].spilled && parts_each(&m->lane[i].parts, t, one_table, k, err) != 0)
+    for (size_t i = 0; i < WORKERS; i++)
+        if (m->worker[i].spilled && spill_each(&m->worker[i].spill, t, one_table, k, err) != 0)
             return -1;
     return 0;
 }
@@ -207,20 +207,21 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
     return 0;
 }
 
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
                      struct err *err)
 {
     memset(out, 0, sizeof *out);
     int rc = 0;
-    for (size_t i = 0; i < LANES && rc == 0; i++)
-        rc = submit(m, &m->lane[i], err);
-    for (size_t i = 0; i < LANES && rc == 0; i++)
-        rc = lane_join(&m->lane[i], err);
+    for (size_t i = 0; i < WORKERS && rc == 0; i++)
+        rc = submit(m, &m->worker[i], err);
+    for (size_t i = 0; i < WORKERS && rc == 0; i++)
+        rc = worker_join(&m->worker[i], err);
     if (rc != 0)
         return -1;
     memcpy(out->rows, m->rows, sizeof out->rows);
-    struct comparison k = {.c = {.excluded = &m->excluded, .arena = &m->arena, .result = out}, .n = 0};
-    plan(m, &k, asked, reference, out);
+    struct comparison k = {
+        .c = {.excluded = &m->excluded, .arena = &m->arena, .result = out, .repeats = asked->repeats}, .n = 0};
+    plan(m, &k, asked, out);
     rc = each_table(m, &k, err);
     out->on_disk = m->on_disk;
     if (rc == 0)

@@ -14,9 +14,6 @@
 #include "stream/stream.h"
 #include "types/types.h"
 
-enum multiset_side { MULTISET_CAPTURED, MULTISET_REFERENCE, MULTISET_READ1, MULTISET_READ2 };
-#define MULTISET_SIDES 4
-
 enum multiset_again { MULTISET_ONCE = 0, MULTISET_RESENT = 1, MULTISET_REPLAYED = 2 };
 
 /* A finding shows its rows only where they and its key fit in this many bytes together. */
@@ -50,7 +47,7 @@ void multiset_free(struct multiset *m);
 
 /* Add one copy of a row to a side. ERR_REFUSED for an `at` that is not of that form, ERR_TROUBLE where scratch space
  * fails (perhaps for a row given earlier). */
-int multiset_add(struct multiset *m, enum multiset_side side, const struct multiset_row *row, struct err *err);
+int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err);
 /* Leave a key (its cells in order, `"a","b"` without brackets) out of comparisons with the reference. */
 void multiset_exclude(struct multiset *m, const char *key, size_t len);
 
@@ -91,8 +88,9 @@ struct multiset_relation {
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
     uint64_t resent, replayed, unexplained;                /* surplus copies */
     uint64_t repeated_keys;                                /* keys with equal owed copies */
-    uint64_t ambiguous_keys;                               /* keys with different captured rows, not compared */
+    uint64_t ambiguous_keys;                               /* keys that the captured rows hold twice, not compared */
     struct multiset_text ambiguous;                        /* the first of them in byte order */
+    char *ambiguous_at[2];                                 /* of its first two rows, NULL where they have none */
     uint64_t excluded_keys;
     struct multiset_finding *findings; /* by kind, then key and rows in byte order */
     size_t listed;
@@ -107,15 +105,19 @@ struct multiset_relation {
 
 struct multiset_result {
     struct multiset_relation of[RELATION_TYPES];
-    uint64_t rows[MULTISET_SIDES]; /* added */
-    uint64_t differ_keys;          /* keys that the two reads saw differently; their findings stand once a read */
-    struct multiset_text differ;   /* the first of them in byte order */
-    bool on_disk;                  /* scratch files were used */
+    uint64_t rows[SIDES];        /* added */
+    uint64_t differ_keys;        /* keys that the two reads saw differently; their findings stand once a read */
+    struct multiset_text differ; /* the first of them in byte order */
+    bool on_disk;                /* scratch files were used */
 };
 
-/* Compare what was added, for the relations asked for; once, at the end. found_rows are of read 1. The expected rows of
- * RELATION_COVERAGE are the reference's where reference is set, else the captured ones. */
-int multiset_compare(struct multiset *m, const bool asked[RELATION_TYPES], bool reference, struct multiset_result *out,
+struct multiset_asked {
+    bool relation[RELATION_TYPES];
+    bool reference; /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
+    bool repeats;   /* equal captured rows under one key are meant */
+};
+/* Compare what was added; once, at the end. found_rows are of read 1. */
+int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
                      struct err *err);
 
 /* True where all that is wrong in a relation with the table is that the newest rows of some partitions are missing. */

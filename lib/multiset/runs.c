@@ -117,17 +117,24 @@ static void close_run(struct walk *k, const struct partition_name *name, struct 
     open->fate = FATE_FINE;
 }
 
+static char *place_text(const struct partition_name *name, const struct place *at, struct arena *arena)
+{
+    char text[400];
+    int n = snprintf(text, sizeof text, "%s/%" PRIu64, name->name, at->offset);
+    if (at->n)
+        n += snprintf(text + n, sizeof text - (size_t)n, "#%" PRIu64, at->n);
+    return arena_strndup(arena, text, (size_t)n);
+}
+
 static void step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max,
                  struct arena *arena)
 {
     const struct partition_name *name = &p->at[at->partition];
-    for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++) {
-        char text[400];
-        int n = snprintf(text, sizeof text, "%s/%" PRIu64, name->name, at->offset);
-        if (at->n)
-            n += snprintf(text + n, sizeof text - (size_t)n, "#%" PRIu64, at->n);
-        k->listed[k->next]->f.at = arena_strndup(arena, text, (size_t)n);
-    }
+    for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++)
+        k->listed[k->next]->f.at = place_text(name, at, arena);
+    for (size_t i = 0; i < 2; i++)
+        if (k->w->twice[i] == number)
+            k->w->out->ambiguous_at[i] = place_text(name, at, arena);
     if (name->unordered)
         return;
     enum fate fate = fates_get(&k->w->fates, number);
@@ -194,7 +201,7 @@ static void walk_end(struct walk *k, const struct places *p, struct partition_na
     out->runs_listed = k->n;
     out->unordered = arena_alloc(arena, (p->n + 1) * sizeof(*out->unordered));
     for (size_t i = 0; i < p->n; i++)
-        if (in_order[i]->unordered)
+        if (in_order[i]->unordered && k->w->fates.bits)
             out->unordered[out->unordered_n++] = in_order[i]->name;
     free(k->open);
     free(k->kept);
@@ -206,7 +213,7 @@ int runs_find(struct places *p, struct work *const *works, size_t n, size_t max,
     struct walk walks[RELATION_TYPES];
     size_t walks_n = 0;
     for (size_t i = 0; i < n; i++)
-        if (works[i]->fates.bits)
+        if (works[i]->fates.bits || works[i]->twice[0] != NO_NUMBER)
             walk_begin(&walks[walks_n++], works[i], p, max);
     if (walks_n == 0)
         return 0;

@@ -14,27 +14,27 @@
 #define REC_NUMBER 32u
 #define REC_HEAD_MAX ((size_t)64) /* bytes before the row, at most */
 
-int parts_open(struct parts *p, unsigned level, const char *dir, struct err *err)
+int spill_open(struct spill *p, unsigned level, const char *dir, struct err *err)
 {
     p->level = level;
     p->dir = dir;
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < SPILL_FILES; i++)
         spool_init(&p->at[i]);
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < SPILL_FILES; i++)
         if (spool_to_disk(&p->at[i], dir, err) != 0)
             return -1;
     return 0;
 }
 
-void parts_close(struct parts *p)
+void spill_close(struct spill *p)
 {
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < SPILL_FILES; i++)
         spool_free(&p->at[i]);
 }
 
-int parts_flush(struct parts *p, struct err *err)
+int spill_flush(struct spill *p, struct err *err)
 {
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < SPILL_FILES; i++) {
         if (spool_flush(&p->at[i], err) != 0)
             return -1;
         buf_free(&p->at[i].held);
@@ -42,15 +42,15 @@ int parts_flush(struct parts *p, struct err *err)
     return 0;
 }
 
-int parts_put(struct parts *p, const struct item *item, struct err *err)
+int spill_put(struct spill *p, const struct item *item, struct err *err)
 {
-    struct spool *s = &p->at[(item->hash >> (p->level * PART_BITS)) & (PARTS - 1)];
+    struct spool *s = &p->at[(item->hash >> (p->level * SPILL_BITS)) & (SPILL_FILES - 1)];
     buf_addc(&s->held,
              (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
     varint_put(&s->held, item->len);
     if (item->number != NO_NUMBER)
         varint_put(&s->held, item->number);
-    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++)
+    for (size_t i = 0; item->side == SIDES && i < SIDES; i++)
         varint_put(&s->held, item->copies[i]);
     buf_add(&s->held, item->row, item->len);
     return spool_full(s) ? spool_flush(s, err) : 0;
@@ -66,17 +66,17 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
         .len = e->len,
         .hash = key_hash(t->form, key.p, key.n),
         .number = NO_NUMBER,
-        .side = MULTISET_SIDES,
+        .side = SIDES,
         .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) |
                  (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
     };
 }
 
 /* Rows with a number leave one by one, in their order; the copies that are left follow, counted. */
-int parts_spill(struct parts *p, struct table *t, struct err *err)
+int spill_table(struct spill *p, struct table *t, struct err *err)
 {
     struct item item;
-    uint64_t copies[MULTISET_SIDES];
+    uint64_t copies[SIDES];
     for (unsigned side = 0; side < 2; side++) {
         const struct order *o = &t->order[side];
         uint64_t number = 0;
@@ -85,7 +85,7 @@ int parts_spill(struct parts *p, struct table *t, struct err *err)
             item_of(t, e, &item);
             item.side = side;
             item.number = number += order_gap(o, &at);
-            if (parts_put(p, &item, err) != 0)
+            if (spill_put(p, &item, err) != 0)
                 return -1;
             if (e->state & ENTRY_WIDE)
                 entry_wide(t, e)->copies[side]--;
@@ -99,9 +99,9 @@ int parts_spill(struct parts *p, struct table *t, struct err *err)
         item_of(t, e, &item);
         item.copies = copies;
         uint64_t any = 0;
-        for (unsigned s = 0; s < MULTISET_SIDES; s++)
+        for (unsigned s = 0; s < SIDES; s++)
             any |= copies[s] = entry_copies(t, e, s);
-        if (any && parts_put(p, &item, err) != 0)
+        if (any && spill_put(p, &item, err) != 0)
             return -1;
     }
     return 0;
@@ -129,7 +129,7 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
             return 0;
         used += k;
     }
-    for (size_t i = 0; item->side == MULTISET_SIDES && i < MULTISET_SIDES; i++) {
+    for (size_t i = 0; item->side == SIDES && i < SIDES; i++) {
         if ((k = varint_get(p + used, have - used, &copies[i])) == 0)
             return 0;
         used += k;
@@ -144,7 +144,7 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
 struct load {
     struct spool_reader in;
     struct item items[ITEMS];
-    uint64_t copies[ITEMS][MULTISET_SIDES];
+    uint64_t copies[ITEMS][SIDES];
     size_t n;
 };
 
@@ -185,7 +185,7 @@ static void add_hashes(struct table *t, struct load *l)
 }
 
 /* 1 where the whole file is in the table, 0 where it does not fit. */
-static int load_part(struct spool *s, struct table *t, struct err *err)
+static int load_file(struct spool *s, struct table *t, struct err *err)
 {
     struct load l = {.n = 0};
     spool_read(&l.in, s);
@@ -198,14 +198,14 @@ static int load_part(struct spool *s, struct table *t, struct err *err)
         if (!table_room(t, l.n, bytes, l.n))
             break;
         add_hashes(t, &l);
-        table_look_ahead(t, l.items, l.n);
+        table_prefetch(t, l.items, l.n);
         table_add(t, l.items, l.n, 0);
     }
     spool_reader_free(&l.in);
     return rc < 0 ? -1 : rc == 0;
 }
 
-static int cut_again(struct spool *s, struct table *t, struct parts *to, struct err *err)
+static int cut_again(struct spool *s, struct table *t, struct spill *to, struct err *err)
 {
     struct load l = {.n = 0};
     spool_read(&l.in, s);
@@ -213,7 +213,7 @@ static int cut_again(struct spool *s, struct table *t, struct parts *to, struct 
     while ((rc = load_some(&l, err)) > 0) {
         add_hashes(t, &l);
         for (size_t i = 0; rc > 0 && i < l.n; i++)
-            if (parts_put(to, &l.items[i], err) != 0)
+            if (spill_put(to, &l.items[i], err) != 0)
                 rc = -1;
         if (rc < 0)
             break;
@@ -222,25 +222,25 @@ static int cut_again(struct spool *s, struct table *t, struct parts *to, struct 
     return rc;
 }
 
-int parts_each(struct parts *p, struct table *t, part_fn *fn, void *ctx, struct err *err)
+int spill_each(struct spill *p, struct table *t, spill_fn *fn, void *ctx, struct err *err)
 {
-    if (parts_flush(p, err) != 0)
+    if (spill_flush(p, err) != 0)
         return -1;
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < SPILL_FILES; i++) {
         struct spool *s = &p->at[i];
-        int rc = s->bytes ? load_part(s, t, err) : 1;
+        int rc = s->bytes ? load_file(s, t, err) : 1;
         if (rc > 0 && s->bytes)
             rc = fn(ctx, err);
-        else if (rc == 0 && p->level + 1 >= PART_LEVELS)
+        else if (rc == 0 && p->level + 1 >= SPILL_LEVELS)
             rc = err_set(err, ERR_BOUND, "the rows of one key do not fit in the memory allowed");
         else if (rc == 0) {
-            struct parts *deeper = xmalloc(sizeof *deeper);
-            rc = parts_open(deeper, p->level + 1, p->dir, err);
+            struct spill *deeper = xmalloc(sizeof *deeper);
+            rc = spill_open(deeper, p->level + 1, p->dir, err);
             if (rc == 0 && (rc = cut_again(s, t, deeper, err)) == 0) {
                 spool_free(s);
-                rc = parts_each(deeper, t, fn, ctx, err);
+                rc = spill_each(deeper, t, fn, ctx, err);
             }
-            parts_close(deeper);
+            spill_close(deeper);
             free(deeper);
         }
         spool_free(s);

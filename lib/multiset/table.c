@@ -4,7 +4,7 @@
  * rows first came; the index finds a key's first row by the key's hash, and the
  * others follow it in a list until there are so many that each is found by its own
  * hash. What a row costs is its cache misses, so the index is in huge pages, and
- * what the next rows need is on its way while one is looked up.
+ * what the next rows need is prefetched while one is looked up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define MIN_BITS 11u
 #define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define SLOTS_AHEAD 48u   /* rows: the slot of a row is got on its way that long before it is needed */
+#define SLOTS_AHEAD 48u   /* rows: the slot of a row is prefetched that long before it is needed */
 #define ENTRIES_AHEAD 24u /* and then the entry that it names */
 
 /* Huge pages spare the index its misses. For the rows, which are many times as large, they cost more than they spare
@@ -142,9 +142,9 @@ struct wide *entry_wide(struct table *t, struct entry *e)
     }
     struct wide *w = &t->wide[t->wide_n];
     memset(w, 0, sizeof *w);
-    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+    for (unsigned s = 0; s < SIDES; s++)
         w->copies[s] = entry_copies(t, e, s);
-    uint64_t flags = ~(((uint64_t)1 << (MULTISET_SIDES * COUNT_BITS)) - 1);
+    uint64_t flags = ~(((uint64_t)1 << (SIDES * COUNT_BITS)) - 1);
     e->state = (e->state & flags) | ENTRY_WIDE | t->wide_n++;
     return w;
 }
@@ -162,11 +162,11 @@ static void count(struct table *t, struct entry *e, const struct item *item)
     if (item->again)
         e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) |
                     (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
-    if (item->side < MULTISET_SIDES) {
+    if (item->side < SIDES) {
         count_side(t, e, item->side, 1);
         return;
     }
-    for (unsigned s = 0; s < MULTISET_SIDES; s++)
+    for (unsigned s = 0; s < SIDES; s++)
         count_side(t, e, s, item->copies[s]);
 }
 
@@ -295,13 +295,13 @@ static void note_order(struct order *o, uint32_t ref, uint64_t number)
     o->last = number;
 }
 
-static void get_slot(const struct table *t, uint64_t hash)
+static void prefetch_slot(const struct table *t, uint64_t hash)
 {
     __builtin_prefetch(&t->slots[home(t, hash)]);
 }
 
 /* The entry of the first slot with the same bits of the hash: nearly always the row itself. */
-static void get_entry(const struct table *t, const struct item *item)
+static void prefetch_entry(const struct table *t, const struct item *item)
 {
     size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, item->hash);
     while (t->slots[i] && (t->slots[i] ^ item->hash) >> 32 != 0)
@@ -314,21 +314,21 @@ static void get_entry(const struct table *t, const struct item *item)
     __builtin_prefetch(e + sizeof(struct entry) + item->len - 1);
 }
 
-void table_look_ahead(const struct table *t, const struct item *items, size_t n)
+void table_prefetch(const struct table *t, const struct item *items, size_t n)
 {
     for (size_t k = 0; k < n && k < SLOTS_AHEAD; k++)
-        get_slot(t, items[k].hash);
+        prefetch_slot(t, items[k].hash);
     for (size_t k = 0; k < n && k < ENTRIES_AHEAD; k++)
-        get_entry(t, &items[k]);
+        prefetch_entry(t, &items[k]);
 }
 
 void table_add(struct table *t, const struct item *items, size_t n, size_t more)
 {
     for (size_t k = 0; k < n; k++) {
         if (k + SLOTS_AHEAD < n + more)
-            get_slot(t, items[k + SLOTS_AHEAD].hash);
+            prefetch_slot(t, items[k + SLOTS_AHEAD].hash);
         if (k + ENTRIES_AHEAD < n + more)
-            get_entry(t, &items[k + ENTRIES_AHEAD]);
+            prefetch_entry(t, &items[k + ENTRIES_AHEAD]);
         struct entry *e = find(t, &items[k]);
         count(t, e, &items[k]);
         if (items[k].number != NO_NUMBER)

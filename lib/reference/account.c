@@ -16,7 +16,6 @@ void reference_story_free(struct reference_story *s)
     buf_free(&s->verified);
     buf_free(&s->recorded);
     free(s->first);
-    free(s->stages);
 }
 
 static void put_item(struct buf *list, const char *p, size_t n)
@@ -51,7 +50,10 @@ void reference_story_say(struct reference_story *s, const struct cause *cause, c
 
 static void check_done(struct reference_story *s, const char *what)
 {
-    put_item(&s->verified, what, strlen(what));
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s: %s", msg_program(), what);
+    put_item(&s->verified, text.p, text.len);
+    buf_free(&text);
 }
 
 /* ---- one account ---- */
@@ -62,13 +64,14 @@ static bool is_member(const struct json_member *m, const char *name)
 }
 
 /* All that the account says beside its verdict. */
-static void record_rest(struct reference_story *s, const struct json *doc, const char *stage)
+static void record_rest(struct reference_story *s, const struct account *a)
 {
-    static const char *const taken[] = {"type", "stage", "complete", "code", "facts", "reasons", "verified"};
+    static const char *const taken[] = {"type", "role", "complete", "code", "facts", "reasons", "verified"};
+    const struct json *doc = a->doc;
     bool any = false;
     if (s->recorded.len > 0)
         buf_addc(&s->recorded, ',');
-    json_put_s(&s->recorded, stage);
+    json_put_s(&s->recorded, account_role_name(a->role));
     buf_adds(&s->recorded, ":{");
     for (size_t i = 0; i < doc->len; i++) {
         const struct json_member *m = &doc->u.members[i];
@@ -88,201 +91,151 @@ static void record_rest(struct reference_story *s, const struct json *doc, const
 }
 
 /* Its texts, each with its stage before it. */
-static int each_text(struct reference_story *s, const struct json *doc, const char *name, const char *stage,
-                     const struct cause *cause, struct err *err)
+static void each_text(struct reference_story *s, const struct account *a, const char *name, const struct cause *cause)
 {
-    const struct json *list = json_get(doc, name);
-    if (!list)
-        return 0;
-    if (list->type != JSON_ARRAY)
-        return err_set(err, ERR_REFUSED, "account of %s.%s: not an array", stage, name);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *list = json_get(a->doc, name);
+    for (size_t i = 0; list && i < list->len; i++) {
         const struct json *v = list->u.items[i];
         struct buf text = BUF_INIT;
-        if (v->type != JSON_STRING)
-            return err_set(err, ERR_REFUSED, "account of %s.%s[%zu]: not a string", stage, name, i);
-        buf_printf(&text, "%s: %.*s", stage, (int)v->len, v->str);
+        buf_printf(&text, "%s: %.*s", a->stage, (int)v->len, v->str);
         if (strcmp(name, "reasons") == 0)
             reference_story_say(s, cause, "%s", buf_str(&text));
         else
             put_item(&s->verified, text.p, text.len);
         buf_free(&text);
     }
-    return 0;
 }
 
-/* True where this stage gave an account before; noted else. */
-static bool known_stage(struct reference_story *s, const char *stage)
+int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err)
 {
-    for (size_t i = 0; i < s->n_stages; i++)
-        if (strcmp(s->stages[i], stage) == 0)
-            return true;
-    s->stages = xrealloc(s->stages, (s->n_stages + 1) * sizeof *s->stages);
-    s->stages[s->n_stages++] = stage;
-    return false;
-}
-
-int reference_story_account(struct reference_story *s, const char *p, size_t n, struct err *err)
-{
-    const char *stage;
-    bool complete;
-    const struct json *doc = json_parse_named(arena_strndup(&s->arena, p, n), n, &s->arena, "account", err);
-    if (!doc || json_need_str(doc, "stage", &s->arena, &stage, "account", err) != 0 ||
-        json_need_bool(doc, "complete", &complete, "account", err) != 0)
+    struct account a;
+    if (stream_account(line, &s->arena, &a, err) != 0)
         return -1;
-    if (strcmp(stage, "ref-seal") == 0)
-        return err_set(err, ERR_REFUSED, "these rows were sealed before");
-    if (known_stage(s, stage))
-        return err_set(err, ERR_REFUSED, "a second account of %s", stage);
+    if (a.role != ACCOUNT_READER && a.role != ACCOUNT_PROGRAM)
+        err_set(err, ERR_REFUSED, "these rows were sealed before");
+    else if (s->account[a.role].stage)
+        err_set(err, ERR_REFUSED, "a second account of %s", a.stage);
+    if (err->kind != ERR_NONE)
+        return stream_misfit(line, err);
     uint64_t before = s->n_reasons;
-    struct cause cause;
-    if (cause_parse(doc, "account", &cause, err) != 0)
-        return -1;
+    struct cause cause = a.cause;
     if (cause.code == CODE_NONE)
         cause = *BECAUSE(CODE_REFERENCE_NOT_WHOLE);
-    if (each_text(s, doc, "reasons", stage, &cause, err) != 0 || each_text(s, doc, "verified", stage, &cause, err) != 0)
-        return -1;
-    if (!complete && s->n_reasons == before)
-        reference_story_say(s, &cause, "%s: incomplete, without a reason", stage);
-    record_rest(s, doc, stage);
-    if (strcmp(stage, "kafka-read") == 0)
-        s->reader = doc;
-    else if (strcmp(stage, "ref-run") == 0)
-        s->program = doc;
+    each_text(s, &a, "reasons", &cause);
+    each_text(s, &a, "verified", &cause);
+    if (!a.complete && s->n_reasons == before)
+        reference_story_say(s, &cause, "%s: incomplete, without a reason", a.stage);
+    record_rest(s, &a);
+    s->account[a.role] = a;
     return 0;
 }
 
 /* ---- all of them ---- */
 
-static bool number(const struct json *doc, const char *name, uint64_t *out)
-{
-    const struct json *v = json_get(doc, name);
-    return v && json_u64(v, out);
-}
-
-/* The account's line of this range of the scope. */
-static const struct json *range_of(const struct json *ranges, const char *topic, const struct scope_range *r)
-{
-    for (size_t i = 0; ranges && ranges->type == JSON_ARRAY && i < ranges->len; i++) {
-        uint64_t partition;
-        if (json_is(json_get(ranges->u.items[i], "topic"), topic) &&
-            number(ranges->u.items[i], "partition", &partition) && partition == r->partition)
-            return ranges->u.items[i];
-    }
-    return NULL;
-}
-
 /* That the reader read a range to its end. Where the scope has no first position, the reader's is the operator's word.
  */
 static bool judge_range(struct reference_story *s, const char *topic, const struct scope_range *r)
 {
-    const struct json *range = range_of(json_get(s->reader, "ranges"), topic, r),
-                      *complete = json_get(range, "complete");
-    uint64_t from = 0, to = 0, position;
+    const struct account *reader = &s->account[ACCOUNT_READER];
+    const struct account_range *range = account_range(reader, topic, r->partition);
     if (!range) {
         if (r->has_from && r->from == r->to)
             return true;
-        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read gives no account of %s/%ju", topic,
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s gives no account of %s/%ju", reader->stage, topic,
                             (uintmax_t)r->partition);
         return false;
     }
-    if (!number(range, "from", &from) || !number(range, "to", &to) || to != (uint64_t)r->to ||
-        (r->has_from && from != (uint64_t)r->from)) {
+    if (!range->from.has || !range->to.has || range->to.n != (uint64_t)r->to ||
+        (r->has_from && range->from.n != (uint64_t)r->from)) {
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
-                            "kafka-read read %ju to %ju of %s/%ju, which is not the scope's range", (uintmax_t)from,
-                            (uintmax_t)to, topic, (uintmax_t)r->partition);
+                            "%s read %ju to %ju of %s/%ju, which is not the scope's range", reader->stage,
+                            (uintmax_t)range->from.n, (uintmax_t)range->to.n, topic, (uintmax_t)r->partition);
         return false;
     }
-    bool short_of = json_get(range, "position") && (!number(range, "position", &position) || position != to);
-    if (!complete || complete->type != JSON_TRUE || short_of) {
+    if (!range->complete || (range->position.has && range->position.n != range->to.n)) {
         if (s->n_reasons == 0)
-            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read did not read %s/%ju to its end", topic,
-                                (uintmax_t)r->partition);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s did not read %s/%ju to its end", reader->stage,
+                                topic, (uintmax_t)r->partition);
         return false;
     }
     return true;
 }
 
-static bool is_other(const struct json *log, const char *name, const char *wanted)
+static bool is_other(const char *said, const char *wanted)
 {
-    const struct json *v = json_get(log, name);
-    return wanted && v && v->type == JSON_STRING && !json_is(v, wanted);
+    return said && wanted && strcmp(said, wanted) != 0;
 }
 
 /* That the log was the scope's: an account of another time can have its very ranges. */
 static bool judge_log(struct reference_story *s, const struct scope_source *source)
 {
-    const struct json *logs = json_get(s->reader, "logs");
-    for (size_t i = 0; logs && logs->type == JSON_ARRAY && i < logs->len; i++) {
-        const struct json *log = logs->u.items[i];
-        if (!json_is(json_get(log, "topic"), source->topic) ||
-            (!is_other(log, "cluster_id", source->cluster_id) && !is_other(log, "topic_id", source->topic_id)))
-            continue;
-        reference_story_say(s, BECAUSE(CODE_TOPIC_RECREATED), "kafka-read read another %s than the scope's, by its ids",
-                            source->topic);
-        return false;
-    }
-    return true;
+    const struct account *reader = &s->account[ACCOUNT_READER];
+    const struct account_log *log = account_log(reader, source->topic);
+    if (!log || (!is_other(log->cluster_id, source->cluster_id) && !is_other(log->topic_id, source->topic_id)))
+        return true;
+    reference_story_say(s, BECAUSE(CODE_TOPIC_RECREATED), "%s read another %s than the scope's, by its ids",
+                        reader->stage, source->topic);
+    return false;
 }
 
 static void judge_reader(struct reference_story *s, const struct scope *scope)
 {
     bool all = true;
-    const struct json *isolation = json_get(s->reader, "isolation");
+    const struct account *reader = &s->account[ACCOUNT_READER];
     for (size_t i = 0; i < scope->n_sources; i++) {
-        const char *wanted = scope->sources[i].isolation;
-        if (isolation && isolation->type == JSON_STRING && !json_is(isolation, wanted)) {
-            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "kafka-read read %s under %.*s, the scope says %s",
-                                scope->sources[i].topic, (int)isolation->len, isolation->str, wanted);
+        const struct scope_source *source = &scope->sources[i];
+        if (is_other(reader->isolation, source->isolation)) {
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s read %s under %s, the scope says %s",
+                                reader->stage, source->topic, reader->isolation, source->isolation);
             all = false;
         }
-        all = judge_log(s, &scope->sources[i]) && all;
-        for (size_t k = 0; k < scope->sources[i].n_partitions; k++)
-            all = judge_range(s, scope->sources[i].topic, &scope->sources[i].partitions[k]) && all;
+        all = judge_log(s, source) && all;
+        for (size_t k = 0; k < source->n_partitions; k++)
+            all = judge_range(s, source->topic, &source->partitions[k]) && all;
     }
     if (all)
-        check_done(s, "ref-seal: the ranges read are the scope's");
+        check_done(s, "the ranges read are the scope's");
 }
 
 static void judge_counts(struct reference_story *s, uint64_t rows)
 {
-    uint64_t delivered, records, made;
-    if (s->reader && s->program) {
-        if (!number(s->reader, "delivered", &delivered) || !number(s->program, "records", &records) ||
-            delivered != records)
-            reference_story_say(
-                s, BECAUSE(CODE_REFERENCE_UNPROVEN),
-                "the records that kafka-read delivered are not those that ref-run was given, by their counts");
+    const struct account *reader = &s->account[ACCOUNT_READER], *program = &s->account[ACCOUNT_PROGRAM];
+    if (!program->stage)
+        return;
+    if (reader->stage) {
+        if (!reader->delivered.has || !program->records.has || reader->delivered.n != program->records.n)
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                                "the records that %s delivered are not those that %s was given, by their counts",
+                                reader->stage, program->stage);
         else
-            check_done(s, "ref-seal: records delivered and records given to the program, by their counts");
+            check_done(s, "records delivered and records given to the program, by their counts");
     }
-    if (s->program) {
-        if (!number(s->program, "rows", &made) || made != rows)
-            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%ju rows came, which is not what ref-run counts",
-                                (uintmax_t)rows);
-        else
-            check_done(s, "ref-seal: rows of the program and rows sealed, by their counts");
-    }
+    if (!program->rows.has || program->rows.n != rows)
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%ju rows came, which is not what %s counts",
+                            (uintmax_t)rows, program->stage);
+    else
+        check_done(s, "rows of the program and rows sealed, by their counts");
 }
 
 void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,
                            bool word)
 {
-    if (s->reader)
+    bool reader = s->account[ACCOUNT_READER].stage, program = s->account[ACCOUNT_PROGRAM].stage;
+    if (reader)
         judge_reader(s, scope);
     else if (!word)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
-                            "no account of kafka-read: nothing says that the source was read whole");
-    if (!s->program && !word)
+                            "no account of a reader: nothing says that the source was read whole");
+    if (!program && !word)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
-                            "no account of ref-run: nothing says that every record went through the program");
+                            "no account of a program: nothing says that every record went through one");
     judge_counts(s, sealed + failed);
-    if (word && (!s->reader || !s->program)) {
+    if (word && (!reader || !program)) {
         if (s->recorded.len > 0)
             buf_addc(&s->recorded, ',');
-        buf_printf(&s->recorded, "\"ref-seal\":{\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]}",
-                   s->reader ? "" : "\"kafka-read\"", s->reader || s->program ? "" : ",",
-                   s->program ? "" : "\"ref-run\"");
+        buf_printf(&s->recorded, "\"%s\":{\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]}",
+                   account_role_name(ACCOUNT_SEALER), reader ? "" : "\"reader\"", reader || program ? "" : ",",
+                   program ? "" : "\"program\"");
     }
 }
 

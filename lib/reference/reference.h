@@ -116,20 +116,18 @@ struct reference_story {
     struct arena arena;
     struct buf reasons, verified, recorded;
     uint64_t n_reasons;
-    const char **stages; /* those that gave an account */
-    size_t n_stages;
-    char *first;                         /* the first reason, or NULL */
-    struct cause cause;                  /* of the same */
-    const struct json *reader, *program; /* the accounts of kafka-read and ref-run, or NULL */
+    struct account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
+    char *first;                           /* the first reason, or NULL */
+    struct cause cause;                    /* of the same */
 };
 #define REFERENCE_REASONS 20 /* listed; the others are counted */
 
 /* Why it is not whole. */
 void reference_story_say(struct reference_story *s, const struct cause *cause, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Take an account line: what it says that is not whole, what was checked, and all else as recorded. ERR_REFUSED where
- * its form is wrong or its stage gave one before. */
-int reference_story_account(struct reference_story *s, const char *p, size_t n, struct err *err);
+/* Take an account line: what it says that is not whole, what was checked, and all else as recorded, by its role.
+ * ERR_REFUSED where its form is wrong or its role gave one before. */
+int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err);
 /* Hold the accounts against each other, the scope and the rows that came (sealed: those in the artifact, failed: those
  * that could not be). An account that is missing is a reason, unless word: the operator says himself that it is whole,
  * which is recorded. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the lines that a report is made of, and deciding its checks. */
-#include "report/report.h"
-#include "stream/check.h"
+#include "report/internal.h"
+
+#include "scope/line.h"
+#include "types/line.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void list_init(struct report_lines *l)
@@ -20,6 +23,8 @@ void report_init(struct report *r)
                                   &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
+    r->made_tail = &r->made;
+    r->stopped_tail = &r->stopped;
 }
 
 void report_free(struct report *r)
@@ -27,60 +32,14 @@ void report_free(struct report *r)
     columns_free(&r->cols);
     scope_free(&r->scope);
     buf_free(&r->unknown_types);
+    free(r->account);
     arena_free(&r->arena);
-}
-
-void report_require(struct report *r, enum check_name c)
-{
-    r->check[c].required = true;
-    r->any_required = true;
-}
-
-static const char *const profiles[] = {[PROFILE_INTEGRITY] = "integrity",
-                                       [PROFILE_CONSISTENCY] = "consistency",
-                                       [PROFILE_REPLAY] = "replay",
-                                       [PROFILE_FULL] = "full"};
-
-int report_profile_parse(const char *s, enum report_profile *out, struct err *err)
-{
-    for (size_t i = PROFILE_INTEGRITY; i <= PROFILE_FULL; i++)
-        if (strcmp(profiles[i], s) == 0) {
-            *out = (enum report_profile)i;
-            return 0;
-        }
-    return err_set(err, ERR_REFUSED, "--profile: '%s' is none of integrity, consistency, replay, full", s);
-}
-
-void report_profile(struct report *r, enum report_profile p)
-{
-    static const struct {
-        enum report_profile from;
-        enum check_name check;
-    } needs[] = {
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_MANIFEST},
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_ARTIFACTS},
-        {PROFILE_INTEGRITY, CHECK_BUNDLE_COMPLETENESS},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_MARKER},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_RESTORE_RULE},
-        {PROFILE_CONSISTENCY, CHECK_CHECKPOINT_PARTICIPANTS},
-        {PROFILE_CONSISTENCY, CHECK_STATE_DECODE},
-        {PROFILE_REPLAY, CHECK_REPLAY_DETERMINISM},
-        {PROFILE_REPLAY, CHECK_REPLAY_RECORDED_OUTPUT},
-        {PROFILE_FULL, CHECK_PROTOCOL_TRACE_STRUCTURE},
-        {PROFILE_FULL, CHECK_PROTOCOL_CONFORMANCE},
-    };
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        if (p >= needs[i].from)
-            report_require(r, needs[i].check);
 }
 
 static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
                 struct err *err)
 {
-    const char *copy = arena_strndup(&r->arena, line->p, line->n);
-    char where[64];
-    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
-    *doc = json_parse_named(copy, line->n, &r->arena, where, err);
+    *doc = stream_doc(line, &r->arena, err);
     if (!*doc)
         return -1;
     struct report_line *l = arena_zalloc(&r->arena, sizeof *l);
@@ -93,48 +52,45 @@ static int keep(struct report *r, struct report_lines *to, const struct stream_l
     return 0;
 }
 
-static int on_require(struct report *r, const struct stream_line *line, struct err *err)
-{
-    struct report_lines unused;
-    struct json *doc, *names;
-    list_init(&unused);
-    if (keep(r, &unused, line, &doc, err) != 0 || json_need(doc, "checks", JSON_ARRAY, &names, "require", err) != 0)
-        return -1;
-    for (size_t i = 0; i < names->len; i++) {
-        const struct json *v = names->u.items[i];
-        enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
-        if (c == CHECK_NAMES)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": require names a check that is not known here",
-                           line->line_no);
-        report_require(r, c);
-    }
-    return 0;
-}
-
 static int on_check(struct report *r, const struct stream_line *line, struct err *err)
 {
     struct json *doc;
-    struct check_line made;
-    if (keep(r, &r->checks, line, &doc, err) != 0 || check_line_parse(doc, &r->arena, &made, err) != 0)
+    struct report_made *m = arena_zalloc(&r->arena, sizeof *m);
+    if (keep(r, &r->checks, line, &doc, err) != 0 || stream_check(line, &r->arena, &m->line, err) != 0)
         return -1;
-    struct report_check *c = &r->check[made.name];
-    if (!c->made || made.status > c->status) {
-        c->status = made.status;
-        c->cause = made.cause;
+    struct report_check *c = &r->check[m->line.name];
+    if (!c->made || m->line.status > c->status) {
+        c->status = m->line.status;
+        c->cause = m->line.cause;
         c->line_no = line->line_no;
     }
     c->made = true;
+    m->line_no = line->line_no;
+    *r->made_tail = m;
+    r->made_tail = &m->next;
+    return 0;
+}
+
+static int on_stop(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_stop *s = arena_zalloc(&r->arena, sizeof *s);
+    if (keep(r, &r->stops, line, &doc, err) != 0)
+        return -1;
+    if (stop_line_parse(doc, &r->arena, &s->line, err) != 0)
+        return stream_misfit(line, err);
+    *r->stopped_tail = s;
+    r->stopped_tail = &s->next;
     return 0;
 }
 
 static int on_columns(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *arr;
-    if (keep(r, &r->columns, line, &doc, err) != 0 || json_need(doc, "columns", JSON_ARRAY, &arr, "columns", err) != 0)
+    struct json *doc;
+    if (keep(r, &r->columns, line, &doc, err) != 0)
         return -1;
     columns_free(&r->cols);
-    r->cols = (struct columns)COLUMNS_INIT;
-    return columns_parse(arr, false, &r->cols, err);
+    return stream_columns(line, &r->cols, err);
 }
 
 /* A line that a stream has once: two would leave open what the answer is about. */
@@ -149,12 +105,9 @@ static int keep_once(struct report *r, struct report_lines *to, const struct str
 
 static int on_scope(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *document;
-    if (keep_once(r, &r->scopes, line, &doc, err) != 0)
+    struct json *doc;
+    if (keep_once(r, &r->scopes, line, &doc, err) != 0 || stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return -1;
-    if (json_need(doc, "document", JSON_OBJECT, &document, "scope", err) != 0 ||
-        scope_parse_json(document, &r->arena, &r->scope, err) != 0)
-        return err_prefix(err, "line %" PRIu64, line->line_no);
     r->has_scope = true;
     return 0;
 }
@@ -165,17 +118,59 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     struct stream_bundle said;
     if (keep_once(r, &r->bundles, line, &doc, err) != 0)
         return -1;
-    return stream_bundle(line, &r->arena, &said, err) == 0 ? 0 : err_prefix(err, "line %" PRIu64, line->line_no);
+    return stream_bundle(line, &r->arena, &said, err);
+}
+
+/* What the reference's file keeps of the accounts before it. Another writer's may stand there bare, without a role. */
+static int on_kept(struct report *r, const struct account *binder, struct err *err)
+{
+    const struct json *all = json_get(binder->doc, "recorded");
+    if (account_kept(all, ACCOUNT_READER, &r->arena, "account.recorded", &r->said, err) != 0)
+        return -1;
+    r->said.stage = binder->stage;
+    for (size_t i = 0; i < ACCOUNT_ROLES; i++) {
+        const char *name = account_role_name((enum account_role)i);
+        const struct json *doc = json_get(all, name);
+        if (!doc || doc->type != JSON_OBJECT)
+            doc = i == ACCOUNT_READER ? all : NULL;
+        if (account_kept(doc, (enum account_role)i, &r->arena, "account.recorded", &r->kept[i], err) != 0)
+            return -1;
+        if (doc && !r->kept[i].stage)
+            r->kept[i].stage = doc == all ? binder->stage : name;
+    }
+    return 0;
 }
 
 static int on_account(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc, *unused;
-    if (keep(r, &r->accounts, line, &doc, err) != 0)
+    struct json *doc;
+    struct account *a = arena_alloc(&r->arena, sizeof *a);
+    if (keep(r, &r->accounts, line, &doc, err) != 0 || stream_account(line, &r->arena, a, err) != 0)
         return -1;
-    return json_need(doc, "stage", JSON_STRING, &unused, "account", err) == 0
-               ? 0
-               : err_prefix(err, "line %" PRIu64, line->line_no);
+    if (a->role == ACCOUNT_BINDER && report_reference(r))
+        err_set(err, ERR_REFUSED, "a second account of %s", a->stage);
+    if (err->kind != ERR_NONE || (a->role == ACCOUNT_BINDER && on_kept(r, a, err) != 0))
+        return stream_misfit(line, err);
+    if (r->n_accounts == r->cap_accounts) {
+        r->cap_accounts = r->cap_accounts ? 2 * r->cap_accounts : 8;
+        r->account = xrealloc(r->account, r->cap_accounts * sizeof *r->account);
+    }
+    r->account[r->n_accounts++] = a;
+    return 0;
+}
+
+static int on_side(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct stream_side side;
+    if (keep(r, &r->sides, line, &doc, err) != 0 || stream_side(line, &r->arena, &side, err) != 0)
+        return -1;
+    if (r->side_line[side.side])
+        return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", line->line_no,
+                       side_words(side.side));
+    r->side[side.side] = side;
+    r->side_line[side.side] = line->line_no;
+    return 0;
 }
 
 static void on_unknown(struct report *r, const struct stream_line *line)
@@ -194,14 +189,14 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 {
     struct json *doc;
     switch (line->type) {
-    case LINE_REQUIRE: return on_require(r, line, err);
+    case LINE_REQUIRE: return stream_require(line, r->required, err);
     case LINE_CHECK: return on_check(r, line, err);
     case LINE_COLUMNS: return on_columns(r, line, err);
     case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
     case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
-    case LINE_SIDE: return keep(r, &r->sides, line, &doc, err);
-    case LINE_STOP: return keep(r, &r->stops, line, &doc, err);
+    case LINE_SIDE: return on_side(r, line, err);
+    case LINE_STOP: return on_stop(r, line, err);
     case LINE_SCOPE: return on_scope(r, line, err);
     case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
     case LINE_BUNDLE: return on_bundle(r, line, err);
@@ -213,62 +208,72 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     }
 }
 
+/* ---- of what was gathered ---- */
+
+uint64_t report_number(const struct json *doc, const char *a, const char *b)
+{
+    uint64_t v = 0;
+    const struct json *at = b ? json_get(json_get(doc, a), b) : json_get(doc, a);
+    return at && json_u64(at, &v) ? v : 0;
+}
+
+const struct account *report_reference(const struct report *r)
+{
+    for (size_t i = 0; i < r->n_accounts; i++)
+        if (r->account[i]->role == ACCOUNT_BINDER)
+            return r->account[i];
+    return NULL;
+}
+
+const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
+                                         bool *only_recorded)
+{
+    const struct account_range *found = NULL;
+    *only_recorded = false;
+    for (size_t i = 0; i < r->n_accounts && !found; i++)
+        found = account_range(r->account[i], topic, partition);
+    *only_recorded = !found;
+    return found ? found : account_range(&r->kept[ACCOUNT_READER], topic, partition);
+}
+
+bool report_passed(const struct report *r, enum check_name c)
+{
+    return r->required[c] && r->check[c].made && r->check[c].status == STATUS_PASSED;
+}
+
+bool report_has_reference(const struct report *r)
+{
+    return r->side_line[SIDE_REFERENCE] || report_reference(r) || r->required[CHECK_REFERENCE_SCOPE] ||
+           r->required[CHECK_REFERENCE_CAPTURE] || r->required[CHECK_REFERENCE_DESTINATION];
+}
+
+uint64_t report_rows_read(const struct report *r)
+{
+    const struct json *reads = r->observations.first ? json_get(r->observations.first->doc, "reads") : NULL;
+    return reads && reads->type == JSON_ARRAY && reads->len ? report_number(reads->u.items[0], "rows", NULL) : 0;
+}
+
 /* ---- deciding ---- */
-
-static bool went_through(const struct json *stages, const char *name)
-{
-    for (size_t i = 0; stages && i < stages->len; i++)
-        if (json_is(json_get(stages->u.items[i], "name"), name))
-            return true;
-    return false;
-}
-
-static bool says(const struct report_lines *lines, const char *name, const char *text)
-{
-    for (const struct report_line *l = lines->first; l; l = l->next)
-        if (json_is(json_get(l->doc, name), text))
-            return true;
-    return false;
-}
-
-static void require_all(struct report *r, const enum check_name *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        report_require(r, names[i]);
-}
 
 void report_imply(struct report *r, const struct json *stages)
 {
-    static const enum check_name scope[] = {CHECK_RECONCILE_SCOPE, CHECK_RECONCILE_DESTINATION};
-    static const enum check_name bundle[] = {CHECK_BUNDLE_MANIFEST, CHECK_BUNDLE_ARTIFACTS, CHECK_BUNDLE_COMPLETENESS,
-                                             CHECK_RECONCILE_ROWS};
-    static const enum check_name reference[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_DESTINATION};
-    bool declared = r->has_scope && r->scope.declared;
-    if (r->has_scope)
-        require_all(r, scope, 2);
-    if (r->has_scope && !declared)
-        require_all(r, bundle, 4);
-    if (r->has_scope && r->scope.complete_table)
-        report_require(r, CHECK_DESTINATION_COVERAGE);
-    /* Without a reference a declared scope owes nothing that could be held against the table. */
-    if (!declared && !went_through(stages, "ref-bind") && !says(&r->accounts, "stage", "ref-bind") &&
-        !says(&r->sides, "side", SIDE_REFERENCE))
-        return;
-    require_all(r, reference, 2);
-    if (!declared)
-        report_require(r, CHECK_REFERENCE_CAPTURE);
+    struct run_known known = {.scope = r->has_scope,
+                              .declared = r->has_scope && r->scope.declared,
+                              .complete_table = r->has_scope && r->scope.complete_table,
+                              .stages = stages,
+                              .profile = r->profile};
+    known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];
+    require_checks(&known, r->required);
 }
 
 void report_decide(struct report *r, const struct json *stages)
 {
     r->stages = stages;
-    bool refused = r->input.kind == ERR_REFUSED, failed = false, open = r->input.kind != ERR_NONE || !r->any_required;
-    for (const struct report_line *l = r->stops.first; l; l = l->next) {
-        refused |= json_is(json_get(l->doc, "kind"), "refused");
-        open = true;
-    }
     /* After a stop there is nobody to make the rest. */
-    bool stopped = r->stops.n > 0 || r->input.kind != ERR_NONE;
+    bool stopped = r->stopped || r->input.kind != ERR_NONE, refused = r->input.kind == ERR_REFUSED, failed = false,
+         open = stopped, any = false;
+    for (const struct report_stop *s = r->stopped; s; s = s->next)
+        refused |= s->line.refused;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         struct report_check *c = &r->check[i];
         if (!c->made) {
@@ -276,15 +281,11 @@ void report_decide(struct report *r, const struct json *stages)
             c->cause = *BECAUSE(stopped ? CODE_RUN_STOPPED : CODE_CHECK_NOT_MADE,
                                 {"check", check_name_text((enum check_name)i)});
         }
-        if (!c->required)
+        if (!r->required[i])
             continue;
+        any = true;
         failed |= c->status == STATUS_FAILED;
         open |= c->status != STATUS_PASSED;
     }
-    r->exit = refused ? OWED_REFUSED : failed ? OWED_FAILED : open ? OWED_TROUBLE : OWED_OK;
-}
-
-const char *report_word(int exit)
-{
-    return exit == OWED_OK ? "passed" : exit == OWED_FAILED ? "failed" : exit == OWED_REFUSED ? "refused" : "partial";
+    r->exit = refused ? OWED_REFUSED : failed ? OWED_FAILED : open || !any ? OWED_TROUBLE : OWED_OK;
 }

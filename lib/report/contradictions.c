@@ -7,10 +7,7 @@
  * What is not there leaves the run undecided (ERR_TROUBLE); what contradicts a
  * check that passed refuses it (ERR_REFUSED).
  */
-#include "report/report.h"
-
-#include "report/sides.h"
-#include "report/words.h"
+#include "report/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,17 +32,13 @@ static int one_of_several(const struct json *shard, struct err *err)
 /* A check is the word of a stage that the stream went through. */
 static int makers(const struct report *r, const struct json *stages, struct err *err)
 {
-    for (const struct report_line *l = r->checks.first; l; l = l->next) {
-        const struct json *stage = json_get(l->doc, "stage");
+    for (const struct report_made *m = r->made; m; m = m->next) {
         bool found = false;
-        for (size_t i = 0; stages && i < stages->len && !found; i++) {
-            const struct json *name = json_get(stages->u.items[i], "name");
-            found = name && name->type == JSON_STRING && name->len == stage->len &&
-                    memcmp(name->str, stage->str, name->len) == 0;
-        }
+        for (size_t i = 0; stages && i < stages->len && !found; i++)
+            found = json_is(json_get(stages->u.items[i], "name"), m->line.stage);
         if (!found)
-            return err_set(err, ERR_REFUSED, "a check of '%.*s', which is no stage that the stream went through",
-                           stage->len < 100 ? (int)stage->len : 100, stage->str);
+            return err_set(err, ERR_REFUSED, "a check of '%.100s', which is no stage that the stream went through",
+                           m->line.stage);
     }
     return 0;
 }
@@ -96,7 +89,7 @@ static bool in_scope(const struct scope *s, uint64_t epoch)
 }
 
 /* The sink's intervals: each of the scope's, from each subtask, and together as many rows as the captured side has. */
-static int intervals(const struct report *r, const struct report_sides *s, struct err *err)
+static int intervals(const struct report *r, struct err *err)
 {
     uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.n_epochs * r->scope.n_subtasks;
     if (r->scope.declared || (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
@@ -117,11 +110,11 @@ static int intervals(const struct report *r, const struct report_sides *s, struc
     if (n != want)
         return err_set(err, n < want ? ERR_TROUBLE : ERR_REFUSED,
                        "%" PRIu64 " interval lines of the sink, and the scope has %" PRIu64, n, want);
-    if (report_side_whole(s, REPORT_CAPTURED, "what was captured", err) != 0)
+    if (report_side_whole(r, SIDE_CAPTURED, "what was captured", err) != 0)
         return -1;
-    if (rows != s->of[REPORT_CAPTURED].rows)
+    if (rows != r->side[SIDE_CAPTURED].rows)
         return err_set(err, ERR_REFUSED, "the sink's intervals count %" PRIu64 " rows, and the captured side %" PRIu64,
-                       rows, s->of[REPORT_CAPTURED].rows);
+                       rows, r->side[SIDE_CAPTURED].rows);
     return 0;
 }
 
@@ -208,7 +201,7 @@ static int covered(const struct report *r, struct err *err)
     if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
         return 0;
     const struct json *doc = r->observations.first->doc;
-    uint64_t bound, rows = report_coverage(r).rows;
+    uint64_t bound, rows = report_rows_read(r);
     if (!r->scope.complete_table)
         return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
     if (!is_true(json_get(doc, "table_whole")))
@@ -226,120 +219,92 @@ static int covered(const struct report *r, struct err *err)
 
 /* ---- the reference ---- */
 
-/* The accounts of a reference that passed: each complete, the binding's own there and of the rows that came. */
-static int accounts(const struct report *r, const struct report_line **bound, struct err *err)
+/* The accounts of a reference that passed: each complete, the binding's own there. */
+static int accounts(const struct report *r, struct err *err)
 {
-    *bound = NULL;
-    for (const struct report_line *l = r->accounts.first; l; l = l->next) {
-        const struct json *stage = json_get(l->doc, "stage"), *reasons = json_get(l->doc, "reasons");
-        if (!is_true(json_get(l->doc, "complete")) || (reasons && (reasons->type != JSON_ARRAY || reasons->len > 0)))
-            return err_set(err, ERR_REFUSED, "the account of %.*s is not complete, and a check of the reference passed",
-                           stage->len < 100 ? (int)stage->len : 100, stage->str);
-        if (!json_is(stage, "ref-bind"))
-            continue;
-        if (*bound)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second account of ref-bind", l->line_no);
-        *bound = l;
+    for (size_t i = 0; i < r->n_accounts; i++) {
+        const struct account *a = r->account[i];
+        const struct json *reasons = json_get(a->doc, "reasons");
+        if (!a->complete || (reasons && reasons->len > 0))
+            return err_set(err, ERR_REFUSED,
+                           "the account of %.100s is not complete, and a check of the reference passed", a->stage);
     }
-    return *bound ? 0
-                  : err_set(err, ERR_TROUBLE, "no account of ref-bind: which reference was bound is not in the stream");
+    return report_reference(r)
+               ? 0
+               : err_set(err, ERR_TROUBLE, "no account of a reference: which one was bound is not in the stream");
 }
 
-static const struct json *item_of(const struct json *list, const char *topic, const uint64_t *partition)
+static bool is_other(struct account_number said, int64_t wanted)
 {
-    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
-        const struct json *v = list->u.items[i], *p = json_get(v, "partition");
-        uint64_t n;
-        if (json_is(json_get(v, "topic"), topic) && (!partition || (p && json_u64(p, &n) && n == *partition)))
-            return v;
-    }
-    return NULL;
+    return said.has && said.n != (uint64_t)wanted;
 }
 
-static bool is_other(const struct json *doc, const char *name, int64_t wanted)
+static bool is_other_text(const char *said, const char *wanted)
 {
-    const struct json *v = json_get(doc, name);
-    int64_t n;
-    return v && (!json_i64(v, &n) || n != wanted);
+    return said && wanted && strcmp(said, wanted) != 0;
 }
 
-static bool is_other_text(const struct json *doc, const char *name, const char *wanted)
+/* What an account says of the ranges, the log and the isolation that it read must not be less than the scope's, nor
+ * others: of the reader's account, in the stream or kept by the artifact. */
+static int source(const struct account *a, const struct scope_source *s, struct err *err)
 {
-    const struct json *v = json_get(doc, name);
-    return wanted && v && v->type != JSON_NULL && !json_is(v, wanted);
-}
-
-/* What an account says of the ranges that it read must not be less than the scope's ranges. */
-static int ranges(const struct report *r, const struct json *account, struct err *err)
-{
-    for (size_t i = 0; i < r->scope.n_sources; i++) {
-        const struct scope_source *s = &r->scope.sources[i];
-        for (size_t k = 0; k < s->n_partitions; k++) {
-            const struct scope_range *want = &s->partitions[k];
-            const struct json *v = item_of(json_get(account, "ranges"), s->topic, &want->partition),
-                              *whole = json_get(v, "complete");
-            bool other = is_other(v, "to", want->to) || (want->has_from && is_other(v, "from", want->from));
-            if (other || (whole && whole->type != JSON_TRUE) || is_other(v, "position", want->to))
-                return err_set(err, ERR_REFUSED,
-                               "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed", s->topic,
-                               want->partition, other ? "of another range than the scope's" : "not complete");
-        }
+    const struct account_log *log = account_log(a, s->topic);
+    if (a->role == ACCOUNT_READER && is_other_text(a->isolation, s->isolation))
+        return err_set(err, ERR_REFUSED,
+                       "%s read %.200s under another isolation than the scope's, and a check of the reference passed",
+                       a->stage, s->topic);
+    if (log && (is_other_text(log->cluster_id, s->cluster_id) || is_other_text(log->topic_id, s->topic_id)))
+        return err_set(err, ERR_REFUSED, "%s read another %.200s than the scope's, and a check of the reference passed",
+                       a->stage, s->topic);
+    for (size_t k = 0; k < s->n_partitions; k++) {
+        const struct scope_range *want = &s->partitions[k];
+        const struct account_range *v = account_range(a, s->topic, want->partition);
+        bool other = v && (is_other(v->to, want->to) || (want->has_from && is_other(v->from, want->from)));
+        if (other || (v && ((v->has_complete && !v->complete) || is_other(v->position, want->to))))
+            return err_set(err, ERR_REFUSED,
+                           "the account of %.200s/%" PRIu64 " is %s, and a check of the reference passed", s->topic,
+                           want->partition, other ? "of another range than the scope's" : "not complete");
     }
     return 0;
 }
 
-/* The same of the log and the isolation: of kafka-read's account, in the stream or kept by ref-seal. */
-static int reader(const struct report *r, const struct json *account, struct err *err)
+static int sources(const struct report *r, const struct account *a, struct err *err)
 {
-    for (size_t i = 0; i < r->scope.n_sources; i++) {
-        const struct scope_source *s = &r->scope.sources[i];
-        const struct json *log = item_of(json_get(account, "logs"), s->topic, NULL);
-        if (is_other_text(account, "isolation", s->isolation))
-            return err_set(
-                err, ERR_REFUSED,
-                "kafka-read read %.200s under another isolation than the scope's, and a check of the reference passed",
-                s->topic);
-        if (is_other_text(log, "cluster_id", s->cluster_id) || is_other_text(log, "topic_id", s->topic_id))
-            return err_set(err, ERR_REFUSED,
-                           "kafka-read read another %.200s than the scope's, and a check of the reference passed",
-                           s->topic);
-    }
-    return ranges(r, account, err);
+    for (size_t i = 0; i < r->scope.n_sources; i++)
+        if (source(a, &r->scope.sources[i], err) != 0)
+            return -1;
+    return 0;
 }
 
 /* A key is left out of the comparison by the reference that was bound, and by nobody else. */
-static int left_out(const struct report *r, const struct json *bound, struct err *err)
+static int left_out(const struct report *r, const struct account *bound, struct err *err)
 {
-    const struct json *said = json_get(bound, "excluded");
-    uint64_t n = 0;
-    if ((said && !json_u64(said, &n)) || n != r->excluded)
-        return err_set(err, ERR_REFUSED,
-                       "%" PRIu64 " keys are left out and ref-bind left out %" PRIu64
-                       ", and a check of the reference passed",
-                       r->excluded, n);
-    return 0;
+    if (bound->excluded.n == r->excluded)
+        return 0;
+    return err_set(err, ERR_REFUSED,
+                   "%" PRIu64 " keys are left out and %s left out %" PRIu64 ", and a check of the reference passed",
+                   r->excluded, bound->stage, bound->excluded.n);
 }
 
-/* What the artifact keeps of the accounts before it must not contradict what it says at its end. */
-static int kept(const struct report *r, const struct json *bound, uint64_t rows, struct err *err)
+/* What the stream and the artifact keep of the accounts before must not contradict what the artifact says at its end.
+ */
+static int kept(const struct report *r, uint64_t rows, struct err *err)
 {
-    const struct json *recorded = json_get(bound, "recorded"), *made = json_get(json_get(recorded, "ref-run"), "rows");
-    uint64_t n;
-    for (const struct report_line *l = r->accounts.first; l; l = l->next)
-        if ((json_is(json_get(l->doc, "stage"), "kafka-read") ? reader : ranges)(r, l->doc, err) != 0)
+    const struct account *program = &r->kept[ACCOUNT_PROGRAM];
+    for (size_t i = 0; i < r->n_accounts; i++)
+        if (sources(r, r->account[i], err) != 0)
             return -1;
-    if (made && (!json_u64(made, &n) || n != rows))
+    if (program->rows.has && program->rows.n != rows)
         return err_set(err, ERR_REFUSED,
-                       "ref-run counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
-                       rows);
-    return ranges(r, recorded, err) == 0 ? reader(r, json_get(recorded, "kafka-read"), err) : -1;
+                       "%s counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
+                       program->stage, rows);
+    return sources(r, &r->said, err) == 0 ? sources(r, &r->kept[ACCOUNT_READER], err) : -1;
 }
 
-static int reference(const struct report *r, const struct report_sides *s, struct err *err)
+static int reference(const struct report *r, struct err *err)
 {
     static const enum check_name need[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_CAPTURE, CHECK_REFERENCE_DESTINATION};
     const struct report_check *c = &r->check[CHECK_REFERENCE_SCOPE];
-    const struct report_line *bound;
     bool any = report_passed(r, CHECK_DESTINATION_COVERAGE) && report_has_reference(r);
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         any = any || report_passed(r, need[i]);
@@ -348,24 +313,20 @@ static int reference(const struct report *r, const struct report_sides *s, struc
     if (c->made && c->status != STATUS_PASSED)
         return err_set(err, ERR_REFUSED, "reference.scope is %s, and a comparison with the reference passed",
                        status_name(c->status));
-    const struct report_side *side = &s->of[REPORT_REFERENCE];
-    uint64_t rows;
-    if (accounts(r, &bound, err) != 0 || report_side_whole(s, REPORT_REFERENCE, "reference.scope", err) != 0)
+    uint64_t rows = r->side[SIDE_REFERENCE].rows;
+    if (accounts(r, err) != 0 || report_side_whole(r, SIDE_REFERENCE, "reference.scope", err) != 0)
         return -1;
-    if (!json_get(bound->doc, "rows") || !json_u64(json_get(bound->doc, "rows"), &rows) || rows != side->rows)
-        return err_set(err, ERR_REFUSED, "the account of ref-bind is not of the %" PRIu64 " rows of the reference",
-                       side->rows);
-    return left_out(r, bound->doc, err) == 0 ? kept(r, bound->doc, rows, err) : -1;
+    const struct account *bound = report_reference(r);
+    if (!bound->rows.has || bound->rows.n != rows)
+        return err_set(err, ERR_REFUSED, "the account of %s is not of the %" PRIu64 " rows of the reference",
+                       bound->stage, rows);
+    return left_out(r, bound, err) == 0 ? kept(r, rows, err) : -1;
 }
 
 static int whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err)
 {
-    struct report_sides sides;
-    if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 ||
-        report_sides(r, &sides, err) != 0)
-        return -1;
-    if (intervals(r, &sides, err) != 0 || covered(r, err) != 0 || reference(r, &sides, err) != 0 ||
-        report_compared(r, &sides, err) != 0)
+    if (makers(r, stages, err) != 0 || question(r, err) != 0 || observed(r, err) != 0 || intervals(r, err) != 0 ||
+        covered(r, err) != 0 || reference(r, err) != 0 || report_compared(r, err) != 0)
         return -1;
     return one_of_several(shard, err);
 }

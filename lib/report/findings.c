@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The relations and what was found in each, for a person: one lost batch is one line. */
-#include "report/words.h"
+
+#include "report/internal.h"
 
 #include "cells/cells.h"
 
@@ -9,6 +10,17 @@
 
 /* Runs past this many are counted, and hide no finding. */
 #define RUNS_SHOWN 100
+
+/* Masked; "-" where it is not there. */
+static void put_json(struct buf *out, const struct json *v)
+{
+    if (!v || v->type == JSON_NULL)
+        buf_adds(out, "-");
+    else if (v->type == JSON_STRING)
+        msg_mask(out, v->str, v->len);
+    else
+        msg_mask(out, v->raw, v->raw_len);
+}
 
 static bool has_text(const struct json *doc, const char *name)
 {
@@ -33,7 +45,7 @@ static void put_cell(struct buf *out, const struct report *r, size_t column, con
         msg_mask(out, plain.p ? plain.p : "", plain.len);
         buf_free(&plain);
     } else
-        report_put(out, cell);
+        put_json(out, cell);
 }
 
 static void put_key(struct buf *out, const struct report *r, const struct json *key)
@@ -48,7 +60,7 @@ static void put_key(struct buf *out, const struct report *r, const struct json *
         put_cell(out, r, c, key->u.items[k++]);
     }
     if (k == 0)
-        report_put(out, key);
+        put_json(out, key);
 }
 
 /* The columns that differ, owed and found side by side. */
@@ -89,11 +101,11 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
                    report_number(doc, "found_copies", NULL));
         buf_adds(out, has_text(doc, "explained") ? ", explained: " : ", not explained");
         if (has_text(doc, "explained"))
-            report_put_member(out, doc, "explained");
+            put_json(out, json_get(doc, "explained"));
     }
     if (has_text(doc, "at")) {
         buf_adds(out, "  at ");
-        report_put_member(out, doc, "at");
+        put_json(out, json_get(doc, "at"));
     }
     buf_addc(out, '\n');
 }
@@ -157,7 +169,7 @@ static void put_run(struct buf *out, const struct report *r, enum relation relat
     if (run->rows == 1 && one)
         return; /* its finding says more */
     put_kind(out, run->doc);
-    report_put(out, run->topic);
+    put_json(out, run->topic);
     buf_printf(out, "/%" PRIu64 " offsets %" PRIu64 "..%" PRIu64 ": %" PRIu64 " rows", run->partition, run->first,
                run->last, run->rows);
     if (one) {
@@ -182,7 +194,10 @@ static size_t put_runs(struct buf *out, const struct report *r, enum relation re
     const struct json *unordered = json_get(doc, "runs_unordered");
     if (unordered && unordered->type == JSON_ARRAY && unordered->len) {
         buf_adds(out, "    not in offset order, so without runs: ");
-        report_put_texts(out, unordered);
+        for (size_t i = 0; i < unordered->len; i++) {
+            buf_adds(out, i ? ", " : "");
+            put_json(out, unordered->u.items[i]);
+        }
         buf_addc(out, '\n');
     }
     return k;
@@ -217,23 +232,14 @@ static void put_counts(struct buf *out, const struct json *doc)
         buf_adds(out, "no difference");
 }
 
-static const struct {
-    const char *owed, *found;
-} sides[RELATION_TYPES] = {
-    [RELATION_DELIVERY] = {"rows owed", "found"},
-    [RELATION_TRANSFORMATION] = {"rows of the reference", "received by the sink"},
-    [RELATION_REFERENCE_DESTINATION] = {"rows of the reference", "found"},
-    [RELATION_COVERAGE] = {"rows expected", "in the whole table"},
-};
-
 static void put_summary(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
                         uint64_t list)
 {
     struct run shown[RUNS_SHOWN];
     const struct json *undecided = json_get(doc, "undecided");
     buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", relation_name(relation),
-               report_number(doc, "owed_rows", NULL), sides[relation].owed, report_number(doc, "found_rows", NULL),
-               sides[relation].found);
+               report_number(doc, "owed_rows", NULL), relation_table[relation].owed_rows,
+               report_number(doc, "found_rows", NULL), relation_table[relation].found_rows);
     put_counts(out, doc);
     if (report_number(doc, "excluded_keys", NULL))
         buf_printf(out, "; %" PRIu64 " keys left out", report_number(doc, "excluded_keys", NULL));
@@ -260,12 +266,13 @@ static void put_summary(struct buf *out, const struct report *r, enum relation r
         buf_printf(out, "    %" PRIu64 " more findings, row by row, are in the stream and in the JSON report\n", more);
 }
 
-void report_put_findings(const struct report *r, uint64_t list, struct buf *out)
+void view_put_findings(const struct view *v, uint64_t list, struct buf *out)
 {
+    const struct report *r = v->report;
     bool any = false, failed = false;
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        enum relation relation = report_order[i];
-        const struct report_check *check = &r->check[report_check_of(relation)];
+        enum relation relation = relation_order[i];
+        const struct view_check *check = view_check(v, relation_table[relation].check);
         for (const struct report_line *l = r->summaries.first; l; l = l->next) {
             if (!is_of(l->doc, relation))
                 continue;
@@ -274,6 +281,6 @@ void report_put_findings(const struct report *r, uint64_t list, struct buf *out)
             /* What follows the first relation that failed is mostly the same rows again. */
             put_summary(out, r, relation, l->doc, failed ? (list + 3) / 4 : list);
         }
-        failed = failed || (check->made && check->status == STATUS_FAILED);
+        failed = failed || (check && check->status == STATUS_FAILED);
     }
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as clink-reconcile-report, version 1. */
-#include "report/report.h"
-
-#include "report/words.h"
+/* The view as clink-reconcile-report, version 1, with the lines that it was made from. */
+#include "report/internal.h"
 
 #include <string.h>
 
@@ -45,126 +43,155 @@ static void put_cause(struct json_w *w, const struct cause *cause)
     buf_free(&text);
 }
 
-static void put_checks(struct json_w *w, const struct report *r)
+/* What was said, one text after another; of those with a label each under its own. */
+static void put_texts(struct json_w *w, const char *name, const struct view_texts *texts, bool labelled)
+{
+    if (labelled)
+        jw_obj(w, name);
+    else
+        jw_arr(w, name);
+    for (size_t i = 0; i < texts->n; i++) {
+        const struct view_text *t = &texts->at[i];
+        if (labelled && (i == 0 || strcmp(t->label, texts->at[i - 1].label) != 0))
+            jw_arr(w, t->label);
+        jw_str(w, NULL, t->text);
+        if (labelled && (i + 1 == texts->n || strcmp(t->label, texts->at[i + 1].label) != 0))
+            jw_end_arr(w);
+    }
+    if (labelled)
+        jw_end_obj(w);
+    else
+        jw_end_arr(w);
+}
+
+static void put_checks(struct json_w *w, const struct view *v)
 {
     jw_arr(w, "checks");
-    for (size_t i = 0; i < CHECK_NAMES; i++) {
-        const struct report_check *c = &r->check[i];
-        if (!c->required && !c->made)
-            continue;
+    for (size_t i = 0; i < v->n_checks; i++) {
+        const struct view_check *c = &v->check[i];
         jw_obj(w, NULL);
-        jw_str(w, "name", check_name_text((enum check_name)i));
+        jw_str(w, "name", check_name_text(c->name));
         jw_str(w, "status", status_name(c->status));
         jw_bool(w, "required", c->required);
         jw_bool(w, "made", c->made);
-        jw_str(w, "means", report_means(r, (enum check_name)i));
+        jw_str(w, "means", c->means);
         put_cause(w, &c->cause);
+        put_texts(w, "said", &c->said, false);
         jw_end_obj(w);
     }
     jw_end_arr(w);
-}
-
-static void put_texts(struct json_w *w, const char *name, const char *const *texts)
-{
-    jw_arr(w, name);
-    for (size_t i = 0; texts[i]; i++)
-        jw_str(w, NULL, texts[i]);
-    jw_end_arr(w);
-}
-
-static void put_text(void *w, const char *text)
-{
-    jw_str(w, NULL, text);
 }
 
 /* What the relations came to, in the order in which a fault is looked for. */
-static void put_relations(struct json_w *w, const struct report *r)
+static void put_relations(struct json_w *w, const struct view *v)
 {
     jw_arr(w, "relations");
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        enum check_name c = report_check_of(report_order[i]);
-        if (!r->check[c].required && !r->check[c].made)
+        const struct relation_row *of = &relation_table[relation_order[i]];
+        const struct view_check *c = view_check(v, of->check);
+        if (!c)
             continue;
         jw_obj(w, NULL);
-        jw_str(w, "relation", relation_name(report_order[i]));
-        jw_str(w, "check", check_name_text(c));
-        jw_str(w, "status", status_name(r->check[c].status));
+        jw_str(w, "relation", of->name);
+        jw_str(w, "check", check_name_text(c->name));
+        jw_str(w, "status", status_name(c->status));
         jw_end_obj(w);
     }
     jw_end_arr(w);
-    enum check_name failed = report_first(r, true);
-    jw_str(w, "failed_first", failed < CHECK_NAMES ? check_name_text(failed) : NULL);
+    jw_str(w, "failed_first", v->failed_first < CHECK_NAMES ? check_name_text(v->failed_first) : NULL);
 }
 
-static void put_coverage(struct json_w *w, const struct report *r)
+static void put_coverage(struct json_w *w, const struct view *v)
 {
-    struct report_coverage c = report_coverage(r);
+    const struct view_coverage *c = &v->coverage;
     jw_obj(w, "coverage");
-    jw_str(w, "of", c.asked ? "complete-table" : "selected-keys");
-    jw_bool(w, "whole_table_established", c.established);
-    if (c.read) {
-        jw_u64(w, "keys", c.keys);
-        jw_u64(w, "rows", c.rows);
+    jw_str(w, "of", c->asked ? "complete-table" : "selected-keys");
+    jw_bool(w, "whole_table_established", c->established);
+    if (c->read) {
+        jw_u64(w, "keys", c->keys);
+        jw_u64(w, "rows", c->rows);
     }
     jw_end_obj(w);
-    struct buf ids = BUF_INIT;
-    report_not_given(r, &ids);
-    jw_strn(w, "declared_not_established", ids.p, ids.len);
-    buf_free(&ids);
+    jw_str(w, "declared_not_established", v->not_given);
 }
 
-static void put_stops(struct json_w *w, const struct report *r)
+/* What could not be done, and what is wrong with the stream itself. */
+static void put_input(struct json_w *w, const struct view *v)
 {
-    put_lines(w, "stops", &r->stops);
-    if (r->input.kind == ERR_NONE)
+    const struct err *input = &v->report->input;
+    if (input->kind == ERR_NONE)
         return;
+    const struct view_text *said = &v->stopped.at[v->stopped.n - 1];
+    struct cause cause = code_of_err(input, CODE_LINE_MALFORMED);
     jw_obj(w, "input");
-    jw_str(w, "kind", r->input.kind == ERR_REFUSED ? "refused" : "unfinished");
-    struct buf masked = BUF_INIT;
-    msg_mask(&masked, r->input.text, strlen(r->input.text));
-    jw_str(w, "reason", buf_str(&masked));
-    buf_free(&masked);
-    struct cause cause = code_of_err(&r->input, CODE_LINE_MALFORMED);
+    jw_str(w, "kind", said->label);
+    jw_str(w, "reason", said->text);
     put_cause(w, &cause);
     jw_end_obj(w);
 }
 
-void report_json(const struct report *r, struct buf *out)
+/* What the text says, in its sentences. */
+static void put_sentences(struct json_w *w, const struct view *v)
+{
+    jw_str(w, "answer", v->answer);
+    jw_str(w, "meaning", v->meaning);
+    put_texts(w, "about", &v->about, true);
+    put_texts(w, "verified", &v->verified, true);
+    put_texts(w, "only_recorded", &v->recorded, false);
+    put_texts(w, "declared", &v->declared, false);
+    put_texts(w, "not_established", &v->not_known, false);
+    put_texts(w, "assumptions", &v->assumptions, false);
+    jw_arr(w, "method");
+    for (size_t i = 0; view_method[i]; i++)
+        jw_str(w, NULL, view_method[i]);
+    jw_end_arr(w);
+    jw_arr(w, "also");
+    for (size_t i = 0; i < v->n_next; i++) {
+        jw_obj(w, NULL);
+        put_cause(w, &v->next[i]);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void put_evidence(struct json_w *w, const struct report *r)
+{
+    const struct {
+        const char *name;
+        const struct report_lines *lines;
+    } all[] = {{"made", &r->checks},       {"stops", &r->stops},
+               {"bundles", &r->bundles},   {"scopes", &r->scopes},
+               {"columns", &r->columns},   {"intervals", &r->intervals},
+               {"accounts", &r->accounts}, {"observations", &r->observations},
+               {"sides", &r->sides},       {"summaries", &r->summaries},
+               {"findings", &r->findings}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        put_lines(w, all[i].name, all[i].lines);
+    jw_u64(w, "keys_left_out", r->excluded);
+    jw_u64(w, "rows_not_compared", r->rows_left);
+    jw_u64(w, "lines_of_unknown_types", r->unknown_lines);
+    jw_strn(w, "unknown_types", r->unknown_types.p, r->unknown_types.len);
+}
+
+void report_json(const struct view *v, struct buf *out)
 {
     struct json_w w;
     jw_init(&w, out);
     jw_obj(&w, NULL);
     jw_str(&w, "format", REPORT_FORMAT);
     jw_u64(&w, "version", REPORT_VERSION);
-    jw_str(&w, "verdict", report_word(r->exit));
-    jw_i64(&w, "exit", r->exit);
-    struct cause cause = report_cause(r);
-    put_cause(&w, &cause);
-    jw_str(&w, "assurance", report_assurance(r));
-    if (r->stages)
-        jw_raw(&w, "stages", r->stages->raw, r->stages->raw_len);
-    put_checks(&w, r);
-    put_relations(&w, r);
-    put_coverage(&w, r);
-    put_lines(&w, "made", &r->checks);
-    put_stops(&w, r);
-    put_lines(&w, "bundles", &r->bundles);
-    put_lines(&w, "scopes", &r->scopes);
-    put_lines(&w, "columns", &r->columns);
-    put_lines(&w, "intervals", &r->intervals);
-    put_lines(&w, "accounts", &r->accounts);
-    put_lines(&w, "observations", &r->observations);
-    put_lines(&w, "sides", &r->sides);
-    put_lines(&w, "summaries", &r->summaries);
-    put_lines(&w, "findings", &r->findings);
-    put_texts(&w, "method", report_method);
-    jw_arr(&w, "assumptions");
-    report_assumptions(r, put_text, &w);
-    jw_end_arr(&w);
-    jw_u64(&w, "keys_left_out", r->excluded);
-    jw_u64(&w, "rows_not_compared", r->rows_left);
-    jw_u64(&w, "lines_of_unknown_types", r->unknown_lines);
-    jw_strn(&w, "unknown_types", r->unknown_types.p, r->unknown_types.len);
+    jw_str(&w, "verdict", v->word);
+    jw_i64(&w, "exit", v->exit);
+    put_cause(&w, &v->cause);
+    jw_str(&w, "assurance", v->assurance);
+    if (v->report->stages)
+        jw_raw(&w, "stages", v->report->stages->raw, v->report->stages->raw_len);
+    put_checks(&w, v);
+    put_relations(&w, v);
+    put_coverage(&w, v);
+    put_input(&w, v);
+    put_sentences(&w, v);
+    put_evidence(&w, v->report);
     jw_end_obj(&w);
     buf_addc(out, '\n');
 }

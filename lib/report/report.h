@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report: the verdict. Lines of a stream are gathered, the required checks
- * decided (STREAM.md, rules 5 and 6), and the answer written for a person and
- * as clink-reconcile-report, version 1. What is gathered lives in the report's
- * own arena until report_free.
+ * decided (STREAM.md, rules 5 and 6). What is gathered lives in the report's own
+ * arena until report_free. view.h makes of it what is printed.
  */
 #ifndef OWED_REPORT_H
 #define OWED_REPORT_H
@@ -11,15 +10,13 @@
 #include "base/base.h"
 #include "json/json.h"
 #include "scope/scope.h"
+#include "stream/check.h"
+#include "stream/stop.h"
 #include "stream/stream.h"
 #include "types/types.h"
 
 #define REPORT_FORMAT "clink-reconcile-report"
 #define REPORT_VERSION 1
-
-/* What a run asks for where no stage said so (verdict --profile): each adds to the one before. */
-enum report_profile { PROFILE_NONE, PROFILE_INTEGRITY, PROFILE_CONSISTENCY, PROFILE_REPLAY, PROFILE_FULL };
-int report_profile_parse(const char *s, enum report_profile *out, struct err *err);
 
 /* One kept line, parsed. */
 struct report_line {
@@ -34,10 +31,21 @@ struct report_lines {
     size_t n;
 };
 
+/* A check line and a stop line, taken apart; as they came. */
+struct report_made {
+    struct check_line line;
+    uint64_t line_no;
+    struct report_made *next;
+};
+struct report_stop {
+    struct stop_line line;
+    struct report_stop *next;
+};
+
 /* A check as decided: the worst of its lines. */
 struct report_check {
-    bool required, made;
-    enum status status; /* UNAVAILABLE where required and not made */
+    bool made;
+    enum status status; /* UNAVAILABLE where it was not made */
     struct cause cause; /* of the line that decided; its code is CODE_NONE where it passed */
     uint64_t line_no;   /* of the same; 0: not made */
 };
@@ -46,9 +54,19 @@ struct report {
     struct arena arena;
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
         accounts;
+    struct report_made *made, **made_tail;
+    struct report_stop *stopped, **stopped_tail;
     struct report_check check[CHECK_NAMES];
-    bool any_required;
-    struct columns cols; /* of the last columns line; empty where none came */
+    bool required[CHECK_NAMES];
+    struct account **account; /* as they came */
+    size_t n_accounts, cap_accounts;
+    struct account kept[ACCOUNT_ROLES]; /* those that the reference's file keeps, by role; without a stage where there
+                                         * is none. Of a file that keeps none of a reader what it says itself */
+    struct account said;                /* what it says itself */
+    struct stream_side side[SIDES];     /* of the side lines */
+    uint64_t side_line[SIDES];          /* their numbers; 0: there is none */
+    enum profile profile;               /* set by the caller: what is required beside what the stream is about */
+    struct columns cols;                /* of the last columns line; empty where none came */
     bool has_scope;
     struct scope scope; /* of the scope line, where has_scope */
     const struct json *stages;
@@ -61,8 +79,6 @@ struct report {
 };
 
 void report_init(struct report *r);
-void report_require(struct report *r, enum check_name c);
-void report_profile(struct report *r, enum report_profile p);
 /* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
 int report_line(struct report *r, const struct stream_line *line, struct err *err);
 /* What the stream is about requires its checks, whether or not a require line is there: a scope those of its origin and
@@ -74,12 +90,6 @@ void report_imply(struct report *r, const struct json *stages);
 int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err);
 /* After the last line: statuses and the exit status. stages: the header's, or NULL. */
 void report_decide(struct report *r, const struct json *stages);
-/* The word for the exit status: "passed", "failed", "partial", "refused". */
-const char *report_word(int exit);
-/* A person's text; list bounds the findings shown a relation. */
-void report_text(const struct report *r, uint64_t list, struct buf *out);
-/* The JSON document with its final newline. */
-void report_json(const struct report *r, struct buf *out);
 void report_free(struct report *r);
 
 #endif

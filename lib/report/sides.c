@@ -4,68 +4,19 @@
  * was read and before the check was made; its summary, without a difference and of
  * as many rows as the sides had; and no finding.
  */
-#include "report/sides.h"
 
-#include "report/words.h"
+#include "report/internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const side_text[REPORT_SIDES] = {"the captured rows", "the reference's rows",
-                                                    "the destination's first read", "the destination's second read"};
-
-bool report_passed(const struct report *r, enum check_name c)
+int report_side_whole(const struct report *r, enum side side, const char *check, struct err *err)
 {
-    return r->check[c].required && r->check[c].made && r->check[c].status == STATUS_PASSED;
-}
-
-bool report_has_reference(const struct report *r)
-{
-    for (const struct report_line *l = r->sides.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "side"), SIDE_REFERENCE))
-            return true;
-    return report_reference(r) || r->check[CHECK_REFERENCE_SCOPE].required ||
-           r->check[CHECK_REFERENCE_CAPTURE].required || r->check[CHECK_REFERENCE_DESTINATION].required;
-}
-
-static enum report_side_of side_of(const struct json *doc)
-{
-    uint64_t read = report_number(doc, "read", NULL);
-    const struct json *side = json_get(doc, "side");
-    if (json_is(side, SIDE_DESTINATION))
-        return read == 1 ? REPORT_READ1 : read == 2 ? REPORT_READ2 : REPORT_SIDES;
-    return json_is(side, SIDE_CAPTURED)    ? REPORT_CAPTURED
-           : json_is(side, SIDE_REFERENCE) ? REPORT_REFERENCE
-                                           : REPORT_SIDES;
-}
-
-int report_sides(const struct report *r, struct report_sides *out, struct err *err)
-{
-    memset(out, 0, sizeof *out);
-    for (const struct report_line *l = r->sides.first; l; l = l->next) {
-        enum report_side_of which = side_of(l->doc);
-        if (which == REPORT_SIDES)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a side that is not known here", l->line_no);
-        struct report_side *s = &out->of[which];
-        const struct json *whole = json_get(l->doc, "whole"), *rows = json_get(l->doc, "rows");
-        if (s->line)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a second side line of %s", l->line_no,
-                           side_text[which]);
-        if (!rows || !json_u64(rows, &s->rows))
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": side.rows: not a count", l->line_no);
-        s->line = l;
-        s->whole = whole && whole->type == JSON_TRUE;
-    }
-    return 0;
-}
-
-int report_side_whole(const struct report_sides *s, enum report_side_of side, const char *check, struct err *err)
-{
-    if (!s->of[side].line)
-        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_text[side],
+    if (!r->side_line[side])
+        return err_set(err, ERR_TROUBLE, "no side line of %s: what %s rests on is not in the stream", side_words(side),
                        check);
-    if (!s->of[side].whole)
-        return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_text[side], check);
+    if (!r->side[side].whole)
+        return err_set(err, ERR_REFUSED, "%s are not whole, and %s passed", side_words(side), check);
     return 0;
 }
 
@@ -73,27 +24,18 @@ int report_side_whole(const struct report_sides *s, enum report_side_of side, co
 
 struct compared {
     const struct report *r;
-    const struct report_sides *s;
     enum relation relation;
     enum check_name check;
     const char *name; /* of the check */
-    enum report_side_of owed, found;
-    bool need[REPORT_SIDES];
+    struct relation_sides of;
     uint64_t keys, owed_rows, found_rows, excluded; /* of the summary */
     uint64_t line_no;                               /* of the last line that it rests on */
 };
 
 static void plan(struct compared *c)
 {
-    bool reference = report_has_reference(c->r), destination = c->relation != RELATION_TRANSFORMATION;
-    c->owed = c->relation == RELATION_DELIVERY || (c->relation == RELATION_COVERAGE && !reference) ? REPORT_CAPTURED
-                                                                                                   : REPORT_REFERENCE;
-    c->found = destination ? REPORT_READ1 : REPORT_CAPTURED;
-    c->need[c->owed] = c->need[c->found] = true;
-    c->need[REPORT_READ2] = destination;
-    /* The captured rows name keys too, wherever a sink has any. */
-    if (c->relation == RELATION_REFERENCE_DESTINATION && !c->r->scope.declared)
-        c->need[REPORT_CAPTURED] = true;
+    /* Wherever a sink has rows, they name keys too. */
+    c->of = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -101,18 +43,19 @@ static int sides(struct compared *c, struct err *err)
     const struct report_line *observation = c->r->observations.first;
     const struct json *whole = observation ? json_get(observation->doc, "table_whole") : NULL;
     bool table_whole = whole && whole->type == JSON_TRUE;
-    for (size_t i = 0; i < REPORT_SIDES; i++) {
-        const struct report_side *s = &c->s->of[i];
-        if (!c->need[i])
+    for (size_t i = 0; i < SIDES; i++) {
+        const struct stream_side *s = &c->r->side[i];
+        if (!c->of.need[i])
             continue;
-        if (report_side_whole(c->s, (enum report_side_of)i, c->name, err) != 0)
+        if (report_side_whole(c->r, (enum side)i, c->name, err) != 0)
             return -1;
-        c->line_no = s->line->line_no > c->line_no ? s->line->line_no : c->line_no;
-        if (c->need[REPORT_READ1] && i <= REPORT_REFERENCE && s->rows > 0 && !table_whole &&
-            s->line->line_no > observation->line_no)
-            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed", side_text[i], c->name);
+        c->line_no = c->r->side_line[i] > c->line_no ? c->r->side_line[i] : c->line_no;
+        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
+            c->r->side_line[i] > observation->line_no)
+            return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed",
+                           side_words((enum side)i), c->name);
     }
-    if (c->need[REPORT_READ1] && observation->line_no > c->line_no)
+    if (c->of.need[SIDE_READ1] && observation->line_no > c->line_no)
         c->line_no = observation->line_no;
     return 0;
 }
@@ -120,17 +63,17 @@ static int sides(struct compared *c, struct err *err)
 /* The observation counts the reads that the sides do. */
 static int reads(const struct compared *c, struct err *err)
 {
-    if (!c->need[REPORT_READ1])
+    if (!c->of.need[SIDE_READ1])
         return 0;
     const struct json *list = json_get(c->r->observations.first->doc, "reads");
     if (!list || list->type != JSON_ARRAY || list->len != 2)
         return err_set(err, ERR_REFUSED, "the observation is not of two reads, and %s passed", c->name);
     for (size_t i = 0; i < 2; i++)
         if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
-            report_number(list->u.items[i], "rows", NULL) != c->s->of[REPORT_READ1 + i].rows)
+            report_number(list->u.items[i], "rows", NULL) != c->r->side[SIDE_READ1 + i].rows)
             return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
-                           side_text[REPORT_READ1 + i], c->name);
-    if (c->s->of[REPORT_READ1].rows != c->s->of[REPORT_READ2].rows)
+                           side_words((enum side)(SIDE_READ1 + i)), c->name);
+    if (c->r->side[SIDE_READ1].rows != c->r->side[SIDE_READ2].rows)
         return err_set(err, ERR_REFUSED, "two reads of the table differ, and %s passed", c->name);
     return 0;
 }
@@ -191,13 +134,13 @@ static bool empty_fits(const struct compared *c)
         return true;
     const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL,
                       *whole = doc ? json_get(doc, "table_whole") : NULL;
-    return c->s->of[c->found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
-                                            (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
+    return c->r->side[c->of.found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
+                                                 (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
 }
 
 static int counts(const struct compared *c, struct err *err)
 {
-    const struct report_side *owed = &c->s->of[c->owed], *found = &c->s->of[c->found];
+    const struct stream_side *owed = &c->r->side[c->of.owed], *found = &c->r->side[c->of.found];
     bool all_found = c->relation == RELATION_TRANSFORMATION || c->relation == RELATION_COVERAGE;
     if (c->excluded > c->r->excluded)
         return err_set(err, ERR_TROUBLE,
@@ -223,16 +166,16 @@ static int made(const struct compared *c, struct err *err)
         const char *name;
         uint64_t n;
     } said[] = {{"keys", c->keys}, {"owed_rows", c->owed_rows}, {"found_rows", c->found_rows}};
-    for (const struct report_line *l = c->r->checks.first; l; l = l->next) {
-        if (!json_is(json_get(l->doc, "name"), c->name))
+    for (const struct report_made *m = c->r->made; m; m = m->next) {
+        if (m->line.name != c->check)
             continue;
-        if (l->line_no < c->line_no)
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", l->line_no,
+        if (m->line_no < c->line_no)
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", m->line_no,
                            c->name);
-        const struct json *of = json_get(l->doc, "counts");
-        for (size_t i = 0; of && i < sizeof said / sizeof *said; i++)
-            if (json_get(of, said[i].name) && report_number(of, said[i].name, NULL) != said[i].n)
-                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", l->line_no,
+        for (size_t i = 0; m->line.counts && i < sizeof said / sizeof *said; i++)
+            if (json_get(m->line.counts, said[i].name) &&
+                report_number(m->line.counts, said[i].name, NULL) != said[i].n)
+                return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", m->line_no,
                                c->name, said[i].name);
     }
     return 0;
@@ -245,17 +188,17 @@ static int keys(const struct compared *c, struct err *err)
     bool widest = c->relation == RELATION_REFERENCE_DESTINATION ||
                   (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
     uint64_t n;
-    if (!widest || c->excluded || c->r->excluded || report_coverage(c->r).asked || !json_get(doc, "keys") ||
-        !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
+    if (!widest || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] ||
+        !json_get(doc, "keys") || !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
         return 0;
     return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", n, c->keys,
                    c->name);
 }
 
-int report_compared(const struct report *r, const struct report_sides *s, struct err *err)
+int report_compared(const struct report *r, struct err *err)
 {
     for (size_t i = 0; i < RELATION_TYPES; i++) {
-        struct compared c = {.r = r, .s = s, .relation = (enum relation)i, .check = report_check_of((enum relation)i)};
+        struct compared c = {.r = r, .relation = (enum relation)i, .check = relation_table[(enum relation)i].check};
         c.name = check_name_text(c.check);
         if (!report_passed(r, c.check))
             continue;

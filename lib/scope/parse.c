@@ -242,13 +242,13 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
         return err_set(err, ERR_REFUSED, "scope.version: %ju is not known here, only %d", (uintmax_t)version,
                        SCOPE_VERSION);
     static const char *const known[] = {
-        "format",        "version",        "origin",       "job",     "job_graph_sha256",
-        "sink",          "destination",    "checkpoint",   "since",   "start",
-        "restored_from", "from_run_start", "epochs",       "sources", "columns",
-        "cells",         "coverage",       "scope_sha256", NULL};
+        "format",     "version", "origin",   "job",           "job_graph_sha256", "sink",   "destination",
+        "checkpoint", "since",   "start",    "restored_from", "from_run_start",   "epochs", "sources",
+        "columns",    "cells",   "coverage", "repeats",       "scope_sha256",     NULL};
     if (json_only(doc, known, where, err) != 0 || json_need_str(doc, "origin", a, &origin, where, err) != 0 ||
         json_need_str(doc, "cells", a, &cells, where, err) != 0 ||
-        json_need_str(doc, "coverage", a, &coverage, where, err) != 0)
+        json_need_str(doc, "coverage", a, &coverage, where, err) != 0 ||
+        json_opt_bool(doc, "repeats", &s->repeats, where, err) != 0)
         return -1;
     s->declared = strcmp(origin, "declared") == 0;
     s->complete_table = strcmp(coverage, "complete-table") == 0;
@@ -258,6 +258,8 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
         return err_set(err, ERR_REFUSED, "scope.cells: '%.100s' is not known here", cells);
     if (strcmp(coverage, scope_coverage(s)) != 0)
         return err_set(err, ERR_REFUSED, "scope.coverage: '%.40s' is not known here", coverage);
+    if (s->declared && s->repeats)
+        return err_set(err, ERR_REFUSED, "scope.repeats: of rows that a sink received, and the scope is declared");
     if (s->declared && s->complete_table)
         return err_set(err, ERR_REFUSED,
                        "scope.coverage: complete-table, which only a bundle can show, and the scope is declared");

@@ -113,6 +113,8 @@ static void body_put(struct json_w *w, const struct scope *s)
     jw_raw(w, "columns", columns.p, columns.len);
     jw_str(w, "cells", "clink-canonical-cells-v1");
     jw_str(w, "coverage", scope_coverage(s));
+    if (s->repeats)
+        jw_bool(w, "repeats", true);
     buf_free(&columns);
 }
 

@@ -46,6 +46,7 @@ enum scope_start {
 struct scope {
     bool declared;       /* said by a person; else cut from a bundle */
     bool complete_table; /* the table is declared dedicated to this one run; only of a bundle, from the run's start */
+    bool repeats;        /* equal rows are declared to be meant, and their copies count; only of a bundle */
     const char *job;     /* NULL where declared, as the next two */
     const char *job_graph_sha256; /* NULL too: the bundle has no job manifest */
     const char *sink;             /* operator id */

@@ -63,7 +63,7 @@ int check_line_parse(const struct json *doc, struct arena *arena, struct check_l
     static const char *const members[] = {"type",  "stage",  "name",     "status", "code",
                                           "facts", "reason", "evidence", "counts", NULL};
     struct json *name, *status;
-    *out = (struct check_line){.cause = CAUSE_INIT};
+    *out = (struct check_line){.cause = CAUSE_INIT, .counts = json_get(doc, "counts")};
     if (json_only(doc, members, "check", err) != 0 || json_need(doc, "name", JSON_STRING, &name, "check", err) != 0 ||
         json_need(doc, "status", JSON_STRING, &status, "check", err) != 0)
         return -1;
@@ -81,6 +81,14 @@ int check_line_parse(const struct json *doc, struct arena *arena, struct check_l
         return err_set(err, ERR_REFUSED, "a check that %s",
                        out->cause.code ? "passed, with a code" : "did not pass, without a code");
     return 0;
+}
+
+int stream_check(const struct stream_line *line, struct arena *arena, struct check_line *out, struct err *err)
+{
+    const struct json *doc = stream_doc(line, arena, err);
+    if (!doc)
+        return -1;
+    return check_line_parse(doc, arena, out, err) == 0 ? 0 : stream_misfit(line, err);
 }
 
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,

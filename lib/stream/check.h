@@ -11,12 +11,17 @@ struct check_line {
     const char *stage, *reason; /* in the arena that was given */
     enum check_name name;
     enum status status;
-    struct cause cause; /* its code is CODE_NONE of one that passed, and of no other */
+    const struct json *counts; /* or NULL */
+    struct cause cause;        /* its code is CODE_NONE of one that passed, and of no other */
 };
 
 /* Take a parsed line apart. ERR_REFUSED for an unknown member, check, status or code, for a check that did not pass
  * and has no code, and for one that passed and has one. */
 int check_line_parse(const struct json *doc, struct arena *arena, struct check_line *out, struct err *err);
+
+/* Parse a check line. ERR_REFUSED, with the line's number. */
+struct stream_line;
+int stream_check(const struct stream_line *line, struct arena *arena, struct check_line *out, struct err *err);
 
 /* ---- what check and stop have in common ---- */
 

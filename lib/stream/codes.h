@@ -310,9 +310,9 @@
       "the scope is too narrow, or its key selects nothing", \
       "widen the scope to one that holds rows") \
     X(KEY_REPEATS, "key-repeats", \
-      "a key names several different captured rows", \
-      "the columns of --key do not identify a row", \
-      "choose a --key that names one row of the scope") \
+      "the captured rows hold a key twice, so that which of them the table should hold is not known", \
+      "the columns of --key do not identify a row, or the job writes equal rows", \
+      "choose a --key that names one row of the scope, or say with scope-cut --repeats that equal rows are meant") \
     X(KEY_UNSUPPORTED, "key-unsupported", \
       "a key column is of a type that cannot be a key", \
       "a Nullable or floating point column was named", \

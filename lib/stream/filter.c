@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of a filter, the stream of a refusal, and the bundle line. */
+/* The shape of a filter, and the stream of a refusal. */
 #include "stream/stream.h"
 
 #include <string.h>
@@ -54,71 +54,20 @@ bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line
     return in->ended && !in->stopped && !out->stopped && !out->broken;
 }
 
-int stream_refuse(const struct err *err, enum code refused)
-{
-    struct stream_out out;
-    stream_begin(&out, STDOUT_FILENO, NULL);
-    stream_put_stop(&out, err, refused);
-    int status = stream_end(&out);
-    stream_out_free(&out);
-    return status;
-}
-
-int stream_refuse_filter(const struct err *usage, enum code refused, size_t max_line)
+int stream_refuse(const struct err *usage, size_t max_line)
 {
     struct stream_in in;
     struct stream_out out;
     struct stream_line line;
     struct err err = ERR_INIT;
     stream_in_init(&in, STDIN_FILENO, "stdin", max_line);
-    int status;
-    if (isatty(STDIN_FILENO) || stream_open(&in, &err) != 0) {
-        status = stream_refuse(usage, refused);
-    } else {
-        stream_begin(&out, STDOUT_FILENO, &in);
-        stream_put_stop(&out, usage, refused);
-        while (!out.broken && stream_next(&in, &line, &err) > 0)
-            stream_pass(&out, &line);
-        status = stream_end(&out);
-        stream_out_free(&out);
-    }
+    bool came = max_line != STREAM_NO_INPUT && !isatty(STDIN_FILENO) && stream_open(&in, &err) == 0;
+    stream_begin(&out, STDOUT_FILENO, came ? &in : NULL);
+    stream_put_stop(&out, usage, CODE_USAGE);
+    while (came && !out.broken && stream_next(&in, &line, &err) > 0)
+        stream_pass(&out, &line);
+    int status = stream_end(&out);
+    stream_out_free(&out);
     stream_in_free(&in);
     return status;
-}
-
-int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--first") == 0)
-            return stream_refuse(err, CODE_USAGE);
-    return stream_refuse_filter(err, CODE_USAGE, max_line);
-}
-
-int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err)
-{
-    const char *copy = arena_strndup(arena, line->p, line->n);
-    struct json *doc = json_parse_named(copy, line->n, arena, "bundle line", err);
-    memset(out, 0, sizeof *out);
-    if (!doc || json_need_str(doc, "path", arena, &out->path, "bundle", err) != 0 ||
-        json_need_str(doc, "manifest_sha256", arena, &out->manifest_sha256, "bundle", err) != 0 ||
-        json_need_str(doc, "job", arena, &out->job, "bundle", err) != 0 ||
-        json_need_u64(doc, "checkpoint", &out->checkpoint, "bundle", err) != 0)
-        return -1;
-    if (!sha256_is_hex(out->manifest_sha256, strlen(out->manifest_sha256)))
-        return err_set(err, ERR_REFUSED, "bundle.manifest_sha256: not 64 lower-case hex digits");
-    return 0;
-}
-
-void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b)
-{
-    struct buf *line = stream_build(out, LINE_BUNDLE);
-    buf_adds(line, ",\"path\":");
-    json_put_s(line, b->path);
-    buf_adds(line, ",\"manifest_sha256\":");
-    json_put_s(line, b->manifest_sha256);
-    buf_adds(line, ",\"job\":");
-    json_put_s(line, b->job);
-    buf_adds(line, ",\"checkpoint\":");
-    json_put_u64(line, b->checkpoint);
-    stream_put_built(out, LINE_BUNDLE);
 }

@@ -170,20 +170,18 @@ static int misfit(const struct stream_in *in, struct err *err)
 }
 
 /* side, check and require decide: an unknown member of theirs might change what they say. */
-static int check_members(struct stream_in *in, const struct stream_line *line, struct err *err)
+static int check_members(const struct stream_in *in, const struct stream_line *line, struct err *err)
 {
-    static const char *const side[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
-    static const char *const require[] = {"type", "checks", NULL};
     struct arena arena = ARENA_INIT;
-    struct json_error e;
     struct check_line check;
-    struct json *doc = json_parse(line->p, line->n, &arena, &e);
-    int rc = !doc ? refuse(in, e.why, err)
-             : line->type == LINE_CHECK
-                 ? check_line_parse(doc, &arena, &check, err)
-                 : json_only(doc, line->type == LINE_SIDE ? side : require, line_type_name(line->type), err);
-    if (rc != 0 && doc)
-        misfit(in, err);
+    struct stream_side side;
+    int rc;
+    if (line->type == LINE_CHECK)
+        rc = stream_check(line, &arena, &check, err);
+    else
+        rc = line->type == LINE_SIDE ? stream_side(line, &arena, &side, err) : stream_require(line, NULL, err);
+    if (rc != 0)
+        err_prefix(err, "%s", in->lines.name);
     arena_free(&arena);
     return rc;
 }
@@ -238,10 +236,7 @@ static int check_line(struct stream_in *in, const struct stream_line *line, stru
     case LINE_STREAM: return foreign(in, "a stream inside a stream", err);
     case LINE_SIDE:
     case LINE_CHECK:
-    case LINE_REQUIRE:
-        if (check_json(in, line->p, line->n, err) != 0)
-            return -1;
-        return check_members(in, line, err);
+    case LINE_REQUIRE: return check_members(in, line, err);
     case LINE_STOP:
         if (check_json(in, line->p, line->n, err) != 0)
             return -1;
@@ -263,6 +258,22 @@ static int finish(struct stream_in *in, const struct stream_line *line, struct e
         return foreign(in, "something follows the stream's end", err);
     in->ended = true;
     return 0;
+}
+
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err)
+{
+    char where[40];
+    snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
+    struct json *doc = json_parse_named(arena_strndup(arena, line->p, line->n), line->n, arena, where, err);
+    if (!doc)
+        err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(line->line_no)}));
+    return doc;
+}
+
+int stream_misfit(const struct stream_line *line, struct err *err)
+{
+    err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(line->line_no)}));
+    return err_prefix(err, "line %" PRIu64, line->line_no);
 }
 
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)

@@ -33,9 +33,6 @@ static const char *const statuses[] = {STATUS_TABLE(X)};
 #define X(id, text) [KIND_##id] = text,
 static const char *const kinds[] = {KIND_TABLE(X)};
 #undef X
-#define X(id, text) [RELATION_##id] = text,
-static const char *const relations[] = {RELATION_TABLE(X)};
-#undef X
 
 static size_t line_index(const char *p, size_t n)
 {
@@ -55,11 +52,6 @@ static size_t status_index(const char *p, size_t n)
 static size_t kind_index(const char *p, size_t n)
 {
     FIND(kinds, KIND_TYPES, p, n);
-}
-
-static size_t relation_index(const char *p, size_t n)
-{
-    FIND(relations, RELATION_TYPES, p, n);
 }
 
 const char *line_type_name(enum line_type t)
@@ -105,14 +97,4 @@ const char *finding_kind_name(enum finding_kind k)
 enum finding_kind finding_kind_of(const char *p, size_t n)
 {
     return (enum finding_kind)kind_index(p, n);
-}
-
-const char *relation_name(enum relation r)
-{
-    return relations[r];
-}
-
-enum relation relation_of(const char *p, size_t n)
-{
-    return (enum relation)relation_index(p, n);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of names: line types, checks, statuses, finding kinds and
- * relations; the codes stand in codes.h. A program can write only what stands
- * there: the functions that write take these enums.
+ * The one table of names: line types, checks, statuses and finding kinds;
+ * codes.h has the codes, relation.h the relations and side.h the sides. A program
+ * can write only what stands there: the functions that write take these enums.
  */
 #ifndef OWED_STREAM_NAMES_H
 #define OWED_STREAM_NAMES_H
@@ -46,9 +46,9 @@ enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any ot
     X(REPLAY_DETERMINISM, "replay.determinism", "every selected epoch, replayed twice from its start, gave the same rows") \
     X(REPLAY_RECORDED_OUTPUT, "replay.recorded_output", "the replayed rows are those that the job handed on") \
     X(REPLAY_EXPECTED_OUTPUT, "replay.expected_output", "the replayed rows are the expectation's") \
-    X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole, and the key names one of them") \
+    X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole") \
     X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the scope names, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read") \
-    X(RECONCILE_ROWS, "reconcile.rows", "the table holds exactly the scope's rows, each once and value for value, and two reads agreed") \
+    X(RECONCILE_ROWS, "reconcile.rows", "the key names one row of the scope, the table holds exactly its rows, each once and value for value, and two reads agreed") \
     X(REFERENCE_SCOPE, "reference.scope", "the reference is complete and bound to this very scope") \
     X(REFERENCE_SEMANTICS, "reference.semantics", "the job's window rules are the reference's") \
     X(REFERENCE_WATERMARK, "reference.watermark", "the recorded watermark never ran ahead of the source") \
@@ -96,32 +96,11 @@ enum finding_kind {
 const char *finding_kind_name(enum finding_kind k);
 enum finding_kind finding_kind_of(const char *p, size_t n);
 
-/* Relations: what was held against what. delivery: captured against destination; transformation: reference against
- * captured; reference-destination; coverage: expected against the whole table. */
-/* clang-format off */
-#define RELATION_TABLE(X) \
-    X(DELIVERY, "delivery") X(TRANSFORMATION, "transformation") X(REFERENCE_DESTINATION, "reference-destination") X(COVERAGE, "coverage")
-
-enum relation {
-#define X(id, text) RELATION_##id,
-    RELATION_TABLE(X)
-#undef X
-    RELATION_TYPES
-};
-/* clang-format on */
-const char *relation_name(enum relation r);
-enum relation relation_of(const char *p, size_t n);
-
 /* Why a row may stand twice, from the row's own `again`. */
 #define AGAIN_RESENT "resent"
 #define AGAIN_REPLAYED "replayed"
 
 /* What ref-run --strict says that it checked, and a report without it says is not established. */
 #define VERIFIED_EVERY_RECORD "every record was answered"
-
-/* Sides. */
-#define SIDE_CAPTURED "captured"
-#define SIDE_REFERENCE "reference"
-#define SIDE_DESTINATION "destination"
 
 #endif

@@ -99,16 +99,16 @@ void stream_put_built(struct stream_out *out, enum line_type type)
     stream_put(out, type, out->line.p, out->line.len);
 }
 
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
-                    const char *at, size_t at_len, const char *again)
+void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again)
 {
     struct buf *b = stream_build(out, LINE_ROW);
     buf_adds(b, ",\"side\":\"");
-    buf_adds(b, side);
+    buf_adds(b, side_name(side));
     buf_addc(b, '"');
-    if (read) {
+    if (side_read(side)) {
         buf_adds(b, ",\"read\":");
-        buf_addu64(b, read);
+        buf_addu64(b, side_read(side));
     }
     buf_adds(b, ",\"cells\":");
     buf_add(b, cells, cells_len);
@@ -125,26 +125,6 @@ void stream_put_row(struct stream_out *out, const char *side, unsigned read, con
     stream_put_built(out, LINE_ROW);
 }
 
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
-                     const char *reason)
-{
-    struct buf *b = stream_build(out, LINE_SIDE);
-    buf_adds(b, ",\"side\":");
-    json_put_s(b, side);
-    if (read) {
-        buf_adds(b, ",\"read\":");
-        json_put_u64(b, read);
-    }
-    buf_adds(b, ",\"rows\":");
-    json_put_u64(b, rows);
-    buf_printf(b, ",\"whole\":%s", whole ? "true" : "false");
-    if (reason && *reason) {
-        buf_adds(b, ",\"reason\":");
-        json_put_s(b, reason);
-    }
-    stream_put_built(out, LINE_SIDE);
-}
-
 void stream_put_text(struct buf *b, const char *s)
 {
     if (utf8_valid(s, strlen(s))) {
@@ -155,16 +135,6 @@ void stream_put_text(struct buf *b, const char *s)
     msg_mask(&masked, s, strlen(s));
     json_put_str(b, masked.p, masked.len);
     buf_free(&masked);
-}
-
-void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n)
-{
-    struct buf *b = stream_build(out, LINE_REQUIRE);
-    buf_adds(b, ",\"checks\":[");
-    for (size_t i = 0; i < n; i++)
-        buf_printf(b, "%s\"%s\"", i ? "," : "", check_name_text(names[i]));
-    buf_addc(b, ']');
-    stream_put_built(out, LINE_REQUIRE);
 }
 
 int stream_end(struct stream_out *out)

@@ -59,22 +59,22 @@ int stream_row(const struct stream_line *line, struct stream_row *row, struct er
     const char *p = line->p, *end = p + line->n;
     if (line->n < sizeof head || memcmp(p, head, sizeof head - 1) != 0)
         return bad_row(line, "does not begin with its side", err);
-    row->side = p + sizeof head - 1;
-    const char *q = memchr(row->side, '"', (size_t)(end - row->side));
-    if (!q || !plain(row->side, (size_t)(q - row->side)))
-        return bad_row(line, "has a side that is no plain text", err);
-    row->side_len = (size_t)(q - row->side);
-    q++;
+    const char *side = p + sizeof head - 1, *q = memchr(side, '"', (size_t)(end - side));
+    if (!q)
+        return bad_row(line, "has a side that does not end", err);
+    size_t side_len = (size_t)(q++ - side);
+    uint64_t read = 0;
     if (end - q > 8 && memcmp(q, ",\"read\":", 8) == 0) {
         const char *digits = q + 8;
         q = digits;
         while (q < end && *q >= '0' && *q <= '9' && q - digits < 10)
             q++;
-        uint64_t read;
-        if (!scan_u64(digits, (size_t)(q - digits), &read) || read < 1 || read > 1000)
-            return bad_row(line, "has a read that is no number from 1 to 1000", err);
-        row->read = (unsigned)read;
+        if (!scan_u64(digits, (size_t)(q - digits), &read) || read < 1)
+            return bad_row(line, "has a read that is no number from 1", err);
     }
+    row->side = side_of(side, side_len, read);
+    if (row->side == SIDES)
+        return bad_row(line, "of no side known here (captured, reference, destination with read 1 or 2)", err);
     if (end - q < 12 || memcmp(q, ",\"cells\":[", 10) != 0)
         return bad_row(line, "has another member where its cells should stand", err);
     return stream_row_tail(line, q + 9, row, err);

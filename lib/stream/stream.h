@@ -10,9 +10,16 @@
 #define OWED_STREAM_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
+#include "stream/account.h"
+#include "stream/bundle.h"
+#include "stream/check.h"
 #include "stream/codes.h"
 #include "stream/names.h"
+#include "stream/relation.h"
+#include "stream/require.h"
+#include "stream/side.h"
 
 #define STREAM_FORMAT "owed-stream"
 #define STREAM_VERSION 1
@@ -86,12 +93,16 @@ int stream_open(struct stream_in *in, struct err *err);
 int stream_next(struct stream_in *in, struct stream_line *line, struct err *err);
 void stream_in_free(struct stream_in *in);
 
+/* A line's object, in arena with its text; NULL with *err, which names the line. What each type's own parser begins
+ * with: the file of a line type holds its struct, its parser and its writer. */
+struct json *stream_doc(const struct stream_line *line, struct arena *arena, struct err *err);
+/* Put the line's number before *err; returns -1. */
+int stream_misfit(const struct stream_line *line, struct err *err);
+
 /* ---- rows, the hot path ---- */
 
 struct stream_row {
-    const char *side;
-    size_t side_len;
-    unsigned read;     /* 0 where the row has none */
+    enum side side;
     const char *cells; /* from '[' to ']' */
     size_t cells_len;
     const char *at; /* or NULL */
@@ -150,19 +161,14 @@ void stream_pass(struct stream_out *out, const struct stream_line *line);
 struct buf *stream_build(struct stream_out *out, enum line_type type);
 void stream_put_built(struct stream_out *out, enum line_type type);
 
-/* A row. read 0 and NULL at or again are left out. at and again are plain text without anything to escape (at may
- * be given as stream_row returned it). */
-void stream_put_row(struct stream_out *out, const char *side, unsigned read, const char *cells, size_t cells_len,
-                    const char *at, size_t at_len, const char *again);
-/* A side, closed. reason NULL or "" where whole. */
-void stream_put_side(struct stream_out *out, const char *side, unsigned read, uint64_t rows, bool whole,
-                     const char *reason);
+/* A row. NULL at or again are left out. at and again are plain text without anything to escape (at may be given as
+ * stream_row returned it). */
+void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
+                    size_t at_len, const char *again);
 /* A check of this program. cause: why it did not pass; not written where it did. evidence: NULL-terminated array of
  * texts or NULL. counts: JSON object text or NULL. Raises the program's own exit status. */
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,
                       const char *reason, const char *const *evidence, const char *counts);
-/* The checks that this run needs. */
-void stream_put_require(struct stream_out *out, const enum check_name *names, size_t n);
 /* A stop: kind from err (ERR_REFUSED refused, else unfinished), cause by code_of_err. Also prints `prog: reason` on
  * standard error and raises the exit status to 2 or 3. From then on rows are not passed. */
 void stream_put_stop(struct stream_out *out, const struct err *err, enum code refused);
@@ -188,27 +194,23 @@ typedef int stream_line_fn(void *ctx, const struct stream_line *line, struct err
  * whole, no stop is in it, and the stage may do its own work; the caller then ends with stream_end in every case. */
 bool stream_filter(struct stream_in *in, struct stream_out *out, size_t max_line, stream_line_fn *on_line, void *ctx);
 
-/* A whole stream that says only why nothing was done: for bad usage and for a first stage that must refuse. Writes
- * header, stop, end to standard output; returns err_exit(err). */
-int stream_refuse(const struct err *err, enum code refused);
+/* A whole stream that says why nothing was done, the arguments being at fault. A filter gives its longest line, and
+ * what came still passes, but rows (from a terminal nothing is read). A program that begins a stream reads none, nor
+ * does one in a job's lane, which need not end. Returns err_exit(err). */
+#define STREAM_NO_INPUT ((size_t)0)
+int stream_refuse(const struct err *err, size_t max_line);
 
-/* The same for a filter: what came on standard input still passes, but rows. From a terminal nothing is read. */
-int stream_refuse_filter(const struct err *err, enum code refused, size_t max_line);
+/* ---- the options of every program that reads a stream ---- */
 
-/* For a stage that is a filter without --first: with --first among its arguments, whatever else is wrong with them,
- * nothing is read; else as stream_refuse_filter. The code is CODE_USAGE, where err has none. */
-int stream_refuse_usage(int argc, char *const *argv, const struct err *err, size_t max_line);
+/* A row's cells are counted in 32 bits. */
+#define STREAM_MAX_LINE_MOST ((uint64_t)1 << 30)
 
-/* ---- the bundle line ---- */
-
-struct stream_bundle {
-    const char *path;
-    const char *manifest_sha256;
-    const char *job;
-    uint64_t checkpoint;
-};
-/* Parse a bundle line; strings are in arena. */
-int stream_bundle(const struct stream_line *line, struct arena *arena, struct stream_bundle *out, struct err *err);
-void stream_put_bundle(struct stream_out *out, const struct stream_bundle *b);
+/* clang-format off */
+/* Entries for a table of options (base/options.h). */
+#define STREAM_OPTIONS(MAX_LINE) \
+    OPT_SIZE("max-line", MAX_LINE, 1024, STREAM_MAX_LINE_MOST, "longest line accepted (64M)")
+#define STREAM_OPTION_FIRST(FIRST) OPT_FLAG("first", FIRST, "begin the stream, and read none")
+#define STREAM_OPTION_SCRATCH(DIR) OPT_TEXT("scratch", "DIR", DIR, "where scratch files go (/var/tmp)")
+/* clang-format on */
 
 #endif

@@ -31,18 +31,29 @@ const char *type_from_name(enum type_from f)
     return from_names[f];
 }
 
-int table_name_parse(const char *s, char **database, char **table, struct err *err)
+int table_name_settle(struct table_name *t, struct err *err)
 {
-    size_t n = strlen(s), database_len = strcspn(s, ".");
+    const char *s = t->said;
 
-    *database = *table = NULL;
-    if (database_len == 0 || database_len + 1 >= n || !utf8_valid(s, n))
+    t->database = t->said_database ? xstrdup(t->said_database) : NULL;
+    t->table = s && t->database ? xstrdup(s) : NULL;
+    if (!s || t->database)
+        return 0;
+    size_t n = strlen(s), database_len = strcspn(s, ".");
+    if (database_len == 0 || database_len + 1 >= n)
         return err_set(err, ERR_REFUSED, "--table=%s is not DATABASE.TABLE", s);
     if (strchr(s + database_len + 1, '.'))
         return err_set(err, ERR_REFUSED, "--table=%s holds several dots: give --database=NAME, and the table alone", s);
-    *database = xstrndup(s, database_len);
-    *table = xstrdup(s + database_len + 1);
+    t->database = xstrndup(s, database_len);
+    t->table = xstrdup(s + database_len + 1);
     return 0;
+}
+
+void table_name_free(struct table_name *t)
+{
+    free(t->database);
+    free(t->table);
+    t->database = t->table = NULL;
 }
 
 static int parse_from(const struct json *v, const char *where, struct column *c, struct err *err)

@@ -8,7 +8,11 @@
 #define OWED_TYPES_H
 
 #include "base/base.h"
+#include "base/options.h"
 #include "json/json.h"
+
+/* What the cells of columns are written in, as a line of columns and a scope say it. */
+#define CELLS_VERSION "clink-canonical-cells-v1"
 
 enum type_kind {
     TYPE_INT, /* bits 8, 16, 32, 64, 128, 256 */
@@ -51,12 +55,27 @@ bool type_is_key(const struct type *t);
 /* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
 
-/* A table as an option names it, DATABASE.TABLE: both malloc'd. A name with more than one dot is refused, since it
- * cannot be told where the database ends; so is one that is not UTF-8. */
-int table_name_parse(const char *s, char **database, char **table, struct err *err);
+/* A table as options name it: --table=DATABASE.TABLE, or --database=NAME and the table's own name, dots and all. A name
+ * with more than one dot is refused without the latter, since it cannot be told where the database ends. */
+struct table_name {
+    const char *said, *said_database;
+    char *database, *table; /* malloc'd by table_name_settle; NULL where nothing was said */
+};
+/* clang-format off */
+/* Entries for a table of options (base/options.h). */
+#define TABLE_NAME_OPTIONS(T) \
+    OPT_NAME("table", "DATABASE.TABLE", &(T)->said, "the table"), \
+    OPT_NAME("database", "NAME", &(T)->said_database, "its database; --table is then the table's name alone, dots and all")
+/* clang-format on */
+int table_name_settle(struct table_name *t, struct err *err);
+void table_name_free(struct table_name *t);
 
 /* The unit of an owed time (STREAM.md, `columns`.from). */
 enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO };
+/* clang-format off */
+#define TYPE_FROM_OPTION(TAKE, CTX) \
+    OPT_TAKE("from", "COLUMN:UNIT", TAKE, CTX, "the unit of a column's times: s, ms, us, ns, ticks, days or iso; may be repeated")
+/* clang-format on */
 int type_from_parse(const char *s, enum type_from *out, struct err *err);
 const char *type_from_name(enum type_from f); /* NULL for FROM_NONE */
 

@@ -8,11 +8,12 @@
 #include "json/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <yajl/yajl_parse.h>
 
-enum { ROUNDS = 7, STREAM_BYTES = 64 << 20, CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 16 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -100,15 +101,21 @@ static bool with_yajl(const struct buf *b)
     return ok;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct buf b = BUF_INIT;
     struct arena a = ARENA_INIT;
-    buf_reserve(&b, STREAM_BYTES + 4096);
-    for (uint64_t i = 0; b.len < STREAM_BYTES; i++)
+    size_t bytes = argc == 3 ? strtoul(argv[1], NULL, 10) << 20 : 0;
+    unsigned long rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+    if (bytes == 0 || rounds == 0) {
+        fputs("usage: bench_json MEGABYTES ROUNDS\n", stderr);
+        return 2;
+    }
+    buf_reserve(&b, bytes + 4096);
+    for (uint64_t i = 0; b.len < bytes; i++)
         add_row(&b, i);
     double best[3] = {0, 0, 0};
-    for (int round = 0; round < ROUNDS; round++)
+    for (unsigned long round = 0; round < rounds; round++)
         for (int who = 0; who < 3; who++) {
             struct timespec t0, t1;
             clock_gettime(CLOCK_MONOTONIC, &t0);
@@ -123,7 +130,7 @@ int main(void)
             best[who] = rate > best[who] ? rate : best[who];
         }
     printf("json: json_valid %.0f MB/s, json_parse %.0f MB/s, yajl %.0f MB/s; ratio %.2f (tree %.2f)\n", best[0],
-           best[1], best[2], best[0] / best[2], best[1] / best[2]);
+           best[1], best[2], best[2] / best[0], best[2] / best[1]);
     arena_free(&a);
     buf_free(&b);
     return 0;

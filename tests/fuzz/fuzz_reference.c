@@ -5,6 +5,7 @@
  * them, or a payload. Rows that are accepted are, written anew, those that were hashed; a payload stays one line of
  * JSON.
  */
+#include "program/program.h"
 #include "reference/reference.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report of any stream: both forms are written, the JSON one is JSON, and only a whole stream is passed. */
-#include "report/report.h"
+#include "report/view.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,13 +34,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (r.exit == OWED_OK && !in.ended)
         abort();
     struct buf text = BUF_INIT, json = BUF_INIT;
-    report_text(&r, 3, &text);
-    report_json(&r, &json);
+    struct view view;
+    view_make(&view, &r);
+    report_text(&view, 3, &text);
+    report_json(&view, &json);
     struct json_error e;
     if (!json_valid(json.p, json.len, &e))
         abort();
     buf_free(&text);
     buf_free(&json);
+    view_free(&view);
     report_free(&r);
     stream_in_free(&in);
     return 0;

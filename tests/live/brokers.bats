@@ -76,7 +76,7 @@ comes_back() { # broker, topic
 
 @test "leaders killed under a job, one after another: it goes on by itself, and the table holds what is owed" {
     local lead first=1
-    prepare 2
+    prepare 2 '' "$every_300_ms"
     start
     for round in 1 2; do
         produce "t$id" "$first" $((first + 199))

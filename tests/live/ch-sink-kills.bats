@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Many ch-sinks at work while the engine is killed under them, again and again: no row is lost, and a row that is there
-# twice is one of an INSERT whose ledger says that it may be. ROUNDS=170 is some 1000 resends and a quarter of an hour.
+# twice is one of an INSERT whose ledger says that it may be. ROUNDS=190 is some 1000 resends and twenty minutes.
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154  # each test has its own shell; bats and the helpers set some
 bats_require_minimum_version 1.5.0
 load ch-sink

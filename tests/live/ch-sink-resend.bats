@@ -86,7 +86,7 @@ load ch-sink
     table 'id Int64' 100
     { event 1; barrier 1 0; } | whole lane
     ch_fault when=withhold
-    run -0 --separate-stderr sink --timeout-ms=700 <lane
+    run -0 --separate-stderr sink --query-timeout-ms=700 <lane
     [ "$(ledger | jq -c '.[0][3:]')" = '[true,"may_duplicate"]' ]
     [ "$(count)" = 1 ]
 }
@@ -178,7 +178,7 @@ load ch-sink
 @test "a server that was started anew may keep a token without its rows: the resend has a fresh one, and nothing is lost" {
     table 'id Int64' 100
     start_sink --batch-rows=1
-    ch_fault 'when=stall&ms=60000'
+    ch_fault when=withhold
     event 1 >&9
     soon eval '[ "$(count)" = 1 ]'
     ch "DELETE FROM shop.$t WHERE id = 1"

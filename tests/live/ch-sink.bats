@@ -125,9 +125,9 @@ load ch-sink
     { valued 2 '{"id":2,"s":"y"}'; barrier 1 0; } | whole lane
     run -2 --separate-stderr sink <lane
     [[ $stderr == *'no column named s is written' ]]
-    run -0 --separate-stderr sink --column=s <lane
+    run -0 --separate-stderr sink --write-default=s <lane
     [ "$(ch "SELECT id, s, m FROM shop.$t ORDER BY id")" = $'1\tx\t2\n2\ty\t4' ]
-    run -2 --separate-stderr sink --column=m <lane
+    run -2 --separate-stderr sink --write-default=m <lane
     [[ $stderr == *'column m: MATERIALIZED'* ]]
     run -2 --separate-stderr sink --from=id:ms <lane
     [[ $stderr == *'column id (Int64): a unit of time'* ]]

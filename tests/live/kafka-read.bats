@@ -605,3 +605,8 @@ LINES
         [ "${#lines[@]}" -ge 1 ]
     done
 }
+
+@test "another Kafka client agreed with each of those reads" {
+    agree_need
+    [ "$(wc -l <"$BATS_FILE_TMPDIR/agreed")" -ge 30 ]
+}

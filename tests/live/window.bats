@@ -82,7 +82,7 @@ around() { # line, entries a block
 
 @test "an INSERT given up on can be executed when the window has moved on, and is never said to be deduplicated" {
     for line in 26.5 26.7; do
-        insert $line 1 4 when=hold --timeout-ms=500
+        insert $line 1 4 when=hold --query-timeout-ms=500
         for i in 11 12 13 14 15; do ch "INSERT INTO shop.$t VALUES ($i)" async_insert=0; done
         [ "$(copies)" = 1 ]
         ch_fault release=1

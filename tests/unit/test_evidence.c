@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job leaves: markers and the restore rule, snapshots, captures, interval evidence, barriers, redaction. */
-#include "evidence/account.h"
+#include "evidence/tally.h"
 #include "evidence/barrier.h"
 #include "evidence/capture.h"
 #include "evidence/interval.h"
@@ -486,34 +486,34 @@ static void token_is_of_everything(void **state)
 }
 
 /* Rows enter the ledger by the batch, under tokens that never come again; the next interval begins with nothing. */
-static void account_goes_from_barrier_to_barrier(void **state)
+static void tally_goes_from_barrier_to_barrier(void **state)
 {
     (void)state;
-    struct account a = ACCOUNT_INIT;
+    struct tally a = TALLY_INIT;
     struct buf body = {(char *)(uintptr_t) "abc", 3, 0}, t1 = BUF_INIT, t2 = BUF_INIT;
     a.job = "1", a.operator_id = "3", a.attempt = "a1";
-    account_row(&a, "orders/0/1");
-    account_row(&a, NULL);
-    account_token(&a, 2, &body, &t1);
-    account_enter(&a, (struct ledger_entry){.token = buf_str(&t1), .rows = 2, .blocks = 1, .attempts = 1});
-    account_row(&a, "orders/0/2");
-    account_token(&a, 1, &body, &t2);
+    tally_row(&a, "orders/0/1");
+    tally_row(&a, NULL);
+    tally_token(&a, 2, &body, &t1);
+    tally_enter(&a, (struct ledger_entry){.token = buf_str(&t1), .rows = 2, .blocks = 1, .attempts = 1});
+    tally_row(&a, "orders/0/2");
+    tally_token(&a, 1, &body, &t2);
     assert_string_not_equal(buf_str(&t1), buf_str(&t2));
-    account_enter(&a, (struct ledger_entry){.token = buf_str(&t2), .rows = 1, .blocks = 1, .attempts = 1});
+    tally_enter(&a, (struct ledger_entry){.token = buf_str(&t2), .rows = 1, .blocks = 1, .attempts = 1});
     struct barrier b = {.job = "1", .attempt = "a1", .checkpoint = 4, .previous = 0}, wrong = b;
-    struct interval iv = account_interval(&a, &b);
+    struct interval iv = tally_interval(&a, &b);
     assert_true(iv.epoch == 4 && iv.n_ledger == 2 && iv.seen == 3 && iv.outcome == CAPTURE_DISARMED);
     assert_true(iv.ledger[0].first == 0 && iv.ledger[1].first == 2);
     assert_string_equal(iv.ledger[1].token, buf_str(&t2));
     wrong.attempt = "a2";
-    assert_int_equal(account_follows(&a, &wrong, &err), -1);
+    assert_int_equal(tally_follows(&a, &wrong, &err), -1);
     assert_string_equal(err.text, "barrier 4 is of job 1, attempt a2, not of job 1, attempt a1");
-    assert_int_equal(account_follows(&a, &b, &err), 0);
-    account_next(&a, 4);
+    assert_int_equal(tally_follows(&a, &b, &err), 0);
+    tally_next(&a, 4);
     assert_true(a.seen == 0 && a.ledger.n == 0 && a.sequence == 2);
-    assert_int_equal(account_follows(&a, &b, &err), -1);
+    assert_int_equal(tally_follows(&a, &b, &err), -1);
     assert_string_equal(err.text, "barrier 4 says that it follows 0, and the last one here was 4");
-    account_free(&a);
+    tally_free(&a);
     buf_free(&t1);
     buf_free(&t2);
 }
@@ -660,7 +660,7 @@ int main(void)
                                        T(interval_comes_back),
                                        T(older_ledgers_are_read),
                                        T(token_is_of_everything),
-                                       T(account_goes_from_barrier_to_barrier),
+                                       T(tally_goes_from_barrier_to_barrier),
                                        T(barrier_comes_back),
                                        T(redaction),
                                        T(op_spec_is_redacted)};

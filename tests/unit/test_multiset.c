@@ -17,6 +17,7 @@
 #include "cells/cells.h"
 #include "multiset/multiset.h"
 #include "multiset/internal.h"
+#include "rounds.h"
 
 /* ---- random rows ---- */
 
@@ -49,8 +50,7 @@ struct set {
     bool key[COLUMNS];
     char excluded[8][200];
     size_t excluded_n;
-    bool asked[RELATION_TYPES];
-    bool reference;
+    struct multiset_asked asked;
 };
 
 static const char *const cells[] = {"\"1\"",
@@ -87,14 +87,15 @@ static void make_set(struct set *s, uint64_t from)
     unsigned mask = 1 + roll(7), keys = 1 + roll(10), values = 1 + roll(4);
     for (size_t c = 0; c < COLUMNS; c++)
         s->key[c] = mask >> c & 1;
-    s->reference = roll(2);
+    s->asked.reference = roll(2);
+    s->asked.repeats = roll(2);
     size_t n = 1 + roll(roll(4) ? 60 : MAX_ROWS / 4 - 1);
     uint64_t offset[3] = {0};
     for (size_t i = 0; i < n; i++) {
         struct row *r = &s->row[s->n++];
         make_row(s, r, keys, values);
-        r->side = roll(s->reference ? 2 : 1);
-        r->again = r->side == MULTISET_CAPTURED && !roll(3) ? 1 + roll(2) : 0;
+        r->side = roll(s->asked.reference ? 2 : 1);
+        r->again = r->side == SIDE_CAPTURED && !roll(3) ? 1 + roll(2) : 0;
         if (roll(8) == 0)
             continue;
         r->partition = roll(3);
@@ -117,8 +118,8 @@ static void make_set(struct set *s, uint64_t from)
             found.at[0] = '\0';
             found.again = 0;
             *one = *two = found;
-            one->side = MULTISET_READ1;
-            two->side = MULTISET_READ2;
+            one->side = SIDE_READ1;
+            two->side = SIDE_READ2;
             two->cells = strdup(found.cells);
             s->n += 2;
             if (differ && roll(differ) == 0)
@@ -126,7 +127,7 @@ static void make_set(struct set *s, uint64_t from)
         }
     }
     for (size_t r = 0; r < RELATION_TYPES; r++)
-        s->asked[r] = (r == RELATION_DELIVERY || r == RELATION_COVERAGE || s->reference) && roll(4);
+        s->asked.relation[r] = (r == RELATION_DELIVERY || r == RELATION_COVERAGE || s->asked.reference) && roll(4);
     if (roll(3) == 0)
         for (s->excluded_n = 0; s->excluded_n < 1 + roll(3); s->excluded_n++)
             strcpy(s->excluded[s->excluded_n], s->row[roll((unsigned)s->n)].key);
@@ -297,19 +298,18 @@ static bool reads_differ(struct set *s, const char *key)
     char *row[MAX_ROWS];
     size_t n = rows_of(s, key, row);
     for (size_t i = 0; i < n; i++)
-        if (copies(s, MULTISET_READ1, row[i]) != copies(s, MULTISET_READ2, row[i]))
+        if (copies(s, SIDE_READ1, row[i]) != copies(s, SIDE_READ2, row[i]))
             return true;
     return false;
 }
 
 static bool key_in_scope(const struct model *m, const char *key)
 {
-    uint64_t n = key_copies(m->s, MULTISET_CAPTURED, key);
+    uint64_t n = key_copies(m->s, SIDE_CAPTURED, key);
     if (m->r == RELATION_TRANSFORMATION || m->r == RELATION_REFERENCE_DESTINATION)
-        n += key_copies(m->s, MULTISET_REFERENCE, key);
+        n += key_copies(m->s, SIDE_REFERENCE, key);
     if (m->r == RELATION_COVERAGE)
-        n = key_copies(m->s, m->owed, key) + key_copies(m->s, MULTISET_READ1, key) +
-            key_copies(m->s, MULTISET_READ2, key);
+        n = key_copies(m->s, m->owed, key) + key_copies(m->s, SIDE_READ1, key) + key_copies(m->s, SIDE_READ2, key);
     return n > 0;
 }
 
@@ -318,8 +318,8 @@ static bool key_ambiguous(const struct model *m, const char *key)
     char *row[MAX_ROWS];
     size_t n = rows_of(m->s, key, row), different = 0;
     for (size_t i = 0; i < n; i++)
-        different += copies(m->s, MULTISET_CAPTURED, row[i]) > 0;
-    return m->owed == MULTISET_CAPTURED && different > 1;
+        different += copies(m->s, SIDE_CAPTURED, row[i]) > 0;
+    return m->owed == SIDE_CAPTURED && (m->s->asked.repeats ? different : key_copies(m->s, SIDE_CAPTURED, key)) > 1;
 }
 
 static void model_relation(struct model *m, struct set *s, enum relation r)
@@ -327,8 +327,8 @@ static void model_relation(struct model *m, struct set *s, enum relation r)
     memset(m, 0, sizeof *m);
     m->s = s;
     m->r = r;
-    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->reference) ? MULTISET_CAPTURED
-                                                                                  : MULTISET_REFERENCE;
+    m->owed = r == RELATION_DELIVERY || (r == RELATION_COVERAGE && !s->asked.reference) ? SIDE_CAPTURED
+                                                                                        : SIDE_REFERENCE;
     for (size_t i = 0; i < s->n; i++)
         s->row[i].fate = FATE_FINE;
     for (size_t i = 0; i < s->n; i++) {
@@ -336,7 +336,7 @@ static void model_relation(struct model *m, struct set *s, enum relation r)
         if (!first_of_its_kind(s, i, true) || !key_in_scope(m, key))
             continue;
         bool out = false;
-        for (size_t k = 0; k < s->excluded_n && m->owed == MULTISET_REFERENCE; k++)
+        for (size_t k = 0; k < s->excluded_n && m->owed == SIDE_REFERENCE; k++)
             out = out || strcmp(s->excluded[k], key) == 0;
         if (out) {
             m->excluded++;
@@ -344,10 +344,10 @@ static void model_relation(struct model *m, struct set *s, enum relation r)
             m->ambiguous++;
         } else {
             m->keys++;
-            m->found = r == RELATION_TRANSFORMATION ? MULTISET_CAPTURED : MULTISET_READ1;
+            m->found = r == RELATION_TRANSFORMATION ? SIDE_CAPTURED : SIDE_READ1;
             model_key(m, key, r == RELATION_TRANSFORMATION ? 0 : 1);
             if (r != RELATION_TRANSFORMATION && reads_differ(s, key)) {
-                m->found = MULTISET_READ2;
+                m->found = SIDE_READ2;
                 model_key(m, key, 2);
             }
         }
@@ -449,7 +449,7 @@ static void hold(struct set *s, const struct multiset_result *res)
 {
     static struct model m;
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        if (!s->asked[r])
+        if (!s->asked.relation[r])
             continue;
         const struct multiset_relation *of = &res->of[r];
         model_relation(&m, s, (enum relation)r);
@@ -510,7 +510,7 @@ static struct multiset *fill(const struct set *s, const struct multiset_config *
             row.at = r->at;
             row.at_len = strlen(r->at);
         }
-        assert_int_equal(multiset_add(m, (enum multiset_side)r->side, &row, &err), 0);
+        assert_int_equal(multiset_add(m, (enum side)r->side, &row, &err), 0);
     }
     return m;
 }
@@ -522,12 +522,12 @@ static struct buf compare_one(struct set *s, struct multiset_config config, bool
     config.columns = COLUMNS;
     config.key = s->key;
     struct multiset *m = fill(s, &config);
-    if (multiset_compare(m, s->asked, s->reference, &res, &err) != 0)
+    if (multiset_compare(m, &s->asked, &res, &err) != 0)
         fail_msg("%s", err.text);
     if (model)
         hold(s, &res);
     *on_disk = *on_disk || res.on_disk;
-    struct buf text = lines_of(&res, s->asked);
+    struct buf text = lines_of(&res, s->asked.relation);
     multiset_free(m);
     return text;
 }
@@ -538,7 +538,7 @@ static void same_as_the_model(void **state)
     static struct set s;
     bool memory = false, disk = false;
     const struct multiset_config plain = {.memory = 1 << 20, .list = 5000};
-    for (uint64_t i = 1; i <= 400; i++) {
+    for (uint64_t i = 1; i <= rounds(400); i++) {
         make_set(&s, i);
         struct buf first = compare_one(&s, plain, true, &memory);
         for (unsigned v = 1; v < 8; v++) {
@@ -564,7 +564,7 @@ static void short_lists(void **state)
     (void)state;
     static struct set s;
     bool disk = false;
-    for (uint64_t i = 1; i <= 100; i++) {
+    for (uint64_t i = 1; i <= rounds(100); i++) {
         make_set(&s, i);
         struct multiset_config c = {.memory = 1 << 20, .list = 1 + i % 7};
         struct buf a = compare_one(&s, c, false, &disk);
@@ -580,7 +580,7 @@ static void short_lists(void **state)
     assert_true(disk);
 }
 
-static void add_text(struct multiset *m, enum multiset_side side, const char *cells_text, const char *at)
+static void add_text(struct multiset *m, enum side side, const char *cells_text, const char *at)
 {
     struct err err = ERR_INIT;
     uint32_t ends[2];
@@ -592,7 +592,7 @@ static void add_text(struct multiset *m, enum multiset_side side, const char *ce
 }
 
 static const bool first_is_key[2] = {true, false};
-static const bool delivery[RELATION_TYPES] = {[RELATION_DELIVERY] = true};
+static const struct multiset_asked delivery = {.relation[RELATION_DELIVERY] = true, .repeats = true};
 
 /* Long rows in little memory: files are cut again, and nothing is lost. */
 static void files_cut_again(void **state)
@@ -601,18 +601,18 @@ static void files_cut_again(void **state)
     struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = 192 << 10, .list = 3, .thread = true};
     struct multiset *m = multiset_new(&c);
     char *text = xmalloc(4000), at[40];
-    for (unsigned side = 0; side < MULTISET_SIDES; side++) {
-        for (unsigned i = 0; i < 9000 && side != MULTISET_REFERENCE; i++) {
-            if (side >= MULTISET_READ1 && i >= 5000 && i < 5010)
+    for (unsigned side = 0; side < SIDES; side++) {
+        for (unsigned i = 0; i < 9000 && side != SIDE_REFERENCE; i++) {
+            if (side >= SIDE_READ1 && i >= 5000 && i < 5010)
                 continue;
             snprintf(text, 4000, "[\"%u\",\"%02000u\"]", i, i);
             snprintf(at, sizeof at, "t/%u/%u", i & 1, i);
-            add_text(m, (enum multiset_side)side, text, side == 0 ? at : NULL);
+            add_text(m, (enum side)side, text, side == 0 ? at : NULL);
         }
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    if (multiset_compare(m, delivery, false, &res, &err) != 0)
+    if (multiset_compare(m, &delivery, &res, &err) != 0)
         fail_msg("%s", err.text);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_true(res.on_disk);
@@ -627,27 +627,27 @@ static void files_cut_again(void **state)
     free(text);
 }
 
-/* The delivery lines of 600 rows, those of one lane long; a stretch of 50 is missing, of both lanes. */
-static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_disk)
+/* The delivery lines of 600 rows, those of one worker long; a stretch of 50 is missing, of both workers. */
+static struct buf uneven(unsigned worker, uint64_t memory, bool thread, bool *on_disk)
 {
     struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = memory, .list = 100, .thread = thread};
     const struct key_form form = {.columns = 2, .last = 1, .prefix = 1};
     struct multiset *m = multiset_new(&c);
     char text[3000], at[40], key[20];
-    for (unsigned side = 0; side < MULTISET_SIDES; side++) {
-        for (unsigned i = 0; i < 600 && side != MULTISET_REFERENCE; i++) {
-            if (side >= MULTISET_READ1 && i >= 100 && i < 150)
+    for (unsigned side = 0; side < SIDES; side++) {
+        for (unsigned i = 0; i < 600 && side != SIDE_REFERENCE; i++) {
+            if (side >= SIDE_READ1 && i >= 100 && i < 150)
                 continue;
             int n = snprintf(key, sizeof key, "\"%u\"", i);
-            bool in_lane = (key_hash(&form, key, (size_t)n) >> LANE_BIT & 1) == lane;
-            snprintf(text, sizeof text, "[%s,\"%0*u\"]", key, in_lane ? 2000 : 5, i);
+            bool in_worker = (key_hash(&form, key, (size_t)n) >> WORKER_BIT & 1) == worker;
+            snprintf(text, sizeof text, "[%s,\"%0*u\"]", key, in_worker ? 2000 : 5, i);
             snprintf(at, sizeof at, "t/0/%u", i);
-            add_text(m, (enum multiset_side)side, text, side == 0 ? at : NULL);
+            add_text(m, (enum side)side, text, side == 0 ? at : NULL);
         }
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    if (multiset_compare(m, delivery, false, &res, &err) != 0)
+    if (multiset_compare(m, &delivery, &res, &err) != 0)
         fail_msg("%s", err.text);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_MISSING], 50);
@@ -655,21 +655,21 @@ static struct buf uneven(unsigned lane, uint64_t memory, bool thread, bool *on_d
     assert_int_equal(of->runs[0].first, 100);
     assert_int_equal(of->runs[0].rows, 50);
     *on_disk = res.on_disk;
-    struct buf lines = lines_of(&res, delivery);
+    struct buf lines = lines_of(&res, delivery.relation);
     multiset_free(m);
     return lines;
 }
 
-/* One lane goes to files while the other stays in memory: the lines are those of memory alone. */
-static void one_lane_on_disk(void **state)
+/* One worker goes to files while the other stays in memory: the lines are those of memory alone. */
+static void one_worker_on_disk(void **state)
 {
     (void)state;
     bool on_disk;
-    for (unsigned lane = 0; lane < 2; lane++) {
-        struct buf memory = uneven(lane, 64 << 20, true, &on_disk);
+    for (unsigned worker = 0; worker < 2; worker++) {
+        struct buf memory = uneven(worker, 64 << 20, true, &on_disk);
         assert_false(on_disk);
         for (int thread = 0; thread < 2; thread++) {
-            struct buf disk = uneven(lane, 256 << 10, thread, &on_disk);
+            struct buf disk = uneven(worker, 256 << 10, thread, &on_disk);
             assert_true(on_disk);
             assert_int_equal(memory.len, disk.len);
             assert_memory_equal(memory.p, disk.p, memory.len);
@@ -686,17 +686,17 @@ static void heavy_keys(void **state)
     struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = 64 << 20, .list = 3, .thread = true};
     struct multiset *m = multiset_new(&c);
     char text[100];
-    add_text(m, MULTISET_CAPTURED, "[\"k\",\"same\"]", NULL);
+    add_text(m, SIDE_CAPTURED, "[\"k\",\"same\"]", NULL);
     for (unsigned i = 0; i < 100000; i++) {
         snprintf(text, sizeof text, "[\"k\",\"%u\"]", i);
-        add_text(m, MULTISET_READ1, text, NULL);
-        add_text(m, MULTISET_READ2, text, NULL);
-        add_text(m, MULTISET_READ1, "[\"k\",\"same\"]", NULL);
-        add_text(m, MULTISET_READ2, "[\"k\",\"same\"]", NULL);
+        add_text(m, SIDE_READ1, text, NULL);
+        add_text(m, SIDE_READ2, text, NULL);
+        add_text(m, SIDE_READ1, "[\"k\",\"same\"]", NULL);
+        add_text(m, SIDE_READ2, "[\"k\",\"same\"]", NULL);
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), 0);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), 0);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_DUPLICATED], 99999);
     assert_int_equal(of->kind_rows[KIND_UNEXPECTED], 100000);
@@ -713,11 +713,11 @@ static void one_key_too_large(void **state)
     char *text = xmalloc(2000);
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(text, 2000, "[\"k\",\"%0900u\"]", i);
-        add_text(m, MULTISET_READ1, text, NULL);
+        add_text(m, SIDE_READ1, text, NULL);
     }
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), -1);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), -1);
     assert_int_equal(err.kind, ERR_BOUND);
     multiset_free(m);
     free(text);
@@ -738,12 +738,12 @@ static void no_scratch(void **state)
         for (unsigned i = 0; i < 100000 && rc == 0; i++) {
             snprintf(text, sizeof text, "[\"%u\",\"%0500u\"]", i, i);
             row_ends(text, strlen(text), 2, ends);
-            rc = multiset_add(m, MULTISET_READ1,
-                              &(struct multiset_row){.cells = text, .len = strlen(text), .ends = ends}, &err);
+            rc = multiset_add(m, SIDE_READ1, &(struct multiset_row){.cells = text, .len = strlen(text), .ends = ends},
+                              &err);
         }
         assert_int_equal(rc, -1);
         assert_non_null(strstr(err.text, "/nowhere/at/all"));
-        assert_int_equal(multiset_compare(m, delivery, false, &res, &err), -1);
+        assert_int_equal(multiset_compare(m, &delivery, &res, &err), -1);
         multiset_free(m);
     }
 }
@@ -792,12 +792,12 @@ static void unordered(void **state)
     (void)state;
     struct multiset_config c = {.columns = 2, .key = first_is_key, .memory = 1 << 20, .list = 10};
     struct multiset *m = multiset_new(&c);
-    add_text(m, MULTISET_CAPTURED, "[\"1\",\"x\"]", "t/0/5");
-    add_text(m, MULTISET_CAPTURED, "[\"2\",\"x\"]", "t/0/4");
-    add_text(m, MULTISET_CAPTURED, "[\"3\",\"x\"]", "t/1/4");
+    add_text(m, SIDE_CAPTURED, "[\"1\",\"x\"]", "t/0/5");
+    add_text(m, SIDE_CAPTURED, "[\"2\",\"x\"]", "t/0/4");
+    add_text(m, SIDE_CAPTURED, "[\"3\",\"x\"]", "t/1/4");
     struct multiset_result res;
     struct err err = ERR_INIT;
-    assert_int_equal(multiset_compare(m, delivery, false, &res, &err), 0);
+    assert_int_equal(multiset_compare(m, &delivery, &res, &err), 0);
     const struct multiset_relation *of = &res.of[RELATION_DELIVERY];
     assert_int_equal(of->kind_rows[KIND_MISSING], 3);
     assert_int_equal(of->runs_total, 1);
@@ -818,7 +818,7 @@ int main(void)
         cmocka_unit_test(no_scratch),
         cmocka_unit_test(places),
         cmocka_unit_test(unordered),
-        cmocka_unit_test(one_lane_on_disk),
+        cmocka_unit_test(one_worker_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,7 +321,7 @@ static void payloads(void **state)
 
 static void tell(struct reference_story *s, const char *line)
 {
-    assert_int_equal(reference_story_account(s, line, strlen(line), &err), 0);
+    assert_int_equal(reference_story_account(s, &(struct stream_line){.p = line, .n = strlen(line)}, &err), 0);
 }
 
 static void story_of_both(void **state)
@@ -331,22 +331,24 @@ static void story_of_both(void **state)
     static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
     const struct scope scope = {.sources = &source, .n_sources = 1};
     static const char reader[] =
-        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"complete\":true,\"reasons\":[],\"ranges\":["
+        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"ranges\":["
         "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
         "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
     static const char program[] =
-        "{\"type\":\"account\",\"stage\":\"ref-run\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
     for (uint64_t rows = 3; rows <= 4; rows++) {
         struct reference_story s = {0};
         struct reference_end end;
         tell(&s, reader);
         tell(&s, program);
-        assert_int_equal(reference_story_account(&s, program, strlen(program), &err), -1);
+        assert_int_equal(reference_story_account(&s, &(struct stream_line){.p = program, .n = strlen(program)}, &err),
+                         -1);
+        err = (struct err)ERR_INIT;
         reference_story_judge(&s, &scope, rows, 0, false);
         reference_story_end(&s, &end);
         assert_true(end.complete == (rows == 4));
         assert_true(parse(end.reasons)->len == (rows == 4 ? 0 : 1) && parse(end.verified)->len == (rows == 4 ? 4 : 3));
-        assert_non_null(json_get(json_get(parse(end.recorded), "kafka-read"), "delivered"));
+        assert_non_null(json_get(json_get(parse(end.recorded), "reader"), "delivered"));
         reference_story_free(&s);
     }
 }

@@ -126,7 +126,7 @@ static void test_row_members(void **state)
     assert_int_equal(
         split("{\"type\":\"row\",\"side\":\"destination\",\"read\":2,\"cells\":[\"a],\\\"at\\\":\",null]}", &r, &err),
         0);
-    assert_int_equal(r.read, 2);
+    assert_int_equal(r.side, SIDE_READ2);
     assert_int_equal(r.cells_len, strlen("[\"a],\\\"at\\\":\",null]"));
     assert_null(r.at);
     assert_int_equal(
@@ -175,8 +175,8 @@ static void test_write_and_read(void **state)
     int fd = scratch_open(NULL, &err);
     struct stream_out out;
     stream_begin(&out, fd, NULL);
-    stream_put_row(&out, SIDE_CAPTURED, 0, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
-    stream_put_side(&out, SIDE_CAPTURED, 0, 1, false, "cut \x01 short");
+    stream_put_row(&out, SIDE_CAPTURED, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
+    stream_put_side(&out, &(struct stream_side){SIDE_CAPTURED, 1, false, "cut \x01 short"});
     stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, BECAUSE(CODE_READS_DIFFER), "bad \xff byte",
                      (const char *const[]){"a", "b", NULL}, "{\"n\":1}");
     assert_int_equal(out.status, OWED_TROUBLE);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sink's account of its interval, from barrier to barrier. */
-#include "evidence/account.h"
+#include "evidence/tally.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void account_row(struct account *a, const char *at)
+void tally_row(struct tally *a, const char *at)
 {
     if (at != NULL)
         range_add(&a->range, at);
     a->seen++;
 }
 
-void account_token(struct account *a, uint64_t rows, const struct buf *body, struct buf *out)
+void tally_token(struct tally *a, uint64_t rows, const struct buf *body, struct buf *out)
 {
     struct ledger_batch b = {.job = a->job,
                              .operator_id = a->operator_id,
@@ -27,7 +27,7 @@ void account_token(struct account *a, uint64_t rows, const struct buf *body, str
     ledger_token(&b, out);
 }
 
-void account_enter(struct account *a, struct ledger_entry e)
+void tally_enter(struct tally *a, struct ledger_entry e)
 {
     e.token = arena_strndup(&a->arena, e.token, strlen(e.token));
     e.first = a->seen - e.rows;
@@ -35,7 +35,7 @@ void account_enter(struct account *a, struct ledger_entry e)
     range_reset(&a->range);
 }
 
-int account_follows(const struct account *a, const struct barrier *b, struct err *err)
+int tally_follows(const struct tally *a, const struct barrier *b, struct err *err)
 {
     if (strcmp(b->job, a->job) != 0 || strcmp(b->attempt, a->attempt) != 0)
         return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s",
@@ -47,7 +47,7 @@ int account_follows(const struct account *a, const struct barrier *b, struct err
     return 0;
 }
 
-struct interval account_interval(const struct account *a, const struct barrier *b)
+struct interval tally_interval(const struct tally *a, const struct barrier *b)
 {
     struct interval iv = {.job = a->job,
                           .operator_id = a->operator_id,
@@ -63,7 +63,7 @@ struct interval account_interval(const struct account *a, const struct barrier *
     return iv;
 }
 
-void account_next(struct account *a, uint64_t checkpoint)
+void tally_next(struct tally *a, uint64_t checkpoint)
 {
     a->after = checkpoint;
     a->seen = 0;
@@ -71,7 +71,7 @@ void account_next(struct account *a, uint64_t checkpoint)
     arena_reset(&a->arena);
 }
 
-void account_free(struct account *a)
+void tally_free(struct tally *a)
 {
     ledger_free(&a->ledger);
     range_free(&a->range);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an answer is about: the scope and its ranges, the reference, what was observed, and how much of the table that
+ * covers. */
+#include "report/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- the scope ---- */
+
+/* What was read of a range: `: 1890 records (3 null), 10 offsets not delivered (7 aborted, 3 markers or absent)`. */
+static void put_figures(struct view *v, const char *topic, uint64_t partition, struct buf *out)
+{
+    bool only_recorded;
+    const struct account_range *range = report_range(v->report, topic, partition, &only_recorded);
+    if (!range)
+        return;
+    buf_printf(out, ": %" PRIu64 " records", range->delivered.n);
+    if (range->null_values.n)
+        buf_printf(out, " (%" PRIu64 " null)", range->null_values.n);
+    buf_printf(out, ", %" PRIu64 " offsets not delivered", range->not_delivered.n);
+    if (range->aborted.has)
+        buf_printf(out, " (%" PRIu64 " aborted, %" PRIu64 " markers or absent)", range->aborted.n,
+                   range->marker_or_absent.n);
+    if (range->has_complete && !range->complete)
+        buf_printf(out, ", INCOMPLETE: %s", view_shown(v, range->reason));
+    buf_adds(out, only_recorded ? ", as the reference records" : "");
+}
+
+static void say_sources(struct view *v)
+{
+    const struct scope *scope = &v->report->scope;
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < scope->n_sources; i++) {
+        const struct scope_source *s = &scope->sources[i];
+        for (size_t k = 0; k < s->n_partitions; k++) {
+            const struct scope_range *p = &s->partitions[k];
+            buf_reset(&text);
+            if (p->has_from)
+                buf_printf(&text, "%" PRId64, p->from);
+            else
+                buf_addc(&text, '-');
+            buf_printf(&text, ", %" PRId64 ")", p->to);
+            put_figures(v, s->topic, p->partition, &text);
+            view_say(v, &v->about, "scope", "%s/%" PRIu64 " offsets [%s", view_shown(v, s->topic), p->partition,
+                     buf_str(&text));
+        }
+    }
+    buf_free(&text);
+}
+
+static void say_scope(struct view *v)
+{
+    const struct scope *s = &v->report->scope;
+    const struct json *epochs = json_get(json_get(v->report->scopes.first->doc, "document"), "epochs");
+    const char *database = view_shown(v, s->database), *table = view_shown(v, s->table), *in = view_json(v, epochs);
+    if (s->declared) {
+        view_say(v, &v->about, "asked", "does %s.%s hold exactly what these offsets owe it", database, table);
+        view_say(v, &v->about, "scope", "declared by the operator, not taken from a bundle");
+    } else {
+        view_say(v, &v->about, "asked", "does %s.%s hold exactly what checkpoint %" PRIu64 " of job %s owed it",
+                 database, table, s->checkpoint, view_shown(v, s->job));
+        if (s->start == SCOPE_FROM_RESTORE)
+            view_say(v, &v->about, "scope", "after the restore of checkpoint %" PRIu64 ", intervals %s",
+                     s->restored_from, in);
+        else if (s->since)
+            view_say(v, &v->about, "scope", "after checkpoint %" PRIu64 ", intervals %s", s->since, in);
+        else
+            view_say(v, &v->about, "scope", "after the run's start, intervals %s", in);
+    }
+    say_sources(v);
+}
+
+static void say_bundle(struct view *v)
+{
+    const struct json *doc = v->report->bundles.first->doc;
+    view_say(v, &v->about, "asked", "about the bundle %s of job %s, checkpoint %s", view_json(v, json_get(doc, "path")),
+             view_json(v, json_get(doc, "job")), view_json(v, json_get(doc, "checkpoint")));
+}
+
+/* ---- the reference ---- */
+
+static void say_program(struct view *v, const struct account *run)
+{
+    struct buf rows = BUF_INIT;
+    if (run->without_row.has)
+        buf_printf(&rows, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)", run->without_row.n,
+                   run->skips.n);
+    else
+        buf_adds(&rows, "; which of them have no row is not known");
+    if (run->value_errors.n)
+        buf_printf(&rows, "; %" PRIu64 " had a payload that is no JSON", run->value_errors.n);
+    view_say(v, &v->about, "reference", "%" PRIu64 " records went to %s%s", run->records.n, view_shown(v, run->program),
+             buf_str(&rows));
+    buf_free(&rows);
+}
+
+static void say_reference(struct view *v, const struct account *a)
+{
+    const char *by = report_implementation(v, a);
+    if (!a->complete) {
+        view_say(v, &v->about, "reference", "%s, INCOMPLETE and not compared: %s", by,
+                 view_list(v, json_get(a->doc, "reasons")));
+        return;
+    }
+    view_say(v, &v->about, "reference", "%s, %" PRIu64 " rows", by, a->rows.n);
+    if (v->report->kept[ACCOUNT_PROGRAM].stage)
+        say_program(v, &v->report->kept[ACCOUNT_PROGRAM]);
+}
+
+/* ---- the destination ---- */
+
+static void say_observation(struct view *v, const struct json *doc)
+{
+    char when[32] = "-";
+    int64_t ms = 0;
+    struct buf text = BUF_INIT;
+    const struct json *at = json_get(json_get(doc, "started"), "client_ms"), *reads = json_get(doc, "reads"),
+                      *mutations = json_get(doc, "mutations");
+    if (at && json_i64(at, &ms))
+        time_iso_ms(ms, when);
+    for (size_t i = 0; reads && reads->type == JSON_ARRAY && i < reads->len; i++)
+        buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";",
+                   report_number(reads->u.items[i], "read", NULL), report_number(reads->u.items[i], "rows", NULL));
+    view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, view_json(v, json_get(doc, "endpoint")),
+             view_json(v, json_get(doc, "server_version")), buf_str(&text));
+    if (mutations && mutations->type == JSON_ARRAY && mutations->len)
+        view_say(v, &v->about, "observed",
+                 "%zu mutations of the table are recorded by the server; their effect is part of what was read",
+                 mutations->len);
+    buf_free(&text);
+}
+
+static void say_coverage(struct view *v)
+{
+    const struct view_coverage *c = &v->coverage;
+    if (c->read && c->established)
+        view_say(v, &v->about, "coverage", "the whole table, %" PRIu64 " rows", c->rows);
+    else if (c->read)
+        view_say(v, &v->about, "coverage", "%s%" PRIu64 " selected keys; the rest of the table is not established",
+                 c->asked ? "the whole table was asked for and is not established; " : "", c->keys);
+}
+
+void view_about(struct view *v)
+{
+    const struct report *r = v->report;
+    const struct report_check *check = &r->check[CHECK_DESTINATION_COVERAGE];
+    v->coverage.asked = r->required[CHECK_DESTINATION_COVERAGE];
+    v->coverage.established = v->coverage.asked && check->made && check->status == STATUS_PASSED;
+    if (r->has_scope)
+        say_scope(v);
+    else if (r->bundles.first)
+        say_bundle(v);
+    if (report_reference(r))
+        say_reference(v, report_reference(r));
+    if (!r->observations.first)
+        return;
+    const struct json *doc = r->observations.first->doc, *reads = json_get(doc, "reads");
+    v->coverage.read = reads && reads->type == JSON_ARRAY && reads->len > 0;
+    v->coverage.keys = report_number(doc, "keys", NULL);
+    v->coverage.rows = report_rows_read(r);
+    say_observation(v, doc);
+    say_coverage(v);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of an answer is only recorded or declared, what is not established, and what all of it rests on. */
+#include "report/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COLUMNS_SHOWN 10
+
+const char *report_implementation(struct view *v, const struct account *a)
+{
+    const struct json *by = json_get(a->doc, "implementation"), *version = json_get(by, "version");
+    const char *name = view_json(v, json_get(by, "name"));
+    if (!version || version->type != JSON_STRING || version->len == 0)
+        return name;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s %s", name, view_json(v, version));
+    const char *kept = arena_strndup(&v->arena, text.p, text.len);
+    buf_free(&text);
+    return kept;
+}
+
+static bool has_members(const struct json *v)
+{
+    return v && v->type == JSON_OBJECT && v->len > 0;
+}
+
+/* What stands in the reference's file and nobody held against anything. */
+static void say_recorded(struct view *v, const struct account *a)
+{
+    const struct account *reader = &v->report->kept[ACCOUNT_READER];
+    const struct json *checked = json_get(a->doc, "verified_by_writer"),
+                      *configuration = json_get(json_get(a->doc, "implementation"), "configuration"),
+                      *starts = json_get(reader->doc, "run_start_offsets");
+    starts = starts ? starts : json_get(json_get(reader->doc, "recorded"), "run_start_offsets");
+    view_say(v, &v->recorded, NULL, "computed by %s%s%s%s", report_implementation(v, a),
+             reader->client ? ", reading with " : "", reader->client ? view_shown(v, reader->client) : "",
+             has_members(configuration) ? "; its configuration is in the JSON report" : "");
+    if (checked && checked->type == JSON_ARRAY && checked->len)
+        view_say(v, &v->recorded, NULL, "checked by its writer: %s", view_list(v, checked));
+    if (v->report->kept[ACCOUNT_SEALER].word)
+        view_say(v, &v->recorded, NULL,
+                 "that it is complete is the operator's word: no account of its reader stands behind it");
+    if (has_members(starts))
+        view_say(v, &v->recorded, NULL, "first offsets given by the operator: %s", view_json(v, starts));
+}
+
+static void put_id(struct buf *out, const char *id, const char *what, const char *of)
+{
+    if (id)
+        return;
+    buf_printf(out, "%s%s of ", out->len ? ", " : "", what);
+    msg_mask(out, of, strlen(of));
+}
+
+static const char *not_given(struct view *v)
+{
+    const struct scope *s = &v->report->scope;
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < s->n_sources; i++) {
+        put_id(&text, s->sources[i].cluster_id, "cluster id", s->sources[i].topic);
+        put_id(&text, s->sources[i].topic_id, "topic id", s->sources[i].topic);
+    }
+    put_id(&text, s->server_uuid, "server UUID", s->table);
+    put_id(&text, s->table_uuid, "table UUID", s->table);
+    const char *kept = arena_strndup(&v->arena, text.len ? text.p : "", text.len);
+    buf_free(&text);
+    return kept;
+}
+
+static void say_declared(struct view *v, const struct scope *s)
+{
+    if (s->complete_table)
+        view_say(v, &v->declared, NULL, "the table holds this one run's writes and nothing else");
+    if (s->repeats)
+        view_say(v, &v->declared, NULL, "rows that are equal in every column are meant, and their copies count");
+    if (!s->declared)
+        return;
+    view_say(v, &v->declared, NULL, "the ranges, the table, its key and columns");
+    v->not_given = not_given(v);
+    if (*v->not_given)
+        view_say(v, &v->declared, NULL, "declared, not established: %s", v->not_given);
+}
+
+/* ---- what is not established ---- */
+
+/* What no id holds together: a topic made anew under the same name has offsets of the same numbers. */
+static void say_same_topic(struct view *v, const struct scope *scope)
+{
+    for (size_t i = 0; i < scope->n_sources; i++) {
+        const struct scope_source *s = &scope->sources[i];
+        if (!s->cluster_id || !s->topic_id)
+            view_say(v, &v->not_known, NULL, "that the reference read the %s that the job read: the evidence has no %s",
+                     view_shown(v, s->topic),
+                     s->topic_id ? "cluster id" : "topic id, and another topic of the name would not be told from it");
+    }
+}
+
+/* The program's own account says, as the artifact keeps it, that it looked at every record. */
+static bool every_record_answered(const struct report *r)
+{
+    const struct json *checked = json_get(report_reference(r)->doc, "verified_by_writer");
+    struct buf text = BUF_INIT;
+    bool found = false;
+    buf_printf(&text, "%s: " VERIFIED_EVERY_RECORD, r->kept[ACCOUNT_PROGRAM].stage);
+    for (size_t i = 0; checked && i < checked->len && !found; i++)
+        found = json_is(checked->u.items[i], buf_str(&text));
+    buf_free(&text);
+    return found;
+}
+
+/* What the table has beside the columns that were compared: a row that is right may be wrong there. */
+static void say_other_columns(struct view *v)
+{
+    const struct report *r = v->report;
+    const struct json *list = r->observations.first ? json_get(r->observations.first->doc, "columns") : NULL;
+    struct buf text = BUF_INIT;
+    size_t at, n = 0;
+    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
+        const struct json *name = json_get(list->u.items[i], "name");
+        if (!name || name->type != JSON_STRING || columns_find(&r->scope.columns, name->str, name->len, &at))
+            continue;
+        if (n++ < COLUMNS_SHOWN)
+            buf_printf(&text, "%s%s", n > 1 ? ", " : "", view_json(v, name));
+    }
+    if (n > COLUMNS_SHOWN)
+        buf_printf(&text, " and %zu more", n - COLUMNS_SHOWN);
+    if (n > 0)
+        view_say(v, &v->not_known, NULL, "the table's columns that were not compared: %s", buf_str(&text));
+    buf_free(&text);
+}
+
+static void say_not_known(struct view *v)
+{
+    const struct report *r = v->report;
+    const struct account *reference = report_reference(r);
+    const char *program = r->kept[ACCOUNT_PROGRAM].stage;
+    if (r->has_scope && r->scope.declared)
+        view_say(
+            v, &v->not_known, NULL,
+            "what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint");
+    else if (r->has_scope && reference)
+        say_same_topic(v, &r->scope);
+    if (reference && program && !every_record_answered(r))
+        view_say(v, &v->not_known, NULL,
+                 "that the reference's program looked at every record: %s --strict was not asked for",
+                 view_shown(v, program));
+    if (r->has_scope)
+        say_other_columns(v);
+    if (r->has_scope && !v->coverage.established)
+        view_say(v, &v->not_known, NULL, "rows of any other key than those selected");
+    if (r->excluded)
+        view_say(v, &v->not_known, NULL, "%" PRIu64 " keys that the reference leaves out", r->excluded);
+    if (r->rows_left)
+        view_say(v, &v->not_known, NULL, "%" PRIu64 " rows that came here and no stage compared", r->rows_left);
+    if (r->unknown_lines) {
+        struct buf types = BUF_INIT;
+        msg_mask(&types, r->unknown_types.p, r->unknown_types.len - 1);
+        view_say(v, &v->not_known, NULL, "%" PRIu64 " lines of types that are not known here: %s", r->unknown_lines,
+                 buf_str(&types));
+        buf_free(&types);
+    }
+}
+
+static void say_assumptions(struct view *v)
+{
+    const struct report *r = v->report;
+    const struct {
+        bool holds;
+        const char *text;
+    } all[] = {
+        {true,
+         "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read"},
+        {true,
+         "the observation is of one time: later writes, merges and the loss of the server's host are not covered"},
+        {r->has_scope && r->scope.complete_table,
+         "the operator declares that the table holds this one run's writes and nothing else"},
+        {r->has_scope && r->scope.repeats,
+         "the operator declares that rows which are equal in every column are meant to stand as often as they came"},
+        {!v->coverage.established, "rows of keys that were not selected are not read, and nothing is said about them"},
+        {r->bundles.first,
+         "the bundle's digests show that nothing changed after it was collected, not who collected it"},
+        {report_reference(r),
+         "the reference's hashes show that its file is as its writer finished it, not who wrote it, nor that it is independent of the job"},
+        {r->has_scope && r->scope.declared,
+         "the operator declares the ranges, the table, its key and its columns: no evidence of a job stands behind them"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].holds)
+            view_say(v, &v->assumptions, NULL, "%s", all[i].text);
+}
+
+void view_established(struct view *v)
+{
+    v->not_given = "";
+    if (report_reference(v->report))
+        say_recorded(v, report_reference(v->report));
+    if (v->report->has_scope)
+        say_declared(v, &v->report->scope);
+    say_not_known(v);
+    say_assumptions(v);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside report only, in the order of its files. */
+#ifndef OWED_REPORT_INTERNAL_H
+#define OWED_REPORT_INTERNAL_H
+
+#include "report/view.h"
+
+/* ---- of what was gathered (collect.c) ---- */
+
+/* True where a check is required, made and passed. */
+bool report_passed(const struct report *r, enum check_name c);
+/* The account of the reference that was bound, or NULL. */
+const struct account *report_reference(const struct report *r);
+/* True where the expectation is a reference's: something of one is in the stream, or required. */
+bool report_has_reference(const struct report *r);
+/* How a range of the scope was read, as an account says it: NULL where none does. *only_recorded: only the
+ * reference's file says so. */
+const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
+                                         bool *only_recorded);
+uint64_t report_rows_read(const struct report *r); /* by the observation's first read */
+/* Of doc.a, or of doc.a.b; 0 where it is none. */
+uint64_t report_number(const struct json *doc, const char *a, const char *b);
+
+/* ---- what a passed comparison rests on (sides.c) ---- */
+
+/* ERR_TROUBLE where a side that a passed check needs has no line, ERR_REFUSED where it is not whole. */
+int report_side_whole(const struct report *r, enum side side, const char *check, struct err *err);
+/* Hold every comparison that passed against its sides, its summary, its findings and the observation. */
+int report_compared(const struct report *r, struct err *err);
+
+/* ---- making the view (view.c, about.c, established.c) ---- */
+
+void view_say(struct view *v, struct view_texts *to, const char *label, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A text as it is shown: masked, "-" where there is none. */
+const char *view_shown(struct view *v, const char *s);
+const char *view_json(struct view *v, const struct json *value);
+const char *view_list(struct view *v, const struct json *texts); /* the items, comma separated */
+/* Its name, and its version where it has one. */
+const char *report_implementation(struct view *v, const struct account *a);
+
+void view_about(struct view *v);       /* about, coverage (about.c) */
+void view_established(struct view *v); /* recorded, declared, not_known, assumptions, not_given (established.c) */
+
+/* ---- printing (findings.c) ---- */
+
+/* The relations and their findings, at most list each (findings.c). */
+void view_put_findings(const struct view *v, uint64_t list, struct buf *out);
+
+#endif

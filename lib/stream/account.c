@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The account line, read and written. */
+#include "stream/account.h"
+
+#include "stream/check.h"
+#include "stream/stream.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define X(id, text) [ACCOUNT_##id] = text,
+static const char *const roles[] = {ACCOUNT_TABLE(X)};
+#undef X
+
+const char *account_role_name(enum account_role r)
+{
+    return roles[r];
+}
+
+const struct account_range *account_range(const struct account *a, const char *topic, uint64_t partition)
+{
+    for (size_t i = 0; i < a->n_ranges; i++)
+        if (a->ranges[i].partition.n == partition && strcmp(a->ranges[i].topic, topic) == 0)
+            return &a->ranges[i];
+    return NULL;
+}
+
+const struct account_log *account_log(const struct account *a, const char *topic)
+{
+    for (size_t i = 0; i < a->n_logs; i++)
+        if (strcmp(a->logs[i].topic, topic) == 0)
+            return &a->logs[i];
+    return NULL;
+}
+
+/* ---- members, each once for its reader and its writer, in the order in which they are written ---- */
+
+enum kind { NUMBER, STRING, TEXTS, OBJECT, LOGS, RANGES };
+
+struct member {
+    const char *name;
+    size_t at;      /* in its struct */
+    enum kind kind; /* a NUMBER is struct account_number, TEXTS and OBJECT struct account_text */
+    unsigned roles; /* of a line that has it */
+    bool null;      /* null where it is not known; else left out */
+};
+
+#define IN(role) (1u << ACCOUNT_##role)
+#define ALL (IN(READER) | IN(PROGRAM) | IN(SEALER) | IN(BINDER))
+#define OF(member, kind, roles, null) \
+    { \
+#member, offsetof(struct account, member), kind, roles, null \
+    }
+
+static const struct member members[] = {
+    OF(reasons, TEXTS, ALL, false),
+    OF(client, STRING, IN(READER), true),
+    OF(isolation, STRING, IN(READER), true),
+    OF(logs, LOGS, IN(READER), false),
+    OF(ranges, RANGES, IN(READER), false),
+    OF(delivered, NUMBER, IN(READER), false),
+    OF(program, STRING, IN(PROGRAM), true),
+    OF(records, NUMBER, IN(PROGRAM), false),
+    OF(implementation, OBJECT, IN(BINDER), false),
+    OF(rows, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
+    OF(skips, NUMBER, IN(PROGRAM), false),
+    OF(without_row, NUMBER, IN(PROGRAM), true),
+    OF(json, STRING, IN(PROGRAM), false),
+    OF(value_errors, NUMBER, IN(PROGRAM), false),
+    OF(first_value_error, STRING, IN(PROGRAM), false),
+    OF(exit, NUMBER, IN(PROGRAM), true),
+    OF(signal, NUMBER, IN(PROGRAM), false),
+    OF(unfit_rows, NUMBER, IN(SEALER), false),
+    OF(failed_rows, NUMBER, IN(SEALER), false),
+    OF(path, STRING, IN(SEALER), false),
+    OF(header_sha256, STRING, IN(BINDER), false),
+    OF(rows_sha256, STRING, IN(SEALER) | IN(BINDER), false),
+    OF(verified_here, TEXTS, IN(BINDER), false),
+    OF(verified_by_writer, TEXTS, IN(BINDER), false),
+    OF(excluded, NUMBER, IN(BINDER), false),
+    OF(verified, TEXTS, ALL, false),
+    OF(recorded, OBJECT, IN(READER) | IN(BINDER), false),
+    {.name = NULL},
+};
+
+#undef OF
+#define OF(member, kind) \
+    { \
+#member, offsetof(struct account_range, member), kind, ALL, false \
+    }
+
+static const struct member range_members[] = {
+    OF(topic, STRING),     OF(partition, NUMBER),        OF(from, NUMBER),
+    OF(to, NUMBER),        OF(position, NUMBER),         OF(offsets, NUMBER),
+    OF(delivered, NUMBER), OF(null_values, NUMBER),      OF(not_delivered, NUMBER),
+    OF(aborted, NUMBER),   OF(marker_or_absent, NUMBER), {.name = NULL},
+};
+
+/* ---- reading ---- */
+
+/* An object, or an array of texts, as it stands. */
+static int text_parse(struct json *v, const struct member *m, struct account_text *out, const char *where,
+                      struct err *err)
+{
+    if (v->type != (m->kind == TEXTS ? JSON_ARRAY : JSON_OBJECT))
+        return err_set(err, ERR_REFUSED, "%s.%s: not an %s", where, m->name, m->kind == TEXTS ? "array" : "object");
+    for (size_t i = 0; m->kind == TEXTS && i < v->len; i++)
+        if (v->u.items[i]->type != JSON_STRING)
+            return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a string", where, m->name, i);
+    *out = (struct account_text){v->raw, v->raw_len};
+    return 0;
+}
+
+static int members_parse(const struct json *doc, const struct member *m, unsigned role, void *out, struct arena *arena,
+                         const char *where, struct err *err)
+{
+    for (; m->name; m++) {
+        struct json *v = json_get(doc, m->name);
+        char *to = (char *)out + m->at;
+        int rc = 0;
+        if (!v || v->type == JSON_NULL || !(m->roles & 1u << role))
+            continue;
+        if (m->kind == NUMBER) {
+            struct account_number *number = (struct account_number *)(void *)to;
+            number->has = true;
+            rc = json_need_u64(doc, m->name, &number->n, where, err);
+        } else if (m->kind == STRING) {
+            rc = json_need_str(doc, m->name, arena, (const char **)(void *)to, where, err);
+        } else if (m->kind == TEXTS || m->kind == OBJECT) {
+            rc = text_parse(v, m, (struct account_text *)(void *)to, where, err);
+        }
+        if (rc != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int range_parse(const struct json *v, const char *where, struct arena *a, struct account_range *r,
+                       struct err *err)
+{
+    r->reason = "";
+    r->has_complete = json_get(v, "complete") != NULL;
+    if (members_parse(v, range_members, ACCOUNT_READER, r, a, where, err) != 0)
+        return -1;
+    if (!r->topic || !r->partition.has)
+        return err_set(err, ERR_REFUSED, "%s: without its topic and partition", where);
+    if (json_opt_bool(v, "complete", &r->complete, where, err) != 0)
+        return -1;
+    return json_opt_str(v, "reason", a, &r->reason, where, err);
+}
+
+static int list_parse(const struct json *doc, const char *name, struct json **out, size_t *n, const char *where,
+                      struct err *err)
+{
+    if (json_get(doc, name) && json_need(doc, name, JSON_ARRAY, out, where, err) != 0)
+        return -1;
+    *n = *out ? (*out)->len : 0;
+    return 0;
+}
+
+static int ranges_parse(const struct json *doc, const char *where, struct arena *arena, struct account *a,
+                        struct err *err)
+{
+    struct json *ranges = NULL, *logs = NULL;
+    char at[80];
+    if (list_parse(doc, "ranges", &ranges, &a->n_ranges, where, err) != 0 ||
+        list_parse(doc, "logs", &logs, &a->n_logs, where, err) != 0)
+        return -1;
+    struct account_range *r = arena_zalloc(arena, (a->n_ranges + 1) * sizeof *r);
+    struct account_log *l = arena_zalloc(arena, (a->n_logs + 1) * sizeof *l);
+    a->ranges = r;
+    a->logs = l;
+    for (size_t i = 0; i < a->n_ranges; i++) {
+        snprintf(at, sizeof at, "%.40s.ranges[%zu]", where, i);
+        if (range_parse(ranges->u.items[i], at, arena, &r[i], err) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < a->n_logs; i++) {
+        snprintf(at, sizeof at, "%.40s.logs[%zu]", where, i);
+        if (json_need_str(logs->u.items[i], "topic", arena, &l[i].topic, at, err) != 0 ||
+            json_opt_str(logs->u.items[i], "cluster_id", arena, &l[i].cluster_id, at, err) != 0 ||
+            json_opt_str(logs->u.items[i], "topic_id", arena, &l[i].topic_id, at, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
+                 struct account *out, struct err *err)
+{
+    *out = (struct account){.role = role, .doc = doc};
+    if (json_opt_str(doc, "stage", arena, &out->stage, where, err) != 0 ||
+        members_parse(doc, members, role, out, arena, where, err) != 0)
+        return -1;
+    if (role == ACCOUNT_SEALER)
+        return json_opt_bool(doc, "complete_by_the_operator", &out->word, where, err);
+    return role == ACCOUNT_READER ? ranges_parse(doc, where, arena, out, err) : 0;
+}
+
+int stream_account(const struct stream_line *line, struct arena *arena, struct account *out, struct err *err)
+{
+    static const char at[] = "account";
+    const struct json *doc = stream_doc(line, arena, err), *said = json_get(doc, "role");
+    struct json *stage;
+    size_t role = 0;
+    if (!doc)
+        return -1;
+    while (role < ACCOUNT_ROLES && !json_is(said, roles[role]))
+        role++;
+    if (role == ACCOUNT_ROLES)
+        err_set(err, ERR_REFUSED, "account.role: none of reader, program, sealer and binder");
+    if (role == ACCOUNT_ROLES || json_need(doc, "stage", JSON_STRING, &stage, at, err) != 0 ||
+        account_kept(doc, (enum account_role)role, arena, at, out, err) != 0 ||
+        json_need_bool(doc, "complete", &out->complete, at, err) != 0 || cause_parse(doc, at, &out->cause, err) != 0)
+        return stream_misfit(line, err);
+    out->line_no = line->line_no;
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static void members_put(struct json_w *w, const struct member *m, unsigned role, const void *from);
+
+static void lists_put(struct json_w *w, const struct member *m, const struct account *a)
+{
+    jw_arr(w, m->name);
+    for (size_t i = 0; m->kind == LOGS && i < a->n_logs; i++) {
+        jw_obj(w, NULL);
+        jw_str(w, "topic", a->logs[i].topic);
+        jw_str(w, "cluster_id", a->logs[i].cluster_id);
+        jw_str(w, "topic_id", a->logs[i].topic_id);
+        jw_end_obj(w);
+    }
+    for (size_t i = 0; m->kind == RANGES && i < a->n_ranges; i++) {
+        jw_obj(w, NULL);
+        members_put(w, range_members, ACCOUNT_READER, &a->ranges[i]);
+        jw_bool(w, "complete", a->ranges[i].complete);
+        jw_str(w, "reason", a->ranges[i].reason);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void members_put(struct json_w *w, const struct member *m, unsigned role, const void *from)
+{
+    for (; m->name; m++) {
+        const char *at = (const char *)from + m->at;
+        const struct account_number *number = (const struct account_number *)(const void *)at;
+        const struct account_text *text = (const struct account_text *)(const void *)at;
+        const char *string = m->kind == STRING ? *(const char *const *)(const void *)at : NULL;
+        if (!(m->roles & 1u << role))
+            continue;
+        if (m->kind == LOGS || m->kind == RANGES)
+            lists_put(w, m, from);
+        else if (m->kind == NUMBER && number->has)
+            jw_u64(w, m->name, number->n);
+        else if ((m->kind == TEXTS || m->kind == OBJECT) && text->p)
+            jw_raw(w, m->name, text->p, text->n);
+        else if (string || m->null)
+            jw_str(w, m->name, string);
+    }
+}
+
+void stream_put_account(struct stream_out *out, const struct account *a)
+{
+    struct buf text = BUF_INIT;
+    struct json_w w;
+    jw_init(&w, &text);
+    jw_obj(&w, NULL);
+    jw_str(&w, "type", line_type_name(LINE_ACCOUNT));
+    jw_str(&w, "stage", msg_program());
+    jw_str(&w, "role", account_role_name(a->role));
+    jw_bool(&w, "complete", a->complete);
+    cause_put(&text, &a->cause);
+    members_put(&w, members, a->role, a);
+    jw_end_obj(&w);
+    stream_put(out, LINE_ACCOUNT, text.p, text.len);
+    buf_free(&text);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The account line: what a stage of the reference did, by its role there. A
+ * reader says what it read of the source, a program what it made of the records, a
+ * sealer what it put in the artifact, a binder which artifact it gave the stream.
+ */
+#ifndef OWED_STREAM_ACCOUNT_H
+#define OWED_STREAM_ACCOUNT_H
+
+#include "base/base.h"
+#include "json/json.h"
+
+struct stream_line;
+struct stream_out;
+
+/* clang-format off */
+#define ACCOUNT_TABLE(X) X(READER, "reader") X(PROGRAM, "program") X(SEALER, "sealer") X(BINDER, "binder")
+
+enum account_role {
+#define X(id, text) ACCOUNT_##id,
+    ACCOUNT_TABLE(X)
+#undef X
+    ACCOUNT_ROLES
+};
+/* clang-format on */
+const char *account_role_name(enum account_role r);
+
+/* A number that a line may leave out, or give as null. */
+struct account_number {
+    bool has;
+    uint64_t n;
+};
+
+struct account_range {
+    const char *topic;
+    struct account_number partition, from, to, position;
+    struct account_number offsets, delivered, null_values, not_delivered;
+    struct account_number aborted, marker_or_absent; /* where they were told apart */
+    bool has_complete, complete;
+    const char *reason; /* why it is not complete; or "" */
+};
+
+struct account_log {
+    const char *topic;
+    const char *cluster_id, *topic_id; /* NULL: not known */
+};
+
+/* JSON text; p NULL: the member is left out. */
+struct account_text {
+    const char *p;
+    size_t n;
+};
+
+struct account {
+    uint64_t line_no;
+    const char *stage; /* NULL: there is no such account */
+    enum account_role role;
+    bool complete;
+    struct cause cause;                    /* of the first reason; its code is CODE_NONE where none is given */
+    struct account_text reasons, verified; /* arrays of texts */
+    struct account_number rows;            /* of a program, a sealer and a binder */
+    /* of a reader */
+    const char *client, *isolation;
+    const struct account_log *logs;
+    size_t n_logs;
+    const struct account_range *ranges;
+    size_t n_ranges;
+    struct account_number delivered;
+    /* of a program */
+    const char *program;
+    struct account_number records, skips, without_row, value_errors;
+    const char *json, *first_value_error; /* how a payload was parsed, NULL: not at all */
+    struct account_number exit, signal;   /* how the program ended of itself */
+    /* of a sealer */
+    struct account_number unfit_rows, failed_rows;
+    const char *path;
+    bool word; /* recorded: that it is complete is the operator's word */
+    /* of a binder; of a sealer the second hash */
+    struct account_text implementation, verified_here, verified_by_writer;
+    const char *header_sha256, *rows_sha256;
+    struct account_number excluded;
+    /* of a reader and a binder */
+    struct account_text recorded;
+    const struct json *doc; /* the line, where it was read */
+};
+
+/* Parse an account line; everything lives in arena. ERR_REFUSED, with the line's number, for a role that is not known
+ * and a member of another type than its own. */
+int stream_account(const struct stream_line *line, struct arena *arena, struct account *out, struct err *err);
+/* The members of an account that another line keeps, without what only a line has: out->stage stays NULL where it names
+ * none. where is for messages. */
+int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
+                 struct account *out, struct err *err);
+/* Write one of this program. */
+void stream_put_account(struct stream_out *out, const struct account *a);
+
+/* The account's range of a partition, and its log of a topic; NULL where it has none. */
+const struct account_range *account_range(const struct account *a, const char *topic, uint64_t partition);
+const struct account_log *account_log(const struct account *a, const char *topic);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run requires, and the line that says so. */
+#include "stream/require.h"
+
+#include "stream/stream.h"
+
+#include <string.h>
+
+static const char *const profiles[] = {[PROFILE_INTEGRITY] = "integrity",
+                                       [PROFILE_CONSISTENCY] = "consistency",
+                                       [PROFILE_REPLAY] = "replay",
+                                       [PROFILE_FULL] = "full"};
+
+int profile_parse(const char *s, enum profile *out, struct err *err)
+{
+    for (size_t i = PROFILE_INTEGRITY; i <= PROFILE_FULL; i++)
+        if (strcmp(profiles[i], s) == 0) {
+            *out = (enum profile)i;
+            return 0;
+        }
+    return err_set(err, ERR_REFUSED, "--profile: '%s' is none of integrity, consistency, replay, full", s);
+}
+
+static bool binds_reference(const struct json *stages)
+{
+    for (size_t i = 0; stages && i < stages->len; i++)
+        if (json_is(json_get(stages->u.items[i], "name"), "ref-bind"))
+            return true;
+    return false;
+}
+
+void require_checks(const struct run_known *known, bool required[CHECK_NAMES])
+{
+    bool bundle = known->scope && !known->declared;
+    /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
+    bool reference = known->reference || binds_reference(known->stages) || (known->scope && known->declared);
+    const struct {
+        enum check_name check;
+        bool needed;
+    } rules[] = {
+        {CHECK_BUNDLE_MANIFEST, bundle || known->profile >= PROFILE_INTEGRITY},
+        {CHECK_BUNDLE_ARTIFACTS, bundle || known->profile >= PROFILE_INTEGRITY},
+        {CHECK_BUNDLE_COMPLETENESS, bundle || known->profile >= PROFILE_INTEGRITY},
+        {CHECK_CHECKPOINT_MARKER, known->profile >= PROFILE_CONSISTENCY},
+        {CHECK_CHECKPOINT_RESTORE_RULE, known->profile >= PROFILE_CONSISTENCY},
+        {CHECK_CHECKPOINT_PARTICIPANTS, known->profile >= PROFILE_CONSISTENCY},
+        {CHECK_STATE_DECODE, known->profile >= PROFILE_CONSISTENCY},
+        {CHECK_REPLAY_DETERMINISM, known->profile >= PROFILE_REPLAY},
+        {CHECK_REPLAY_RECORDED_OUTPUT, known->profile >= PROFILE_REPLAY},
+        {CHECK_PROTOCOL_TRACE_STRUCTURE, known->profile >= PROFILE_FULL},
+        {CHECK_PROTOCOL_CONFORMANCE, known->profile >= PROFILE_FULL},
+        {CHECK_RECONCILE_SCOPE, known->scope},
+        {CHECK_RECONCILE_DESTINATION, known->scope},
+        {CHECK_RECONCILE_ROWS, bundle},
+        {CHECK_REFERENCE_SCOPE, reference},
+        {CHECK_REFERENCE_DESTINATION, reference},
+        /* What a sink received is known of a bundle alone. */
+        {CHECK_REFERENCE_CAPTURE, reference && !known->declared},
+        {CHECK_DESTINATION_COVERAGE, known->scope && known->complete_table},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        required[rules[i].check] |= rules[i].needed;
+}
+
+int stream_require(const struct stream_line *line, bool required[CHECK_NAMES], struct err *err)
+{
+    static const char *const known[] = {"type", "checks", NULL};
+    struct arena arena = ARENA_INIT;
+    struct json *doc = stream_doc(line, &arena, err), *list = NULL;
+    int rc = doc ? 0 : -1;
+    if (doc && (json_only(doc, known, "require", err) != 0 ||
+                json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0))
+        rc = stream_misfit(line, err);
+    for (size_t i = 0; rc == 0 && i < list->len; i++) {
+        const struct json *v = list->u.items[i];
+        enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
+        if (c == CHECK_NAMES) {
+            err_set(err, ERR_REFUSED, "require names a check that is not known here");
+            rc = stream_misfit(line, err);
+        } else if (required) {
+            required[c] = true;
+        }
+    }
+    arena_free(&arena);
+    return rc;
+}
+
+void stream_put_require(struct stream_out *out, const struct run_known *known)
+{
+    bool required[CHECK_NAMES] = {false}, any = false;
+    struct buf *b = stream_build(out, LINE_REQUIRE);
+    require_checks(known, required);
+    buf_adds(b, ",\"checks\":[");
+    for (size_t i = 0; i < CHECK_NAMES; i++) {
+        if (!required[i])
+            continue;
+        buf_printf(b, "%s\"%s\"", any ? "," : "", check_name_text((enum check_name)i));
+        any = true;
+    }
+    buf_addc(b, ']');
+    stream_put_built(out, LINE_REQUIRE);
+}
