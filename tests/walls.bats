@@ -177,7 +177,7 @@ all_of_it() {
     reads 'incident/.*' bundle-check incident
     reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" incident
     reads 'reference\.ndjson' ref-bind --reference=reference.ndjson <cut.ndjson
-    reads 'scope\.json|#[0-9]+' ref-seal --scope=scope.json --name=orders --out=sealed <events.ndjson
+    reads 'scope\.json|#[0-9]+' ref-seal --scope=scope.json --reference-name=orders --out=sealed <events.ndjson
     reads 'scope\.json' kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=200 --deadline-s=1
 }
 
