@@ -119,9 +119,9 @@ reports() {
 report() { "$bin/verdict" --json || [ $? -le 3 ]; }
 
 @test "every member of the report stands on its page, and every one that stands there is in a report" {
-    reports >reports 2>/dev/null
-    [ "$(wc -l <reports)" -ge 40 ]
-    members_had <reports >had
+    reports >all 2>/dev/null
+    [ "$(wc -l <all)" -ge 40 ]
+    members_had <all >had
     members_listed >listed
     [ "$(wc -l <listed)" -ge 40 ]
     diff had listed || { echo "what reports have (<) and the page lists (>) differ" >&2; return 1; }
@@ -130,8 +130,8 @@ report() { "$bin/verdict" --json || [ $? -le 3 ]; }
 @test "every member that a line of the saved streams has stands at its type in owed-stream(5)" {
     awk '/^\.Ss Whole/ { exit } /^\.It / { n = split($0, types, /[ ,]+/); next }
         n && /^\.(Ql|Pq Ql) / { for (i = 2; i <= NF; i++) if ($i ~ /^[a-z_0-9]+$/) for (t = 2; t <= n; t++) print types[t], $i }' "$root/man/owed-stream.5" | sort -u >listed
-    find "$root/fixtures" -name '[0-9]*.ndjson' -o -name '*.ndjson' -path '*/lane/*' -o -name '*.ndjson' -path '*/reference/*' ! -name reference.ndjson |
-        xargs cat | jq -r 'select(.type) | .type as $type | keys_unsorted[] | select(. != "type") | "\($type) \(.)"' | sort -u >had
+    find "$root/fixtures" \( -name '[0-9]*.ndjson' -o -path '*/lane/*.ndjson' -o -path '*/reference/*.ndjson' \) ! -name reference.ndjson -print0 |
+        xargs -0 cat | jq -r 'select(.type) | .type as $type | keys_unsorted[] | select(. != "type") | "\($type) \(.)"' | sort -u >had
     [ "$(wc -l <had)" -ge 100 ]
     run -0 comm -23 had listed
     [ -z "$output" ] || { printf 'not on the page:\n%s\n' "$output" >&2; return 1; }
