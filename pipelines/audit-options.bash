@@ -8,6 +8,7 @@ declare -A stages_of=(
     [--checkpoint=]='scope-cut'
     [--from-run-start]='scope-cut'
     [--key=]='scope-cut scope-declare'
+    [--repeats]='scope-cut'
     [--coverage=]='scope-cut'
     [--job=]='scope-cut'
     [--sink=]='scope-cut'

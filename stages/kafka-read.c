@@ -336,7 +336,7 @@ static struct account_text recorded(struct reader *r, struct buf *text)
 
 static void put_account(struct reader *r)
 {
-    struct account a;
+    struct stream_account a;
     struct buf text = BUF_INIT;
     kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
     a.recorded = recorded(r, &text);

@@ -67,7 +67,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct bind *b = ctx;
     struct stream_side side;
-    struct account account;
+    struct stream_account account;
     arena_reset(&b->line);
     switch (line->type) {
     case LINE_SCOPE: return on_scope(b, line, err);
@@ -135,16 +135,16 @@ static void put_account(struct bind *b)
 {
     static const char here[] = "[\"binding\",\"hashes\",\"cells\"]";
     const struct reference *r = &b->r;
-    stream_put_account(&b->out, &(struct account){.role = ACCOUNT_BINDER,
-                                                  .complete = r->complete,
-                                                  .reasons = said(b, r->reasons, "[]"),
-                                                  .implementation = said(b, r->implementation, "null"),
-                                                  .rows = {true, r->rows},
-                                                  .header_sha256 = r->header_sha256,
-                                                  .rows_sha256 = r->rows_sha256,
-                                                  .verified_here = {here, sizeof here - 1},
-                                                  .verified_by_writer = said(b, r->verified, "[]"),
-                                                  .recorded = said(b, r->recorded, "{}")});
+    stream_put_account(&b->out, &(struct stream_account){.role = ACCOUNT_BINDER,
+                                                         .complete = r->complete,
+                                                         .reasons = said(b, r->reasons, "[]"),
+                                                         .implementation = said(b, r->implementation, "null"),
+                                                         .rows = {true, r->rows},
+                                                         .header_sha256 = r->header_sha256,
+                                                         .rows_sha256 = r->rows_sha256,
+                                                         .verified_here = {here, sizeof here - 1},
+                                                         .verified_by_writer = said(b, r->verified, "[]"),
+                                                         .recorded = said(b, r->recorded, "{}")});
 }
 
 /* All of it was read and holds: close the side and say so. */

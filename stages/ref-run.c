@@ -270,22 +270,22 @@ static void put_account(struct run *r)
     if (!whole)
         json_put_s(&reasons, shown(&reason, &p->reason));
     buf_addc(&reasons, ']');
-    struct account a = {.role = ACCOUNT_PROGRAM,
-                        .complete = whole,
-                        .cause = whole ? CAUSE_INIT : p->cause,
-                        .reasons = {reasons.p, reasons.len},
-                        .program = shown(&name, &r->name),
-                        .records = {true, r->records},
-                        .rows = {true, r->rows},
-                        .skips = {true, r->skips},
-                        .without_row.has = !r->unplaced && whole,
-                        .json = !r->o.json  ? NULL
-                                : r->o.text ? "text"
-                                            : "numbers",
-                        .value_errors = {r->o.json, r->value_errors},
-                        .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
-                        .exit.has = itself && WIFEXITED(p->child.status),
-                        .signal.has = itself && WIFSIGNALED(p->child.status)};
+    struct stream_account a = {.role = ACCOUNT_PROGRAM,
+                               .complete = whole,
+                               .cause = whole ? CAUSE_INIT : p->cause,
+                               .reasons = {reasons.p, reasons.len},
+                               .program = shown(&name, &r->name),
+                               .records = {true, r->records},
+                               .rows = {true, r->rows},
+                               .skips = {true, r->skips},
+                               .without_row.has = !r->unplaced && whole,
+                               .json = !r->o.json  ? NULL
+                                       : r->o.text ? "text"
+                                                   : "numbers",
+                               .value_errors = {r->o.json, r->value_errors},
+                               .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
+                               .exit.has = itself && WIFEXITED(p->child.status),
+                               .signal.has = itself && WIFSIGNALED(p->child.status)};
     if (a.without_row.has)
         a.without_row.n = program_answers_without_row(r->answers);
     a.exit.n = a.exit.has ? (uint64_t)WEXITSTATUS(p->child.status) : 0;

@@ -266,14 +266,14 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 static void put_account(struct seal *s, const struct reference_end *end)
 {
-    stream_put_account(&s->out, &(struct account){.role = ACCOUNT_SEALER,
-                                                  .complete = end->complete,
-                                                  .reasons = {end->reasons, strlen(end->reasons)},
-                                                  .rows = {true, s->w.rows},
-                                                  .unfit_rows = {true, s->unfit},
-                                                  .failed_rows = {true, s->failed},
-                                                  .path = s->o.out,
-                                                  .rows_sha256 = s->w.rows_sha256});
+    stream_put_account(&s->out, &(struct stream_account){.role = ACCOUNT_SEALER,
+                                                         .complete = end->complete,
+                                                         .reasons = {end->reasons, strlen(end->reasons)},
+                                                         .rows = {true, s->w.rows},
+                                                         .unfit_rows = {true, s->unfit},
+                                                         .failed_rows = {true, s->failed},
+                                                         .path = s->o.out,
+                                                         .rows_sha256 = s->w.rows_sha256});
 }
 
 /* Why the input did not come whole, in the words of whoever stopped. */

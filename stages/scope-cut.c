@@ -32,6 +32,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_NAMES("key", "COLUMN,...", &o->keys, "the columns that name one row; may be repeated"),
         OPT_U64("checkpoint", &o->r.checkpoint, 1, UINT64_MAX,
                 "the checkpoint (the one that the bundle was collected for)"),
+        OPT_FLAG("repeats", &o->r.repeats,
+                 "several rows under one key are meant where they are equal, and their copies count"),
         OPT_FLAG("from-run-start", &o->r.from_run_start,
                  "every interval from the run's start, not from the checkpoint before"),
         OPT_FLAG("repeats", &o->r.repeats,

@@ -46,7 +46,7 @@ chain=(bundle-check scope-cut log-look table-look scope-declare kafka-read ref-r
     read_table
     # The audit names these files, looked at the topic and the table, and knows by an account what of the records is whole.
     declare -A own=([scope-cut]='--out=' [table-look]='--first' [scope-declare]='--column= --first --out= --topic=' [kafka-read]='--scope='
-        [ref-run]='--json --json= --strict' [ref-seal]='--complete --out= --scope=' [ref-bind]='--reference=')
+        [ref-run]='--json --strict' [ref-seal]='--complete --out= --scope=' [ref-bind]='--reference=')
     for stage in "${chain[@]}"; do
         [ -n "$(handed_to "$stage")" ] || [ "$stage" = bundle-check ]
         diff <(options_of "$stage") <({ handed_to "$stage"; tr ' ' '\n' <<<"${own[$stage]:-}"; } | grep . | sort) || { echo "$stage" >&2; return 1; }
@@ -114,7 +114,7 @@ routes() { # stage…
     routes "${look[@]}" ref-bind "${judged[@]}"
     request=(--topic=t --table=t --bootstrap=b -- p)
     routes "${look[@]}" "${made[@]}" ref-bind "${judged[@]}"
-    grep -qx -- '--name=a b' "$CALLED/ref-seal"
+    grep -qx -- '--reference-name=a b' "$CALLED/ref-seal"
 }
 
 @test "bad usage is 2, on one line, and shows no value" {

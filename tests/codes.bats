@@ -62,10 +62,10 @@ sources() { git -C "$root" ls-files --cached --others --exclude-standard 'lib/*.
 
 @test "verdict shows each open check's code and next action, with its facts, in the text and as JSON" {
     cd fixtures || exit 1
-    run -3 --separate-stderr "$bin/verdict" <a-mutation-in-progress/4-rows-diff.ndjson
+    run -3 --separate-stderr "$bin/verdict" <a-mutation-in-progress/8-rows-diff.ndjson
     [[ $output == *"unavailable   reconcile.destination  mutation-running"* ]]
     [[ ${lines[1]} == "        mutation-running: wait until mutation mutation_40.txt is done "* ]]
-    run -3 --separate-stderr "$bin/verdict" --json <a-mutation-in-progress/4-rows-diff.ndjson
+    run -3 --separate-stderr "$bin/verdict" --json <a-mutation-in-progress/8-rows-diff.ndjson
     [ "$(jq -r '.code, (.next | length > 20)' <<<"$output")" = $'mutation-running\ntrue' ]
     jq -e '.checks | all(if .status == "passed" then has("code") | not else (.code | length > 0) and (.next | length > 0) end)' <<<"$output"
     [ "$(jq -r '.checks[] | select(.name == "reconcile.destination") | .facts.mutation' <<<"$output")" = mutation_40.txt ]
@@ -75,7 +75,7 @@ sources() { git -C "$root" ls-files --cached --others --exclude-standard 'lib/*.
     cd fixtures || exit 1
     for edit in 's/"code":"mutation-running"/"code":"no-such"/' 's/"code":"mutation-running",//' 's/"facts":{"mutation":"[^"]*"}/"facts":["x"]/' \
         's/"status":"passed"/"status":"passed","code":"usage"/'; do
-        run -2 --separate-stderr "$bin/verdict" < <(sed "$edit" a-mutation-in-progress/4-rows-diff.ndjson)
+        run -2 --separate-stderr "$bin/verdict" < <(sed "$edit" a-mutation-in-progress/8-rows-diff.ndjson)
         [[ $output == *"line-malformed: correct line "* ]]
     done
 }

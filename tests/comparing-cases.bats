@@ -45,7 +45,7 @@ setup() {
     { require "$whole_table"; captured_side '["1"]'; observed_whole; found '["1"]' '["2"]' '["2"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage)" = "0 0 0 0 2" ]
-    { require "$whole_table"; captured_side '["1"]' '["2"]' '["2"]'; observed_whole; found '["1"]'; } | whole
+    { repeats; require "$whole_table"; captured_side '["1"]' '["2"]' '["2"]'; observed_whole; found '["1"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage)" = "2 0 0 0 0" ]
 }

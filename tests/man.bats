@@ -62,11 +62,11 @@ promised() {
         run -0 comm -13 help headed
         [ -z "$output" ] || { echo "$p: on its page, and not in --help: $output" >&2; return 1; }
         # Each is one that the program knows.
-        run -2 "$bin/$p" --no-such-option </dev/null
-        [[ $output == *"no such option"* ]]
+        run -2 "$bin/$p" --no-such-option=1 </dev/null
+        [[ $output == *": no such option"* ]]
         while read -r option; do
             run timeout 10 "$bin/$p" "$option" </dev/null
-            [[ $output != *"no such option"* ]] || { echo "$p: $output" >&2; return 1; }
+            [[ $output != *": no such option"* ]] || { echo "$p: $output" >&2; return 1; }
         done <headed
     done
 }

@@ -148,7 +148,7 @@ EOF
     { require reconcile.rows; check reconcile.rows failed
       echo '{"type":"columns","cells":"clink-canonical-cells-v1","columns":[{"name":"id","type":"Int64","key":true},{"name":"amount","type":"Decimal(18, 4)","key":false}]}'
       echo '{"type":"finding","relation":"delivery","kind":"changed","key":["4711"],"owed":["4711","1230000"],"found":["4711","1230001"],"owed_copies":1,"found_copies":1,"differ":["amount"],"at":"orders/0/4711","explained":null}'
-      echo '{"type":"summary","relation":"delivery","owed_rows":1,"found_rows":1,"keys":1,"missing":{"keys":0,"rows":0},"changed":{"keys":1,"rows":1},"duplicated":{"keys":0,"surplus":0},"unexpected":{"keys":0,"rows":0},"explained":{"resent":0,"replayed":0,"unexplained":0},"runs":[],"runs_total":0,"listed":1}'
+      echo '{"type":"summary","relation":"delivery","owed_rows":1,"found_rows":1,"keys":1,"missing":{"keys":0,"rows":0},"changed":{"keys":1,"rows":1},"duplicated":{"keys":0,"surplus":0},"unexpected":{"keys":0,"rows":0},"explained":{"resent":0,"replayed":0,"unexplained":0},"owed_duplicate_keys":0,"unsupported_keys":0,"excluded_keys":0,"runs":[],"runs_total":0,"runs_unordered":[],"tail":{"rows":0,"partitions":0},"listed":1}'
     } | whole
     decide 1
     [[ $output == *"changed"*"id=4711; amount owed 123"*"found 123.0001"*"at orders/0/4711"* ]]
@@ -234,7 +234,7 @@ edit() {
     refuse 'if .type == "observation" then .table_uuid = "11111111-1111-1111-1111-111111111111" else . end' "table_uuid is not the scope's"
     refuse 'if .type == "observation" then .server_uuid = null else . end' "server_uuid is not the scope's"
     refuse 'if .type == "summary" then .missing.rows = 1 else . end' "counts differences"
-    refuse 'if .type == "summary" then .duplicated = null else . end' "counts differences"
+    refuse 'if .type == "summary" then .duplicated = null else . end' "duplicated.keys: missing"
     refuse 'if .type == "check" and .name == "reconcile.rows" then .stage = "nobody" else . end' "'nobody'"
     refuse 'if .type == "check" and .name == "reconcile.rows" then del(.stage) else . end' "check.stage: missing"
 }

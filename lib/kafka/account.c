@@ -103,13 +103,13 @@ static struct account_range range_of(const struct kafka_source *s, const struct 
     };
 }
 
-void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out)
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct stream_account *out)
 {
     struct buf reasons = BUF_INIT;
     struct json_w w;
     bool alike = n > 0;
     size_t ranges = 0;
-    *out = (struct account){
+    *out = (struct stream_account){
         .role = ACCOUNT_READER, .complete = true, .client = kafka_library(), .n_logs = n, .delivered.has = true};
     for (size_t i = 0; i < n; i++)
         ranges += sources[i].n_ranges;

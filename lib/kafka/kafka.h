@@ -234,7 +234,7 @@ bool kafka_source_complete(const struct kafka_source *s);
 /* ---- the account ---- */
 
 /* The account of a reader over all sources, but `recorded`. Its texts are in arena or the sources'. */
-void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct account *out);
+void kafka_account(const struct kafka_source *sources, size_t n, struct arena *arena, struct stream_account *out);
 /* Call each(ctx, text) with every reason for which something is incomplete, its place before it. */
 void kafka_account_reasons(const struct kafka_source *sources, size_t n, void (*each)(void *ctx, const char *text),
                            void *ctx);

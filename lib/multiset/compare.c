@@ -120,7 +120,7 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
     const struct table *t = k->c->t;
     const struct entry *copies_of = kind == KIND_CHANGED || kind == KIND_UNEXPECTED ? found : owed;
     k->kinds[kind] = true;
-    k->w->out->kind_rows[kind] += rows;
+    k->w->out->sum.kind_rows[kind] += rows;
     if (!k->key.p)
         k->key = group_key(k->c);
     struct multiset_finding f = {.kind = kind, .read = k->w->found_captured ? 0 : k->read, .key = k->key, .rows = rows};
@@ -136,9 +136,9 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
         f.explained = delivered && owed->state & ENTRY_RESENT     ? AGAIN_RESENT
                       : delivered && owed->state & ENTRY_REPLAYED ? AGAIN_REPLAYED
                                                                   : NULL;
-        uint64_t *sum = !f.explained                             ? &k->w->out->unexplained
-                        : strcmp(f.explained, AGAIN_RESENT) == 0 ? &k->w->out->resent
-                                                                 : &k->w->out->replayed;
+        uint64_t *sum = !f.explained                             ? &k->w->out->sum.unexplained
+                        : strcmp(f.explained, AGAIN_RESENT) == 0 ? &k->w->out->sum.resent
+                                                                 : &k->w->out->sum.replayed;
         *sum += rows;
     }
     list_offer(&k->w->list, &f, owed && !k->again ? (uint32_t)((size_t)((const char *)owed - t->base) / UNIT) : 0);
@@ -209,8 +209,8 @@ static void compare_rows(struct key_work *k)
         uint64_t owed = entry_copies(c->t, e, k->w->owed), found = entry_copies(c->t, e, k->side);
         repeated = repeated || owed > 1;
         if (!k->again) {
-            k->w->out->owed_rows += owed;
-            k->w->out->found_rows += found;
+            k->w->out->sum.owed_rows += owed;
+            k->w->out->sum.found_rows += found;
         }
         if (owed > found) {
             c->owed[owed_n++] = (struct left){e, owed - found};
@@ -224,11 +224,11 @@ static void compare_rows(struct key_work *k)
     if (owed_n || found_n)
         pair_left(k, owed_n, found_n);
     if (!k->again) {
-        k->w->out->keys++;
-        k->w->out->repeated_keys += repeated;
+        k->w->out->sum.keys++;
+        k->w->out->sum.repeated_keys += repeated;
     }
     for (size_t i = 0; i < KIND_TYPES; i++)
-        k->w->out->kind_keys[i] += k->kinds[i];
+        k->w->out->sum.kind_keys[i] += k->kinds[i];
 }
 
 /* True where the key at hand becomes the first one held twice. */
@@ -242,11 +242,11 @@ static bool compare_key(struct compare *c, struct work *w)
     if (!in_scope(c, w))
         return false;
     if (w->owed == SIDE_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
-        w->out->excluded_keys++;
+        w->out->sum.excluded_keys++;
         return false;
     }
     if (ambiguous(c, w)) {
-        w->out->ambiguous_keys++;
+        w->out->sum.ambiguous_keys++;
         return note_first(c, &w->out->ambiguous);
     }
     for (unsigned read = 1; read <= (differ ? 2u : 1u); read++) {

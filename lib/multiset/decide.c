@@ -88,9 +88,9 @@ static bool table_is_empty(const struct multiset_question *q)
 static enum status nothing_compared(const struct multiset_question *q, enum relation r,
                                     const struct multiset_relation *of, struct buf *why)
 {
-    if (of->ambiguous_keys || (of->keys && (r != RELATION_DELIVERY || of->owed_rows)))
+    if (of->sum.ambiguous_keys || (of->sum.keys && (r != RELATION_DELIVERY || of->sum.owed_rows)))
         return STATUS_TYPES;
-    if (of->excluded_keys) {
+    if (of->sum.excluded_keys) {
         buf_adds(why, "every key is left out of the comparison");
         return STATUS_UNAVAILABLE;
     }
@@ -107,7 +107,7 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
 /* All that is missing is the newest: it may be late, unless the sink had its acknowledgement. */
 static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged)
 {
-    const struct multiset_run *run = &tail->first;
+    const struct summary_run *run = &tail->first;
     buf_printf(why,
                "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s",
                run->topic, run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
@@ -123,18 +123,18 @@ static enum status differences(const struct multiset_question *q, enum relation 
     static const enum code codes[KIND_TYPES] = {CODE_ROWS_MISSING, CODE_ROWS_CHANGED, CODE_ROWS_DUPLICATED,
                                                 CODE_ROWS_UNEXPECTED};
     for (size_t k = 0; k < KIND_TYPES; k++)
-        if (of->kind_rows[k]) {
+        if (of->sum.kind_rows[k]) {
             cause->code = why->len ? cause->code : codes[k];
-            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k], of->kind_rows[k],
-                       k == KIND_DUPLICATED ? " surplus copies" : " rows", of->kind_keys[k]);
+            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k],
+                       of->sum.kind_rows[k], k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
         }
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
-    if (of->ambiguous_keys) {
+    if (of->sum.ambiguous_keys) {
         cause->code = failed ? cause->code : CODE_KEY_REPEATS;
         buf_printf(why,
                    "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
-                   failed ? "; " : "", of->ambiguous_keys);
+                   failed ? "; " : "", of->sum.ambiguous_keys);
         put_key(why, of->ambiguous);
         if (of->ambiguous_at[0] && of->ambiguous_at[1])
             buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
@@ -143,12 +143,13 @@ static enum status differences(const struct multiset_question *q, enum relation 
         put_tail(why, &of->tail, r == RELATION_DELIVERY);
     if (late && r != RELATION_DELIVERY)
         cause->code = CODE_ROWS_LATE;
-    if (failed || of->ambiguous_keys)
+    if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
-    if (r != RELATION_COVERAGE || of->excluded_keys == 0)
+    if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)
         return STATUS_PASSED;
     cause->code = CODE_KEYS_LEFT_OUT;
-    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison", of->excluded_keys);
+    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison",
+               of->sum.excluded_keys);
     return STATUS_UNAVAILABLE;
 }
 
@@ -186,16 +187,16 @@ static void put_relation(const struct multiset_question *q, const struct columns
     multiset_put(out, r, of, columns, seen_only);
     if (!seen_only) {
         status = nothing_compared(q, r, of, &why);
-        cause.code = of->excluded_keys ? CODE_KEYS_LEFT_OUT : CODE_SCOPE_EMPTY;
+        cause.code = of->sum.excluded_keys ? CODE_KEYS_LEFT_OUT : CODE_SCOPE_EMPTY;
         if (status == STATUS_TYPES)
             status = differences(q, r, of, &why, &cause);
     }
     buf_adds(&counts, "{\"keys\":");
-    json_put_u64(&counts, of->keys);
+    json_put_u64(&counts, of->sum.keys);
     buf_adds(&counts, ",\"owed_rows\":");
-    json_put_u64(&counts, of->owed_rows);
+    json_put_u64(&counts, of->sum.owed_rows);
     buf_adds(&counts, ",\"found_rows\":");
-    json_put_u64(&counts, of->found_rows);
+    json_put_u64(&counts, of->sum.found_rows);
     buf_adds(&counts, "}");
     stream_put_check(out, relation_table[r].check, status, &cause, buf_str(&why), NULL, buf_str(&counts));
     buf_free(&why);

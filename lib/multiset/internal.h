@@ -15,7 +15,9 @@ struct key_form {
     size_t last;   /* columns up to the last of the key */
     size_t prefix; /* the key is the first `prefix` columns, else 0 */
     unsigned hash_bits;
+    uint64_t seed[3]; /* of the hash, and the key of the other one */
 };
+void key_form_seed(struct key_form *f, uint64_t seed); /* 0: at random */
 
 /* ends[i]: the offset just past cell i, for the first `want` cells of a canonical row. */
 void row_ends(const char *row, size_t len, size_t want, uint32_t *ends);
@@ -24,9 +26,16 @@ struct multiset_text row_key(const struct key_form *f, const char *row, const ui
 struct multiset_text row_key_of(const struct key_form *f, const char *row, size_t len, struct buf *scratch);
 /* Upper 32 bits find the bucket, lower 30 the scratch file, the one between them the worker. */
 uint64_t key_hash(const struct key_form *f, const char *p, size_t n);
+/* Slower, and nobody can make it collide: for keys of which too many have the same key_hash. */
+uint64_t key_hash_keyed(const struct key_form *f, const char *p, size_t n);
+uint64_t text_hash(uint64_t seed, const char *p, size_t n);
 /* Byte order; a text that is a prefix of another comes first. */
 int text_order(struct multiset_text a, struct multiset_text b);
 struct multiset_text text_copy(struct arena *a, struct multiset_text t);
+
+/* ---- a keyed hash (siphash.c) ---- */
+
+uint64_t siphash(const uint64_t key[2], const char *p, size_t n);
 
 /* ---- one distinct row (table.c) ---- */
 
@@ -72,6 +81,7 @@ struct table {
     uint64_t *slots;
     unsigned bits;
     uint64_t filled;
+    bool keyed; /* by key_hash_keyed: too many rows had the same hash */
     struct wide *wide;
     size_t wide_n, wide_cap;
     struct order order[2]; /* captured, reference */
@@ -174,10 +184,11 @@ struct places {
     size_t n, cap;
     uint32_t *slots; /* by name: index in at, plus 1 */
     size_t slots_n;
+    uint64_t seed;
     size_t latest; /* the partition of the row before */
     uint64_t rows;
 };
-void places_init(struct places *p);
+void places_init(struct places *p, uint64_t seed);
 /* 0, or -1 where text is not topic/partition/offset[#n]. */
 int places_add(struct places *p, const char *at, size_t n, struct err *err);
 void places_free(struct places *p);
@@ -221,6 +232,7 @@ void list_free(struct list *l);
 /* ---- keys left out (list.c) ---- */
 
 struct key_set {
+    uint64_t seed; /* set by the caller */
     struct multiset_text *slots;
     size_t n, size;
     struct arena arena;
@@ -296,8 +308,10 @@ struct spill {
     struct spool at[SPILL_FILES];
     unsigned level;
     const char *dir;
+    const struct key_form *form;
+    struct buf key; /* scratch */
 };
-int spill_open(struct spill *p, unsigned level, const char *dir, struct err *err);
+int spill_open(struct spill *p, unsigned level, const char *dir, const struct key_form *form, struct err *err);
 int spill_put(struct spill *p, const struct item *item, struct err *err);
 int spill_table(struct spill *p, struct table *t, struct err *err);
 int spill_flush(struct spill *p, struct err *err);

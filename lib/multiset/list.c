@@ -4,10 +4,8 @@
  * and rows, whatever order they were met in, in bounded memory. And the keys that
  * are left out.
  */
-#define XXH_INLINE_ALL
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "multiset/internal.h"
 
@@ -35,9 +33,9 @@ static struct multiset_text held(struct multiset_text t)
 
 static uint64_t tie_of(const struct multiset_finding *f)
 {
-    uint64_t h = XXH3_64bits_withSeed(f->key.p, f->key.n, 1);
-    h = f->owed.p ? XXH3_64bits_withSeed(f->owed.p, f->owed.n, h) : h;
-    return f->found.p ? XXH3_64bits_withSeed(f->found.p, f->found.n, h) : h;
+    uint64_t h = text_hash(1, f->key.p, f->key.n);
+    h = f->owed.p ? text_hash(h, f->owed.p, f->owed.n) : h;
+    return f->found.p ? text_hash(h, f->found.p, f->found.n) : h;
 }
 
 static bool is_long(const struct multiset_finding *f)
@@ -167,7 +165,7 @@ size_t list_finish(struct list *l)
 
 static size_t key_slot(const struct key_set *s, struct multiset_text key)
 {
-    size_t i = (size_t)XXH3_64bits(key.p, key.n) & (s->size - 1);
+    size_t i = (size_t)text_hash(s->seed, key.p, key.n) & (s->size - 1);
     while (s->slots[i].p && text_order(s->slots[i], key) != 0)
         i = (i + 1) & (s->size - 1);
     return i;

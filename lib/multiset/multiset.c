@@ -31,6 +31,8 @@ struct multiset *multiset_new(const struct multiset_config *config)
 {
     struct multiset *m = xcalloc(1, sizeof *m);
     m->form = (struct key_form){.columns = config->columns, .hash_bits = config->hash_bits};
+    key_form_seed(&m->form, config->seed);
+    m->excluded.seed = m->form.seed[0];
     m->form.key = xmalloc(config->columns * sizeof *m->form.key);
     memcpy(m->form.key, config->key, config->columns * sizeof *m->form.key);
     size_t keys = 0;
@@ -45,7 +47,7 @@ struct multiset *multiset_new(const struct multiset_config *config)
     m->scratch = xstrdup(config->scratch ? config->scratch : "/var/tmp");
     m->list = config->list;
     for (size_t i = 0; i < 2; i++)
-        places_init(&m->places[i]);
+        places_init(&m->places[i], m->form.seed[0]);
     for (size_t i = 0; i < WORKERS; i++)
         worker_init(&m->worker[i], &m->form, m->memory, m->memory / WORKERS, m->scratch, config->thread);
     return m;
@@ -196,7 +198,7 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
         out->findings = arena_alloc(&m->arena, (list_finish(l) + 1) * sizeof *out->findings);
         for (size_t kind = 0; kind < KIND_TYPES; kind++) {
             for (size_t j = 0; j < l->n[kind]; j++) {
-                struct multiset_finding *f = &out->findings[out->listed++];
+                struct multiset_finding *f = &out->findings[out->sum.listed++];
                 *f = l->heap[kind][j].f;
                 f->key = text_copy(&m->arena, f->key);
                 f->owed = text_copy(&m->arena, f->owed);

@@ -2,8 +2,9 @@
 /*
  * multiset: rows of up to four sides, held once each with a counter a side, and
  * compared key by key (STREAM.md, "Comparing"). A hash only finds a bucket;
- * equal means equal bytes. Past its memory the rows go to unlinked scratch files,
- * cut by key, and the result is the same to the byte.
+ * equal means equal bytes. No choice of rows makes it slow: the hash has a random
+ * seed, and keys that collide all the same are told apart by a keyed one. Past its memory the rows go to unlinked
+ * scratch files, cut by key, and the result is the same to the byte.
  *
  * Rows are copied in. What a result points to lives until multiset_free.
  */
@@ -12,6 +13,7 @@
 
 #include "base/base.h"
 #include "stream/stream.h"
+#include "stream/summary.h"
 #include "types/types.h"
 
 enum multiset_again { MULTISET_ONCE = 0, MULTISET_RESENT = 1, MULTISET_REPLAYED = 2 };
@@ -29,6 +31,7 @@ struct multiset_config {
     size_t list;         /* findings (and runs) shown a relation */
     bool thread;         /* look rows up on threads of their own while the caller reads */
     unsigned hash_bits;  /* 0: all. Fewer makes collisions the rule, for tests */
+    uint64_t seed;       /* of the hashes. 0: a random one; another one repeats a run, for tests */
 };
 
 struct multiset_row {
@@ -68,39 +71,21 @@ struct multiset_finding {
     const char *explained;              /* AGAIN_…, or NULL */
 };
 
-/* Owed rows of one fate that follow one another in offset order in one topic partition. */
-struct multiset_run {
-    enum finding_kind kind;
-    const char *topic;
-    uint64_t partition, first, last, rows;
-};
-
 /* Missing rows that nothing owed follows in their partition. */
 struct multiset_tail {
     uint64_t rows, partitions;
-    struct multiset_run first; /* of the first partition that has any, by topic and number */
-    bool whole;                /* the first one is all that its partition owes */
+    struct summary_run first; /* of the first partition that has any, by topic and number */
+    bool whole;               /* the first one is all that its partition owes */
 };
 
 struct multiset_relation {
     bool asked;
-    uint64_t owed_rows, found_rows, keys;                  /* of the keys compared */
-    uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
-    uint64_t resent, replayed, unexplained;                /* surplus copies */
-    uint64_t repeated_keys;                                /* keys with equal owed copies */
-    uint64_t ambiguous_keys;                               /* keys that the captured rows hold twice, not compared */
-    struct multiset_text ambiguous;                        /* the first of them in byte order */
-    char *ambiguous_at[2];                                 /* of its first two rows, NULL where they have none */
-    uint64_t excluded_keys;
+    struct summary sum;                /* its own arrays live as long as the multiset */
+    struct multiset_text ambiguous;    /* the first in byte order of the keys that are held twice */
+    char *ambiguous_at[2];             /* of its first two rows, NULL where they have none */
     struct multiset_finding *findings; /* by kind, then key and rows in byte order */
-    size_t listed;
-    struct multiset_run *runs; /* the longest, by topic, partition and offset */
-    size_t runs_listed;
-    uint64_t runs_total;
     struct multiset_tail tail;
-    bool never;             /* a missing row has a cell that is unfit: no table will hold it */
-    const char **unordered; /* topic/partition that did not come in offset order: no runs */
-    size_t unordered_n;
+    bool never; /* a missing row has a cell that is unfit: no table will hold it */
 };
 
 struct multiset_result {

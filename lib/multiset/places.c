@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where owed rows came from, topic/partition/offset[#n], kept in a few bytes a row. */
-#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "multiset/internal.h"
 
-void places_init(struct places *p)
+void places_init(struct places *p, uint64_t seed)
 {
-    *p = (struct places){0};
+    *p = (struct places){.seed = seed};
     spool_init(&p->log);
 }
 
@@ -28,7 +26,7 @@ void places_free(struct places *p)
 /* The slot of a name in the index of partitions. */
 static size_t slot_of(const struct places *p, const char *name, size_t n)
 {
-    size_t i = (size_t)XXH3_64bits(name, n) & (p->slots_n - 1);
+    size_t i = (size_t)text_hash(p->seed, name, n) & (p->slots_n - 1);
     for (; p->slots[i]; i = (i + 1) & (p->slots_n - 1)) {
         const struct partition_name *at = &p->at[p->slots[i] - 1];
         if (at->name_len == n && memcmp(at->name, name, n) == 0)

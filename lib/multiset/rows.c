@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <xxhash.h>
 
 #include "multiset/internal.h"
@@ -58,12 +59,29 @@ struct multiset_text row_key_of(const struct key_form *f, const char *row, size_
     return key;
 }
 
+void key_form_seed(struct key_form *f, uint64_t seed)
+{
+    f->seed[0] = f->seed[1] = f->seed[2] = seed;
+    /* Without a random one, which no supported system lacks, the time is as good as any. */
+    if (seed == 0 && getrandom(f->seed, sizeof f->seed, 0) != (ssize_t)sizeof f->seed)
+        f->seed[0] = f->seed[1] = (uint64_t)time_mono_ms();
+}
+
+uint64_t text_hash(uint64_t seed, const char *p, size_t n)
+{
+    return XXH3_64bits_withSeed(p, n, seed);
+}
+
 uint64_t key_hash(const struct key_form *f, const char *p, size_t n)
 {
-    uint64_t h = XXH3_64bits(p, n);
-    if (f->hash_bits)
-        h = (h & UINT32_MAX) | (h >> (64 - f->hash_bits)) << (64 - f->hash_bits);
-    return h;
+    uint64_t h = text_hash(f->seed[0], p, n);
+    /* Odd, so that as many hashes are left as there are bits for. */
+    return f->hash_bits ? (h >> (64 - f->hash_bits)) * 0x9e3779b97f4a7c15 : h;
+}
+
+uint64_t key_hash_keyed(const struct key_form *f, const char *p, size_t n)
+{
+    return siphash(f->seed + 1, p, n);
 }
 
 int text_order(struct multiset_text a, struct multiset_text b)

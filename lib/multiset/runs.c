@@ -26,7 +26,7 @@ struct open_run {
 };
 
 struct kept_run {
-    struct multiset_run run;
+    struct summary_run run;
     size_t rank; /* of its partition */
 };
 
@@ -112,7 +112,7 @@ static void close_run(struct walk *k, const struct partition_name *name, struct 
         return;
     struct kept_run run = {{kinds[open->fate], name->topic, name->partition, open->first, open->last, open->rows},
                            name->rank};
-    k->w->out->runs_total++;
+    k->w->out->sum.runs_total++;
     keep(k, &run, max);
     open->fate = FATE_FINE;
 }
@@ -179,8 +179,8 @@ static void note_tail(struct walk *k, const struct partition_name *name, const s
     if (open->fate != FATE_MISSING)
         return;
     if (tail->partitions++ == 0) {
-        tail->first = (struct multiset_run){KIND_MISSING, name->topic, name->partition,
-                                            open->first,  open->last,  open->rows};
+        tail->first = (struct summary_run){KIND_MISSING, name->topic, name->partition,
+                                           open->first,  open->last,  open->rows};
         tail->whole = !open->fine;
     }
     tail->rows += open->rows;
@@ -195,14 +195,16 @@ static void walk_end(struct walk *k, const struct places *p, struct partition_na
         close_run(k, in_order[i], &k->open[in_order[i] - p->at], max);
     }
     qsort(k->kept, k->n, sizeof *k->kept, place_order);
-    out->runs = arena_alloc(arena, (k->n + 1) * sizeof *out->runs);
+    struct summary_run *run = arena_alloc(arena, (k->n + 1) * sizeof *run);
     for (size_t i = 0; i < k->n; i++)
-        out->runs[i] = k->kept[i].run;
-    out->runs_listed = k->n;
-    out->unordered = arena_alloc(arena, (p->n + 1) * sizeof(*out->unordered));
+        run[i] = k->kept[i].run;
+    out->sum.runs = run;
+    out->sum.runs_listed = k->n;
+    const char **unordered = arena_alloc(arena, (p->n + 1) * sizeof(*unordered));
+    out->sum.unordered = unordered;
     for (size_t i = 0; i < p->n; i++)
         if (in_order[i]->unordered && k->w->fates.bits)
-            out->unordered[out->unordered_n++] = in_order[i]->name;
+            unordered[out->sum.unordered_n++] = in_order[i]->name;
     free(k->open);
     free(k->kept);
     free(k->listed);

@@ -14,8 +14,9 @@
 #define REC_NUMBER 32u
 #define REC_HEAD_MAX ((size_t)64) /* bytes before the row, at most */
 
-int spill_open(struct spill *p, unsigned level, const char *dir, struct err *err)
+int spill_open(struct spill *p, unsigned level, const char *dir, const struct key_form *form, struct err *err)
 {
+    p->form = form;
     p->level = level;
     p->dir = dir;
     for (size_t i = 0; i < SPILL_FILES; i++)
@@ -30,6 +31,7 @@ void spill_close(struct spill *p)
 {
     for (size_t i = 0; i < SPILL_FILES; i++)
         spool_free(&p->at[i]);
+    buf_free(&p->key);
 }
 
 int spill_flush(struct spill *p, struct err *err)
@@ -42,9 +44,18 @@ int spill_flush(struct spill *p, struct err *err)
     return 0;
 }
 
+/* A file that is cut again is cut by the keyed hash: its rows may have one hash in common. */
+static uint64_t file_hash(struct spill *p, const struct item *item)
+{
+    if (p->level == 0)
+        return item->hash;
+    struct multiset_text key = row_key_of(p->form, item->row, item->len, &p->key);
+    return key_hash_keyed(p->form, key.p, key.n);
+}
+
 int spill_put(struct spill *p, const struct item *item, struct err *err)
 {
-    struct spool *s = &p->at[(item->hash >> (p->level * SPILL_BITS)) & (SPILL_FILES - 1)];
+    struct spool *s = &p->at[(file_hash(p, item) >> (p->level * SPILL_BITS)) & (SPILL_FILES - 1)];
     buf_addc(&s->held,
              (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
     varint_put(&s->held, item->len);
@@ -234,8 +245,8 @@ int spill_each(struct spill *p, struct table *t, spill_fn *fn, void *ctx, struct
         else if (rc == 0 && p->level + 1 >= SPILL_LEVELS)
             rc = err_set(err, ERR_BOUND, "the rows of one key do not fit in the memory allowed");
         else if (rc == 0) {
-            struct spill *deeper = xmalloc(sizeof *deeper);
-            rc = spill_open(deeper, p->level + 1, p->dir, err);
+            struct spill *deeper = xcalloc(1, sizeof *deeper);
+            rc = spill_open(deeper, p->level + 1, p->dir, p->form, err);
             if (rc == 0 && (rc = cut_again(s, t, deeper, err)) == 0) {
                 spool_free(s);
                 rc = spill_each(deeper, t, fn, ctx, err);

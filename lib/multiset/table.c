@@ -13,7 +13,8 @@
 #include "multiset/internal.h"
 
 #define MIN_BITS 11u
-#define HEAVY_AT 16u /* rows of one key in its list before they are hashed one by one */
+#define UNLIKE_MAX 64u /* rows passed over that have a row's hash and not its key: by chance only a few */
+#define HEAVY_AT 16u   /* rows of one key in its list before they are hashed one by one */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define SLOTS_AHEAD 48u   /* rows: the slot of a row is prefetched that long before it is needed */
 #define ENTRIES_AHEAD 24u /* and then the entry that it names */
@@ -214,29 +215,63 @@ static size_t home(const struct table *t, uint64_t hash)
     return (size_t)(hash >> (64 - t->bits));
 }
 
-/* The slot of a row that is not the first of its heavy key, or the empty one where it belongs. */
+static uint64_t hash_of(const struct table *t, const char *p, size_t n)
+{
+    return t->keyed ? key_hash_keyed(t->form, p, n) : key_hash(t->form, p, n);
+}
+
+static size_t empty_slot(const struct table *t, uint64_t hash)
+{
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, hash);
+    while (t->slots[i])
+        i = (i + 1) & mask;
+    return i;
+}
+
+/* The slot of a row that is not the first of its heavy key, or the empty one where it belongs; SIZE_MAX where too many
+ * others have its hash. */
 static size_t heavy_slot(const struct table *t, uint64_t hash, const struct item *item)
 {
     size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, hash);
+    unsigned unlike = 0;
     for (; t->slots[i]; i = (i + 1) & mask) {
         if ((t->slots[i] ^ hash) >> 32 != 0)
             continue;
         const struct entry *e = entry_at(t, (uint32_t)t->slots[i]);
         if (!(e->state & ENTRY_HEAD) && same_row(e, item))
             break;
+        if (++unlike > UNLIKE_MAX && !t->keyed)
+            return SIZE_MAX;
     }
     return i;
 }
 
-/* From now on the other rows of this key are found by their own hash. */
-static void make_heavy(struct table *t, struct entry *head)
+/* The other rows of a heavy key are found by their own hash. */
+static void index_rows(struct table *t, const struct entry *head)
 {
-    head->state |= ENTRY_HEAVY;
     for (uint32_t ref = head->next; ref; ref = entry_at(t, ref)->next) {
         const struct entry *e = entry_at(t, ref);
-        struct item item = {.row = e->row, .len = e->len};
-        uint64_t hash = key_hash(t->form, e->row, e->len);
-        put_slot(t, heavy_slot(t, hash, &item), hash, e);
+        uint64_t hash = hash_of(t, e->row, e->len);
+        put_slot(t, empty_slot(t, hash), hash, e);
+    }
+}
+
+/* Build the index anew by the keyed hash, which no choice of rows makes collide. */
+static void make_keyed(struct table *t)
+{
+    t->keyed = true;
+    t->filled = 0;
+    memset(t->slots, 0, slots_bytes(t->bits));
+    for (size_t at = FIRST_ENTRY * UNIT; at < t->used;) {
+        const struct entry *e = (const struct entry *)(const void *)(t->base + at);
+        at += entry_size(e->len);
+        if (!(e->state & ENTRY_HEAD))
+            continue;
+        struct multiset_text key = row_key_of(t->form, e->row, e->len, &t->scratch[0]);
+        uint64_t hash = hash_of(t, key.p, key.n);
+        put_slot(t, empty_slot(t, hash), hash, e);
+        if (e->state & ENTRY_HEAVY)
+            index_rows(t, e);
     }
 }
 
@@ -246,8 +281,13 @@ static struct entry *other_row(struct table *t, struct entry *head, const struct
     uint64_t hash = 0;
     size_t slot = 0;
     if (head->state & ENTRY_HEAVY) {
-        hash = key_hash(t->form, item->row, item->len);
+        hash = hash_of(t, item->row, item->len);
         slot = heavy_slot(t, hash, item);
+        if (slot == SIZE_MAX) {
+            make_keyed(t);
+            hash = hash_of(t, item->row, item->len);
+            slot = heavy_slot(t, hash, item);
+        }
         if (t->slots[slot])
             return entry_at(t, (uint32_t)t->slots[slot]);
     } else {
@@ -260,16 +300,30 @@ static struct entry *other_row(struct table *t, struct entry *head, const struct
     head->next = ref_of(t, e);
     if (head->state & ENTRY_HEAVY)
         put_slot(t, slot, hash, e);
-    else if (rows + 1 >= HEAVY_AT)
-        make_heavy(t, head);
+    else if (rows + 1 >= HEAVY_AT) {
+        head->state |= ENTRY_HEAVY;
+        index_rows(t, head);
+    }
     return e;
+}
+
+static uint64_t item_hash(struct table *t, const struct item *item)
+{
+    if (!t->keyed)
+        return item->hash;
+    if (item->key_len)
+        return key_hash_keyed(t->form, item->row + 1, item->key_len);
+    struct multiset_text key = row_key_of(t->form, item->row, item->len, &t->scratch[0]);
+    return key_hash_keyed(t->form, key.p, key.n);
 }
 
 static struct entry *find(struct table *t, const struct item *item)
 {
-    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, item->hash);
+    uint64_t hash = item_hash(t, item);
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, hash);
+    unsigned unlike = 0;
     for (; t->slots[i]; i = (i + 1) & mask) {
-        if ((t->slots[i] ^ item->hash) >> 32 != 0)
+        if ((t->slots[i] ^ hash) >> 32 != 0)
             continue;
         struct entry *e = entry_at(t, (uint32_t)t->slots[i]);
         if (!(e->state & ENTRY_HEAD))
@@ -278,9 +332,13 @@ static struct entry *find(struct table *t, const struct item *item)
             return e;
         if (same_key(t, e, item))
             return other_row(t, e, item);
+        if (++unlike > UNLIKE_MAX && !t->keyed) {
+            make_keyed(t);
+            return find(t, item);
+        }
     }
     struct entry *e = append(t, item, ENTRY_HEAD);
-    put_slot(t, i, item->hash, e);
+    put_slot(t, i, hash, e);
     return e;
 }
 

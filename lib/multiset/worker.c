@@ -26,7 +26,7 @@ struct batch {
 
 static int to_disk(struct worker *w, struct err *err)
 {
-    if (spill_open(&w->spill, 0, w->scratch, err) != 0 || spill_table(&w->spill, &w->table, err) != 0)
+    if (spill_open(&w->spill, 0, w->scratch, w->table.form, err) != 0 || spill_table(&w->spill, &w->table, err) != 0)
         return -1;
     table_reset(&w->table);
     w->spilled = true;

@@ -64,7 +64,7 @@ static bool is_member(const struct json_member *m, const char *name)
 }
 
 /* All that the account says beside its verdict. */
-static void record_rest(struct reference_story *s, const struct account *a)
+static void record_rest(struct reference_story *s, const struct stream_account *a)
 {
     static const char *const taken[] = {"type", "role", "complete", "code", "facts", "reasons", "verified"};
     const struct json *doc = a->doc;
@@ -91,7 +91,8 @@ static void record_rest(struct reference_story *s, const struct account *a)
 }
 
 /* Its texts, each with its stage before it. */
-static void each_text(struct reference_story *s, const struct account *a, const char *name, const struct cause *cause)
+static void each_text(struct reference_story *s, const struct stream_account *a, const char *name,
+                      const struct cause *cause)
 {
     const struct json *list = json_get(a->doc, name);
     for (size_t i = 0; list && i < list->len; i++) {
@@ -108,7 +109,7 @@ static void each_text(struct reference_story *s, const struct account *a, const 
 
 int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err)
 {
-    struct account a;
+    struct stream_account a;
     if (stream_account(line, &s->arena, &a, err) != 0)
         return -1;
     if (a.role != ACCOUNT_READER && a.role != ACCOUNT_PROGRAM)
@@ -136,7 +137,7 @@ int reference_story_account(struct reference_story *s, const struct stream_line 
  */
 static bool judge_range(struct reference_story *s, const char *topic, const struct scope_range *r)
 {
-    const struct account *reader = &s->account[ACCOUNT_READER];
+    const struct stream_account *reader = &s->account[ACCOUNT_READER];
     const struct account_range *range = account_range(reader, topic, r->partition);
     if (!range) {
         if (r->has_from && r->from == r->to)
@@ -169,7 +170,7 @@ static bool is_other(const char *said, const char *wanted)
 /* That the log was the scope's: an account of another time can have its very ranges. */
 static bool judge_log(struct reference_story *s, const struct scope_source *source)
 {
-    const struct account *reader = &s->account[ACCOUNT_READER];
+    const struct stream_account *reader = &s->account[ACCOUNT_READER];
     const struct account_log *log = account_log(reader, source->topic);
     if (!log || (!is_other(log->cluster_id, source->cluster_id) && !is_other(log->topic_id, source->topic_id)))
         return true;
@@ -181,7 +182,7 @@ static bool judge_log(struct reference_story *s, const struct scope_source *sour
 static void judge_reader(struct reference_story *s, const struct scope *scope)
 {
     bool all = true;
-    const struct account *reader = &s->account[ACCOUNT_READER];
+    const struct stream_account *reader = &s->account[ACCOUNT_READER];
     for (size_t i = 0; i < scope->n_sources; i++) {
         const struct scope_source *source = &scope->sources[i];
         if (is_other(reader->isolation, source->isolation)) {
@@ -199,7 +200,7 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
 
 static void judge_counts(struct reference_story *s, uint64_t rows)
 {
-    const struct account *reader = &s->account[ACCOUNT_READER], *program = &s->account[ACCOUNT_PROGRAM];
+    const struct stream_account *reader = &s->account[ACCOUNT_READER], *program = &s->account[ACCOUNT_PROGRAM];
     if (!program->stage)
         return;
     if (reader->stage) {

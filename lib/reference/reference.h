@@ -116,9 +116,9 @@ struct reference_story {
     struct arena arena;
     struct buf reasons, verified, recorded;
     uint64_t n_reasons;
-    struct account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
-    char *first;                           /* the first reason, or NULL */
-    struct cause cause;                    /* of the same */
+    struct stream_account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
+    char *first;                                  /* the first reason, or NULL */
+    struct cause cause;                           /* of the same */
 };
 #define REFERENCE_REASONS 20 /* listed; the others are counted */
 

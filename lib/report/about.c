@@ -80,7 +80,7 @@ static void say_bundle(struct view *v)
 
 /* ---- the reference ---- */
 
-static void say_program(struct view *v, const struct account *run)
+static void say_program(struct view *v, const struct stream_account *run)
 {
     struct buf rows = BUF_INIT;
     if (run->without_row.has)
@@ -95,7 +95,7 @@ static void say_program(struct view *v, const struct account *run)
     buf_free(&rows);
 }
 
-static void say_reference(struct view *v, const struct account *a)
+static void say_reference(struct view *v, const struct stream_account *a)
 {
     const char *by = report_implementation(v, a);
     if (!a->complete) {

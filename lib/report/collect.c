@@ -25,6 +25,7 @@ void report_init(struct report *r)
         list_init(all[i]);
     r->made_tail = &r->made;
     r->stopped_tail = &r->stopped;
+    r->summary_tail = &r->summary;
 }
 
 void report_free(struct report *r)
@@ -68,6 +69,18 @@ static int on_check(struct report *r, const struct stream_line *line, struct err
     m->line_no = line->line_no;
     *r->made_tail = m;
     r->made_tail = &m->next;
+    return 0;
+}
+
+static int on_summary(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_summary *s = arena_zalloc(&r->arena, sizeof *s);
+    if (keep(r, &r->summaries, line, &doc, err) != 0 || stream_summary(line, &r->arena, &s->line, err) != 0)
+        return -1;
+    s->line_no = line->line_no;
+    *r->summary_tail = s;
+    r->summary_tail = &s->next;
     return 0;
 }
 
@@ -122,7 +135,7 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
 }
 
 /* What the reference's file keeps of the accounts before it. Another writer's may stand there bare, without a role. */
-static int on_kept(struct report *r, const struct account *binder, struct err *err)
+static int on_kept(struct report *r, const struct stream_account *binder, struct err *err)
 {
     const struct json *all = json_get(binder->doc, "recorded");
     if (account_kept(all, ACCOUNT_READER, &r->arena, "account.recorded", &r->said, err) != 0)
@@ -144,7 +157,7 @@ static int on_kept(struct report *r, const struct account *binder, struct err *e
 static int on_account(struct report *r, const struct stream_line *line, struct err *err)
 {
     struct json *doc;
-    struct account *a = arena_alloc(&r->arena, sizeof *a);
+    struct stream_account *a = arena_alloc(&r->arena, sizeof *a);
     if (keep(r, &r->accounts, line, &doc, err) != 0 || stream_account(line, &r->arena, a, err) != 0)
         return -1;
     if (a->role == ACCOUNT_BINDER && report_reference(r))
@@ -193,7 +206,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_CHECK: return on_check(r, line, err);
     case LINE_COLUMNS: return on_columns(r, line, err);
     case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
-    case LINE_SUMMARY: return keep(r, &r->summaries, line, &doc, err);
+    case LINE_SUMMARY: return on_summary(r, line, err);
     case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
     case LINE_SIDE: return on_side(r, line, err);
     case LINE_STOP: return on_stop(r, line, err);
@@ -217,7 +230,7 @@ uint64_t report_number(const struct json *doc, const char *a, const char *b)
     return at && json_u64(at, &v) ? v : 0;
 }
 
-const struct account *report_reference(const struct report *r)
+const struct stream_account *report_reference(const struct report *r)
 {
     for (size_t i = 0; i < r->n_accounts; i++)
         if (r->account[i]->role == ACCOUNT_BINDER)

@@ -223,7 +223,7 @@ static int covered(const struct report *r, struct err *err)
 static int accounts(const struct report *r, struct err *err)
 {
     for (size_t i = 0; i < r->n_accounts; i++) {
-        const struct account *a = r->account[i];
+        const struct stream_account *a = r->account[i];
         const struct json *reasons = json_get(a->doc, "reasons");
         if (!a->complete || (reasons && reasons->len > 0))
             return err_set(err, ERR_REFUSED,
@@ -246,7 +246,7 @@ static bool is_other_text(const char *said, const char *wanted)
 
 /* What an account says of the ranges, the log and the isolation that it read must not be less than the scope's, nor
  * others: of the reader's account, in the stream or kept by the artifact. */
-static int source(const struct account *a, const struct scope_source *s, struct err *err)
+static int source(const struct stream_account *a, const struct scope_source *s, struct err *err)
 {
     const struct account_log *log = account_log(a, s->topic);
     if (a->role == ACCOUNT_READER && is_other_text(a->isolation, s->isolation))
@@ -268,7 +268,7 @@ static int source(const struct account *a, const struct scope_source *s, struct 
     return 0;
 }
 
-static int sources(const struct report *r, const struct account *a, struct err *err)
+static int sources(const struct report *r, const struct stream_account *a, struct err *err)
 {
     for (size_t i = 0; i < r->scope.n_sources; i++)
         if (source(a, &r->scope.sources[i], err) != 0)
@@ -277,7 +277,7 @@ static int sources(const struct report *r, const struct account *a, struct err *
 }
 
 /* A key is left out of the comparison by the reference that was bound, and by nobody else. */
-static int left_out(const struct report *r, const struct account *bound, struct err *err)
+static int left_out(const struct report *r, const struct stream_account *bound, struct err *err)
 {
     if (bound->excluded.n == r->excluded)
         return 0;
@@ -290,7 +290,7 @@ static int left_out(const struct report *r, const struct account *bound, struct 
  */
 static int kept(const struct report *r, uint64_t rows, struct err *err)
 {
-    const struct account *program = &r->kept[ACCOUNT_PROGRAM];
+    const struct stream_account *program = &r->kept[ACCOUNT_PROGRAM];
     for (size_t i = 0; i < r->n_accounts; i++)
         if (sources(r, r->account[i], err) != 0)
             return -1;
@@ -316,7 +316,7 @@ static int reference(const struct report *r, struct err *err)
     uint64_t rows = r->side[SIDE_REFERENCE].rows;
     if (accounts(r, err) != 0 || report_side_whole(r, SIDE_REFERENCE, "reference.scope", err) != 0)
         return -1;
-    const struct account *bound = report_reference(r);
+    const struct stream_account *bound = report_reference(r);
     if (!bound->rows.has || bound->rows.n != rows)
         return err_set(err, ERR_REFUSED, "the account of %s is not of the %" PRIu64 " rows of the reference",
                        bound->stage, rows);

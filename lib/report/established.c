@@ -7,7 +7,7 @@
 
 #define COLUMNS_SHOWN 10
 
-const char *report_implementation(struct view *v, const struct account *a)
+const char *report_implementation(struct view *v, const struct stream_account *a)
 {
     const struct json *by = json_get(a->doc, "implementation"), *version = json_get(by, "version");
     const char *name = view_json(v, json_get(by, "name"));
@@ -26,9 +26,9 @@ static bool has_members(const struct json *v)
 }
 
 /* What stands in the reference's file and nobody held against anything. */
-static void say_recorded(struct view *v, const struct account *a)
+static void say_recorded(struct view *v, const struct stream_account *a)
 {
-    const struct account *reader = &v->report->kept[ACCOUNT_READER];
+    const struct stream_account *reader = &v->report->kept[ACCOUNT_READER];
     const struct json *checked = json_get(a->doc, "verified_by_writer"),
                       *configuration = json_get(json_get(a->doc, "implementation"), "configuration"),
                       *starts = json_get(reader->doc, "run_start_offsets");
@@ -133,7 +133,7 @@ static void say_other_columns(struct view *v)
 static void say_not_known(struct view *v)
 {
     const struct report *r = v->report;
-    const struct account *reference = report_reference(r);
+    const struct stream_account *reference = report_reference(r);
     const char *program = r->kept[ACCOUNT_PROGRAM].stage;
     if (r->has_scope && r->scope.declared)
         view_say(

@@ -112,50 +112,18 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
 
 /* ---- runs ---- */
 
-struct run {
-    const struct json *doc;
-    const struct json *kind, *topic;
-    uint64_t partition, first, last, rows;
-};
-
-static bool run_of(const struct json *doc, struct run *run)
-{
-    *run = (struct run){.doc = doc, .kind = json_get(doc, "kind"), .topic = json_get(doc, "topic")};
-    run->partition = report_number(doc, "partition", NULL);
-    run->first = report_number(doc, "first", NULL);
-    run->last = report_number(doc, "last", NULL);
-    run->rows = report_number(doc, "rows", NULL);
-    return run->kind && run->kind->type == JSON_STRING && run->topic && run->topic->type == JSON_STRING;
-}
-
-static bool same_text(const struct json *a, const struct json *b)
-{
-    return a && b && a->type == JSON_STRING && b->type == JSON_STRING && a->len == b->len &&
-           memcmp(a->str, b->str, a->len) == 0;
-}
-
 /* True where a finding's row lies in a run: its kind, and its at between the ends. */
-static bool lies_in(const struct json *finding, const struct run *run)
+static bool lies_in(const struct json *finding, const struct summary_run *run)
 {
     const struct json *at = json_get(finding, "at");
-    if (!at || at->type != JSON_STRING || !same_text(json_get(finding, "kind"), run->kind) ||
-        at->len <= run->topic->len || memcmp(at->str, run->topic->str, run->topic->len) != 0)
-        return false;
-    char rest[64];
-    uint64_t partition, offset;
-    size_t n = at->len - run->topic->len;
-    if (n >= sizeof rest || at->str[run->topic->len] != '/')
-        return false;
-    memcpy(rest, at->str + run->topic->len + 1, n - 1);
-    rest[n - 1] = '\0';
-    char *slash = strchr(rest, '/'), *hash = strchr(rest, '#');
-    size_t end = hash ? (size_t)(hash - rest) : n - 1;
-    return slash && scan_u64(rest, (size_t)(slash - rest), &partition) && slash + 1 < rest + end &&
-           scan_u64(slash + 1, (size_t)(rest + end - slash - 1), &offset) && partition == run->partition &&
-           offset >= run->first && offset <= run->last;
+    struct stream_place place;
+    return at && at->type == JSON_STRING && json_is(json_get(finding, "kind"), finding_kind_name(run->kind)) &&
+           stream_place_split(at->str, at->len, &place) && place.topic_len == strlen(run->topic) &&
+           memcmp(at->str, run->topic, place.topic_len) == 0 && place.partition == run->partition &&
+           place.offset >= run->first && place.offset <= run->last;
 }
 
-static const struct json *first_in(const struct report *r, enum relation relation, const struct run *run)
+static const struct json *first_in(const struct report *r, enum relation relation, const struct summary_run *run)
 {
     for (const struct report_line *l = r->findings.first; l; l = l->next)
         if (is_of(l->doc, relation) && lies_in(l->doc, run))
@@ -163,13 +131,13 @@ static const struct json *first_in(const struct report *r, enum relation relatio
     return NULL;
 }
 
-static void put_run(struct buf *out, const struct report *r, enum relation relation, const struct run *run)
+static void put_run(struct buf *out, const struct report *r, enum relation relation, const struct summary_run *run)
 {
     const struct json *one = first_in(r, relation, run);
     if (run->rows == 1 && one)
         return; /* its finding says more */
-    put_kind(out, run->doc);
-    put_json(out, run->topic);
+    buf_printf(out, "    %-10s  ", finding_kind_name(run->kind));
+    msg_mask(out, run->topic, strlen(run->topic));
     buf_printf(out, "/%" PRIu64 " offsets %" PRIu64 "..%" PRIu64 ": %" PRIu64 " rows", run->partition, run->first,
                run->last, run->rows);
     if (one) {
@@ -180,31 +148,24 @@ static void put_run(struct buf *out, const struct report *r, enum relation relat
 }
 
 /* The runs of a summary, at most list: how many of them were shown. */
-static size_t put_runs(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
-                       uint64_t list, struct run *shown)
+static size_t put_runs(struct buf *out, const struct report *r, const struct summary *s, uint64_t list)
 {
-    const struct json *runs = json_get(doc, "runs");
-    size_t n = runs && runs->type == JSON_ARRAY ? runs->len : 0, k = 0;
-    for (size_t i = 0; i < n && k < list && k < RUNS_SHOWN; i++)
-        if (run_of(runs->u.items[i], &shown[k]))
-            put_run(out, r, relation, &shown[k++]);
-    uint64_t total = report_number(doc, "runs_total", NULL);
-    if (total > k)
-        buf_printf(out, "    %" PRIu64 " more runs of offsets\n", total - k);
-    const struct json *unordered = json_get(doc, "runs_unordered");
-    if (unordered && unordered->type == JSON_ARRAY && unordered->len) {
-        buf_adds(out, "    not in offset order, so without runs: ");
-        for (size_t i = 0; i < unordered->len; i++) {
-            buf_adds(out, i ? ", " : "");
-            put_json(out, unordered->u.items[i]);
-        }
-        buf_addc(out, '\n');
+    size_t shown = s->runs_listed < RUNS_SHOWN ? s->runs_listed : RUNS_SHOWN;
+    shown = shown < list ? shown : (size_t)list;
+    for (size_t i = 0; i < shown; i++)
+        put_run(out, r, s->relation, &s->runs[i]);
+    if (s->runs_total > shown)
+        buf_printf(out, "    %" PRIu64 " more runs of offsets\n", s->runs_total - shown);
+    for (size_t i = 0; i < s->unordered_n; i++) {
+        buf_adds(out, i ? ", " : "    not in offset order, so without runs: ");
+        msg_mask(out, s->unordered[i], strlen(s->unordered[i]));
     }
-    return k;
+    buf_adds(out, s->unordered_n ? "\n" : "");
+    return shown;
 }
 
 /* True where a line of a run says what this finding would. */
-static bool told(const struct json *finding, const struct run *shown, size_t n)
+static bool told(const struct json *finding, const struct summary_run *shown, size_t n)
 {
     if (json_is(json_get(finding, "kind"), finding_kind_name(KIND_CHANGED)))
         return false;
@@ -216,46 +177,42 @@ static bool told(const struct json *finding, const struct run *shown, size_t n)
 
 /* ---- relations ---- */
 
-static void put_counts(struct buf *out, const struct json *doc)
+static void put_counts(struct buf *out, const struct summary *s)
 {
     size_t before = out->len;
     for (size_t k = 0; k < KIND_TYPES; k++) {
-        const char *name = finding_kind_name((enum finding_kind)k);
-        uint64_t rows = report_number(doc, name, k == KIND_DUPLICATED ? "keys" : "rows");
-        if (!rows && !report_number(doc, name, "surplus"))
+        uint64_t rows = k == KIND_DUPLICATED ? s->kind_keys[k] : s->kind_rows[k];
+        if (!rows && !s->kind_rows[k])
             continue;
-        buf_printf(out, "%s%" PRIu64 " %s", out->len > before ? ", " : "", rows, name);
+        buf_printf(out, "%s%" PRIu64 " %s", out->len > before ? ", " : "", rows,
+                   finding_kind_name((enum finding_kind)k));
         if (k == KIND_DUPLICATED)
-            buf_printf(out, " (%" PRIu64 " surplus copies)", report_number(doc, name, "surplus"));
+            buf_printf(out, " (%" PRIu64 " surplus copies)", s->kind_rows[k]);
     }
     if (out->len == before)
         buf_adds(out, "no difference");
 }
 
-static void put_summary(struct buf *out, const struct report *r, enum relation relation, const struct json *doc,
-                        uint64_t list)
+static void put_summary(struct buf *out, const struct report *r, const struct summary *s, uint64_t list)
 {
-    struct run shown[RUNS_SHOWN];
-    const struct json *undecided = json_get(doc, "undecided");
-    buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", relation_name(relation),
-               report_number(doc, "owed_rows", NULL), relation_table[relation].owed_rows,
-               report_number(doc, "found_rows", NULL), relation_table[relation].found_rows);
-    put_counts(out, doc);
-    if (report_number(doc, "excluded_keys", NULL))
-        buf_printf(out, "; %" PRIu64 " keys left out", report_number(doc, "excluded_keys", NULL));
-    buf_adds(out, undecided && undecided->type == JSON_TRUE ? " (seen, not decided)\n" : "\n");
-    if (report_number(doc, "duplicated", "surplus"))
+    const struct relation_row *of = &relation_table[s->relation];
+    buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", of->name, s->owed_rows, of->owed_rows, s->found_rows,
+               of->found_rows);
+    put_counts(out, s);
+    if (s->excluded_keys)
+        buf_printf(out, "; %" PRIu64 " keys left out", s->excluded_keys);
+    buf_adds(out, s->undecided ? " (seen, not decided)\n" : "\n");
+    if (s->kind_rows[KIND_DUPLICATED])
         buf_printf(out,
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
                    " by nothing\n",
-                   report_number(doc, "explained", "resent"), report_number(doc, "explained", "replayed"),
-                   report_number(doc, "explained", "unexplained"));
-    size_t n = put_runs(out, r, relation, doc, list, shown);
+                   s->resent, s->replayed, s->unexplained);
+    size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
     for (const struct report_line *l = r->findings.first; l; l = l->next) {
-        if (!is_of(l->doc, relation))
+        if (!is_of(l->doc, s->relation))
             continue;
-        if (told(l->doc, shown, n) || put >= list) {
+        if (told(l->doc, s->runs, n) || put >= list) {
             more++;
             continue;
         }
@@ -273,13 +230,13 @@ void view_put_findings(const struct view *v, uint64_t list, struct buf *out)
     for (size_t i = 0; i < RELATION_TYPES; i++) {
         enum relation relation = relation_order[i];
         const struct view_check *check = view_check(v, relation_table[relation].check);
-        for (const struct report_line *l = r->summaries.first; l; l = l->next) {
-            if (!is_of(l->doc, relation))
+        for (const struct report_summary *s = r->summary; s; s = s->next) {
+            if (s->line.relation != relation)
                 continue;
             buf_adds(out, any ? "" : "\nfindings\n");
             any = true;
             /* What follows the first relation that failed is mostly the same rows again. */
-            put_summary(out, r, relation, l->doc, failed ? (list + 3) / 4 : list);
+            put_summary(out, r, &s->line, failed ? (list + 3) / 4 : list);
         }
         failed = failed || (check && check->status == STATUS_FAILED);
     }

@@ -10,7 +10,7 @@
 /* True where a check is required, made and passed. */
 bool report_passed(const struct report *r, enum check_name c);
 /* The account of the reference that was bound, or NULL. */
-const struct account *report_reference(const struct report *r);
+const struct stream_account *report_reference(const struct report *r);
 /* True where the expectation is a reference's: something of one is in the stream, or required. */
 bool report_has_reference(const struct report *r);
 /* How a range of the scope was read, as an account says it: NULL where none does. *only_recorded: only the
@@ -37,7 +37,7 @@ const char *view_shown(struct view *v, const char *s);
 const char *view_json(struct view *v, const struct json *value);
 const char *view_list(struct view *v, const struct json *texts); /* the items, comma separated */
 /* Its name, and its version where it has one. */
-const char *report_implementation(struct view *v, const struct account *a);
+const char *report_implementation(struct view *v, const struct stream_account *a);
 
 void view_about(struct view *v);       /* about, coverage (about.c) */
 void view_established(struct view *v); /* recorded, declared, not_known, assumptions, not_given (established.c) */

@@ -13,6 +13,7 @@
 #include "stream/check.h"
 #include "stream/stop.h"
 #include "stream/stream.h"
+#include "stream/summary.h"
 #include "types/types.h"
 
 #define REPORT_FORMAT "clink-reconcile-report"
@@ -31,11 +32,16 @@ struct report_lines {
     size_t n;
 };
 
-/* A check line and a stop line, taken apart; as they came. */
+/* Lines of one type, taken apart; as they came. */
 struct report_made {
     struct check_line line;
     uint64_t line_no;
     struct report_made *next;
+};
+struct report_summary {
+    struct summary line;
+    uint64_t line_no;
+    struct report_summary *next;
 };
 struct report_stop {
     struct stop_line line;
@@ -56,17 +62,19 @@ struct report {
         accounts;
     struct report_made *made, **made_tail;
     struct report_stop *stopped, **stopped_tail;
+    struct report_summary *summary, **summary_tail;
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
-    struct account **account; /* as they came */
+    struct stream_account **account; /* as they came */
     size_t n_accounts, cap_accounts;
-    struct account kept[ACCOUNT_ROLES]; /* those that the reference's file keeps, by role; without a stage where there
-                                         * is none. Of a file that keeps none of a reader what it says itself */
-    struct account said;                /* what it says itself */
-    struct stream_side side[SIDES];     /* of the side lines */
-    uint64_t side_line[SIDES];          /* their numbers; 0: there is none */
-    enum profile profile;               /* set by the caller: what is required beside what the stream is about */
-    struct columns cols;                /* of the last columns line; empty where none came */
+    struct stream_account
+        kept[ACCOUNT_ROLES];        /* those that the reference's file keeps, by role; without a stage where there
+                                     * is none. Of a file that keeps none of a reader what it says itself */
+    struct stream_account said;     /* what it says itself */
+    struct stream_side side[SIDES]; /* of the side lines */
+    uint64_t side_line[SIDES];      /* their numbers; 0: there is none */
+    enum profile profile;           /* set by the caller: what is required beside what the stream is about */
+    struct columns cols;            /* of the last columns line; empty where none came */
     bool has_scope;
     struct scope scope; /* of the scope line, where has_scope */
     const struct json *stages;

@@ -78,45 +78,31 @@ static int reads(const struct compared *c, struct err *err)
     return 0;
 }
 
-static bool no_difference(const struct json *doc)
+static bool add(uint64_t n, uint64_t *to)
 {
-    static const char *const kinds[][2] = {
-        {"missing", "rows"}, {"changed", "rows"}, {"duplicated", "surplus"}, {"unexpected", "rows"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct json *v = json_get(json_get(doc, kinds[i][0]), kinds[i][1]);
-        uint64_t n;
-        if (!v || !json_u64(v, &n) || n != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool add(const struct json *doc, const char *name, uint64_t *to)
-{
-    uint64_t n;
-    const struct json *v = json_get(doc, name);
-    return v && json_u64(v, &n) && !__builtin_add_overflow(*to, n, to);
+    return !__builtin_add_overflow(*to, n, to);
 }
 
 static int summary(struct compared *c, struct err *err)
 {
     const char *relation = relation_name(c->relation);
     bool found = false;
-    for (const struct report_line *l = c->r->summaries.first; l; l = l->next) {
-        const struct json *undecided = json_get(l->doc, "undecided");
-        if (!json_is(json_get(l->doc, "relation"), relation))
+    for (const struct report_summary *s = c->r->summary; s; s = s->next) {
+        uint64_t different = 0;
+        if (s->line.relation != c->relation)
             continue;
         found = true;
-        c->line_no = l->line_no > c->line_no ? l->line_no : c->line_no;
-        if (!no_difference(l->doc))
+        c->line_no = s->line_no > c->line_no ? s->line_no : c->line_no;
+        for (size_t k = 0; k < KIND_TYPES; k++)
+            different |= s->line.kind_rows[k];
+        if (different)
             return err_set(err, ERR_REFUSED, "the summary of %s counts differences, and %s passed", relation, c->name);
-        if ((undecided && undecided->type != JSON_FALSE) || report_number(l->doc, "unsupported_keys", NULL))
+        if (s->line.undecided || s->line.ambiguous_keys)
             return err_set(err, ERR_REFUSED, "the summary of %s does not decide, and %s passed", relation, c->name);
-        if (!add(l->doc, "keys", &c->keys) || !add(l->doc, "owed_rows", &c->owed_rows) ||
-            !add(l->doc, "found_rows", &c->found_rows))
+        if (!add(s->line.keys, &c->keys) || !add(s->line.owed_rows, &c->owed_rows) ||
+            !add(s->line.found_rows, &c->found_rows) || !add(s->line.excluded_keys, &c->excluded))
             return err_set(err, ERR_REFUSED, "the summary of %s does not count its keys and rows, and %s passed",
                            relation, c->name);
-        c->excluded += report_number(l->doc, "excluded_keys", NULL);
     }
     if (!found)
         return err_set(err, ERR_TROUBLE, "no summary of %s: what %s compared is not in the stream", relation, c->name);

@@ -197,22 +197,18 @@ static void check_leads(struct view *v, enum check_name c)
 
 /* ---- what a failure means ---- */
 
-static uint64_t sum(const struct report *r, enum relation relation, const char *a, const char *b)
-{
-    uint64_t n = 0;
-    for (const struct report_line *l = r->summaries.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "relation"), relation_name(relation)))
-            n += report_number(l->doc, a, b);
-    return n;
-}
-
 /* Duplicates alone are within an at-least-once guarantee; nothing else is. */
 static void put_delivery(const struct report *r, struct buf *out)
 {
-    uint64_t surplus = sum(r, RELATION_DELIVERY, "duplicated", "surplus"),
-             unexplained = sum(r, RELATION_DELIVERY, "explained", "unexplained");
-    bool others = sum(r, RELATION_DELIVERY, "missing", "rows") || sum(r, RELATION_DELIVERY, "changed", "rows") ||
-                  sum(r, RELATION_DELIVERY, "unexpected", "rows");
+    uint64_t surplus = 0, unexplained = 0, others = 0;
+    for (const struct report_summary *s = r->summary; s; s = s->next) {
+        if (s->line.relation != RELATION_DELIVERY)
+            continue;
+        surplus += s->line.kind_rows[KIND_DUPLICATED];
+        unexplained += s->line.unexplained;
+        for (size_t k = 0; k < KIND_TYPES; k++)
+            others += k == KIND_DUPLICATED ? 0 : s->line.kind_rows[k];
+    }
     if (!surplus || others) {
         buf_adds(out, relation_table[RELATION_DELIVERY].failed);
         return;

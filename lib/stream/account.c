@@ -17,7 +17,7 @@ const char *account_role_name(enum account_role r)
     return roles[r];
 }
 
-const struct account_range *account_range(const struct account *a, const char *topic, uint64_t partition)
+const struct account_range *account_range(const struct stream_account *a, const char *topic, uint64_t partition)
 {
     for (size_t i = 0; i < a->n_ranges; i++)
         if (a->ranges[i].partition.n == partition && strcmp(a->ranges[i].topic, topic) == 0)
@@ -25,7 +25,7 @@ const struct account_range *account_range(const struct account *a, const char *t
     return NULL;
 }
 
-const struct account_log *account_log(const struct account *a, const char *topic)
+const struct account_log *account_log(const struct stream_account *a, const char *topic)
 {
     for (size_t i = 0; i < a->n_logs; i++)
         if (strcmp(a->logs[i].topic, topic) == 0)
@@ -49,7 +49,7 @@ struct member {
 #define ALL (IN(READER) | IN(PROGRAM) | IN(SEALER) | IN(BINDER))
 #define OF(member, kind, roles, null) \
     { \
-#member, offsetof(struct account, member), kind, roles, null \
+#member, offsetof(struct stream_account, member), kind, roles, null \
     }
 
 static const struct member members[] = {
@@ -158,7 +158,7 @@ static int list_parse(const struct json *doc, const char *name, struct json **ou
     return 0;
 }
 
-static int ranges_parse(const struct json *doc, const char *where, struct arena *arena, struct account *a,
+static int ranges_parse(const struct json *doc, const char *where, struct arena *arena, struct stream_account *a,
                         struct err *err)
 {
     struct json *ranges = NULL, *logs = NULL;
@@ -186,9 +186,9 @@ static int ranges_parse(const struct json *doc, const char *where, struct arena 
 }
 
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
-                 struct account *out, struct err *err)
+                 struct stream_account *out, struct err *err)
 {
-    *out = (struct account){.role = role, .doc = doc};
+    *out = (struct stream_account){.role = role, .doc = doc};
     if (json_opt_str(doc, "stage", arena, &out->stage, where, err) != 0 ||
         members_parse(doc, members, role, out, arena, where, err) != 0)
         return -1;
@@ -197,7 +197,7 @@ int account_kept(const struct json *doc, enum account_role role, struct arena *a
     return role == ACCOUNT_READER ? ranges_parse(doc, where, arena, out, err) : 0;
 }
 
-int stream_account(const struct stream_line *line, struct arena *arena, struct account *out, struct err *err)
+int stream_account(const struct stream_line *line, struct arena *arena, struct stream_account *out, struct err *err)
 {
     static const char at[] = "account";
     const struct json *doc = stream_doc(line, arena, err), *said = json_get(doc, "role");
@@ -221,7 +221,7 @@ int stream_account(const struct stream_line *line, struct arena *arena, struct a
 
 static void members_put(struct json_w *w, const struct member *m, unsigned role, const void *from);
 
-static void lists_put(struct json_w *w, const struct member *m, const struct account *a)
+static void lists_put(struct json_w *w, const struct member *m, const struct stream_account *a)
 {
     jw_arr(w, m->name);
     for (size_t i = 0; m->kind == LOGS && i < a->n_logs; i++) {
@@ -261,7 +261,7 @@ static void members_put(struct json_w *w, const struct member *m, unsigned role,
     }
 }
 
-void stream_put_account(struct stream_out *out, const struct account *a)
+void stream_put_account(struct stream_out *out, const struct stream_account *a)
 {
     struct buf text = BUF_INIT;
     struct json_w w;

@@ -51,7 +51,7 @@ struct account_text {
     size_t n;
 };
 
-struct account {
+struct stream_account {
     uint64_t line_no;
     const char *stage; /* NULL: there is no such account */
     enum account_role role;
@@ -86,16 +86,16 @@ struct account {
 
 /* Parse an account line; everything lives in arena. ERR_REFUSED, with the line's number, for a role that is not known
  * and a member of another type than its own. */
-int stream_account(const struct stream_line *line, struct arena *arena, struct account *out, struct err *err);
+int stream_account(const struct stream_line *line, struct arena *arena, struct stream_account *out, struct err *err);
 /* The members of an account that another line keeps, without what only a line has: out->stage stays NULL where it names
  * none. where is for messages. */
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
-                 struct account *out, struct err *err);
+                 struct stream_account *out, struct err *err);
 /* Write one of this program. */
-void stream_put_account(struct stream_out *out, const struct account *a);
+void stream_put_account(struct stream_out *out, const struct stream_account *a);
 
 /* The account's range of a partition, and its log of a topic; NULL where it has none. */
-const struct account_range *account_range(const struct account *a, const char *topic, uint64_t partition);
-const struct account_log *account_log(const struct account *a, const char *topic);
+const struct account_range *account_range(const struct stream_account *a, const char *topic, uint64_t partition);
+const struct account_log *account_log(const struct stream_account *a, const char *topic);
 
 #endif

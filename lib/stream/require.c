@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-static const char *const profiles[] = {[PROFILE_INTEGRITY] = "integrity",
-                                       [PROFILE_CONSISTENCY] = "consistency",
-                                       [PROFILE_REPLAY] = "replay",
-                                       [PROFILE_FULL] = "full"};
+static const char *const profiles[] = {[REQUIRE_INTEGRITY] = "integrity",
+                                       [REQUIRE_CONSISTENCY] = "consistency",
+                                       [REQUIRE_REPLAY] = "replay",
+                                       [REQUIRE_FULL] = "full"};
 
 int profile_parse(const char *s, enum profile *out, struct err *err)
 {
-    for (size_t i = PROFILE_INTEGRITY; i <= PROFILE_FULL; i++)
+    for (size_t i = REQUIRE_INTEGRITY; i <= REQUIRE_FULL; i++)
         if (strcmp(profiles[i], s) == 0) {
             *out = (enum profile)i;
             return 0;
@@ -38,17 +38,17 @@ void require_checks(const struct run_known *known, bool required[CHECK_NAMES])
         enum check_name check;
         bool needed;
     } rules[] = {
-        {CHECK_BUNDLE_MANIFEST, bundle || known->profile >= PROFILE_INTEGRITY},
-        {CHECK_BUNDLE_ARTIFACTS, bundle || known->profile >= PROFILE_INTEGRITY},
-        {CHECK_BUNDLE_COMPLETENESS, bundle || known->profile >= PROFILE_INTEGRITY},
-        {CHECK_CHECKPOINT_MARKER, known->profile >= PROFILE_CONSISTENCY},
-        {CHECK_CHECKPOINT_RESTORE_RULE, known->profile >= PROFILE_CONSISTENCY},
-        {CHECK_CHECKPOINT_PARTICIPANTS, known->profile >= PROFILE_CONSISTENCY},
-        {CHECK_STATE_DECODE, known->profile >= PROFILE_CONSISTENCY},
-        {CHECK_REPLAY_DETERMINISM, known->profile >= PROFILE_REPLAY},
-        {CHECK_REPLAY_RECORDED_OUTPUT, known->profile >= PROFILE_REPLAY},
-        {CHECK_PROTOCOL_TRACE_STRUCTURE, known->profile >= PROFILE_FULL},
-        {CHECK_PROTOCOL_CONFORMANCE, known->profile >= PROFILE_FULL},
+        {CHECK_BUNDLE_MANIFEST, bundle || known->profile >= REQUIRE_INTEGRITY},
+        {CHECK_BUNDLE_ARTIFACTS, bundle || known->profile >= REQUIRE_INTEGRITY},
+        {CHECK_BUNDLE_COMPLETENESS, bundle || known->profile >= REQUIRE_INTEGRITY},
+        {CHECK_CHECKPOINT_MARKER, known->profile >= REQUIRE_CONSISTENCY},
+        {CHECK_CHECKPOINT_RESTORE_RULE, known->profile >= REQUIRE_CONSISTENCY},
+        {CHECK_CHECKPOINT_PARTICIPANTS, known->profile >= REQUIRE_CONSISTENCY},
+        {CHECK_STATE_DECODE, known->profile >= REQUIRE_CONSISTENCY},
+        {CHECK_REPLAY_DETERMINISM, known->profile >= REQUIRE_REPLAY},
+        {CHECK_REPLAY_RECORDED_OUTPUT, known->profile >= REQUIRE_REPLAY},
+        {CHECK_PROTOCOL_TRACE_STRUCTURE, known->profile >= REQUIRE_FULL},
+        {CHECK_PROTOCOL_CONFORMANCE, known->profile >= REQUIRE_FULL},
         {CHECK_RECONCILE_SCOPE, known->scope},
         {CHECK_RECONCILE_DESTINATION, known->scope},
         {CHECK_RECONCILE_ROWS, bundle},

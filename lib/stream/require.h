@@ -12,7 +12,7 @@ struct stream_line;
 struct stream_out;
 
 /* What a run asks for where no stage said so (verdict --profile): each adds to the one before. */
-enum profile { PROFILE_NONE, PROFILE_INTEGRITY, PROFILE_CONSISTENCY, PROFILE_REPLAY, PROFILE_FULL };
+enum profile { REQUIRE_NONE, REQUIRE_INTEGRITY, REQUIRE_CONSISTENCY, REQUIRE_REPLAY, REQUIRE_FULL };
 int profile_parse(const char *s, enum profile *out, struct err *err);
 
 /* What is known of a run, from which its checks follow. */

@@ -57,19 +57,21 @@ static bool same_text(struct multiset_text a, struct multiset_text b)
 
 static void same_relation(const struct multiset_relation *a, const struct multiset_relation *b)
 {
-    insist(a->keys == b->keys && a->owed_rows == b->owed_rows && a->found_rows == b->found_rows);
-    insist(memcmp(a->kind_rows, b->kind_rows, sizeof a->kind_rows) == 0 &&
-           memcmp(a->kind_keys, b->kind_keys, sizeof a->kind_keys) == 0);
-    insist(a->listed == b->listed && a->runs_total == b->runs_total && a->runs_listed == b->runs_listed);
-    for (size_t i = 0; i < a->listed; i++) {
+    insist(a->sum.keys == b->sum.keys && a->sum.owed_rows == b->sum.owed_rows &&
+           a->sum.found_rows == b->sum.found_rows);
+    insist(memcmp(a->sum.kind_rows, b->sum.kind_rows, sizeof a->sum.kind_rows) == 0 &&
+           memcmp(a->sum.kind_keys, b->sum.kind_keys, sizeof a->sum.kind_keys) == 0);
+    insist(a->sum.listed == b->sum.listed && a->sum.runs_total == b->sum.runs_total &&
+           a->sum.runs_listed == b->sum.runs_listed);
+    for (size_t i = 0; i < a->sum.listed; i++) {
         const struct multiset_finding *x = &a->findings[i], *y = &b->findings[i];
         insist(x->kind == y->kind && x->rows == y->rows && x->read == y->read);
         insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found));
         insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
     }
-    for (size_t i = 0; i < a->runs_listed; i++)
-        insist(a->runs[i].first == b->runs[i].first && a->runs[i].last == b->runs[i].last &&
-               a->runs[i].rows == b->runs[i].rows);
+    for (size_t i = 0; i < a->sum.runs_listed; i++)
+        insist(a->sum.runs[i].first == b->sum.runs[i].first && a->sum.runs[i].last == b->sum.runs[i].last &&
+               a->sum.runs[i].rows == b->sum.runs[i].rows);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

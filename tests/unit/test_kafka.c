@@ -551,7 +551,7 @@ static void test_account_of_a_read(void **state)
                                        .found_cluster = xstrdup("c"),
                                        .found_id = xstrdup("t")},
                                       {.topic = "returns", .ranges = b, .n_ranges = 1}};
-    struct account account;
+    struct stream_account account;
     struct arena arena = ARENA_INIT;
     (void)state;
     kafka_range_init(&a[0], 0, 0, 10);
