@@ -423,10 +423,12 @@ int main(int argc, char **argv)
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);
-    if (rc > 0)
-        return status;
     if (rc < 0)
-        return stream_refuse(&err, o.max_line);
+        status = stream_refuse(&err, o.max_line);
+    if (rc != 0) {
+        http_login_free(&o.login);
+        return status;
+    }
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

@@ -157,7 +157,8 @@ described() {
     chmod +x stages/*
     OWED_BIN=$PWD/stages run -2 job --no-capture
     for part in source map sink; do
-        described < <(jq --arg n "$part" '.[$n] // (.operators[0] | del(.type))' spec.json) >"$part"
+        jq --arg n "$part" '.[$n] // (.operators[0] | del(.type))' spec.json >"$part.given"
+        described <"$part.given" >"$part"
         jq -cS 'with_entries(select(.value != "<redacted>"))' "$part" >"$part.clean"
         diff "$part.clean" <(jq -cS --arg n "$part" '.graph.operators[] | select(.uid == $n).parameters' manifest.json)
     done

@@ -4,6 +4,7 @@
 # a command (lines that start with `> ` continue it), run in a copy of fixtures/. A comment `exit N` before a display says what it
 # exits with (0 where nothing is said), `live` that it needs services and is run among the live tests.
 bats_require_minimum_version 1.5.0
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -88,4 +89,50 @@ promised() {
         done < <(examples "$page")
     done
     [ "$ran" -ge 10 ]
+}
+
+# The members that owed-report(5) lists, one a line, those of a member behind it and a point; * is any name.
+members_listed() {
+    awk '/^\.Bl / { depth++ } /^\.El/ { depth-- }
+        /^\.It (Ql|Ar) / { name[depth] = $2 == "Ar" ? "*" : $3; path = name[1]
+            for (i = 2; i <= depth; i++) path = path "." name[i]
+            print path }' "$root/man/owed-report.5" | sort -u
+}
+
+# The members that reports on standard input have, in the same manner; not those of lines, which are the stream's.
+members_had() {
+    jq -r 'paths | map(select(type == "string")) | select(length == 1 or (length > 1 and (.[0] | IN($lines[]) | not))) |
+        if .[-2:-1] == ["facts"] or .[0:-1] == ["verified"] then .[-1] = "*" else . end | join(".")' \
+        --argjson lines '["stages","made","stops","bundles","scopes","columns","intervals","accounts","observations","sides","summaries","findings"]' | sort -u
+}
+
+# Reports of all kinds of ends: of the saved runs, of one that was cut, of one with a line that is none, of two causes at once.
+reports() {
+    local saved
+    for saved in "$root"/fixtures/*/*-rows-diff.ndjson "$root"/fixtures/audit/*/*-rows-diff.ndjson; do report <"$saved"; done
+    head -n 5 "$saved" | report
+    { head -n 1 "$saved"; echo '{"type":"require","checks":["none.such"]}'; } | ended | report
+    { head -n 1 "$saved"; echo '{"type":"require","checks":["bundle.manifest","reconcile.scope"]}'
+        printf '{"type":"check","stage":"ch-read","name":"%s","status":"unavailable",%s,"reason":"r","evidence":[]}\n' \
+            bundle.manifest '"code":"interrupted"' reconcile.scope '"code":"bound-passed","facts":{"option":"--max-line"}'; } | ended | report
+}
+report() { "$bin/verdict" --json || [ $? -le 3 ]; }
+
+@test "every member of the report stands on its page, and every one that stands there is in a report" {
+    reports >all 2>/dev/null
+    [ "$(wc -l <all)" -ge 40 ]
+    members_had <all >had
+    members_listed >listed
+    [ "$(wc -l <listed)" -ge 40 ]
+    diff had listed || { echo "what reports have (<) and the page lists (>) differ" >&2; return 1; }
+}
+
+@test "every member that a line of the saved streams has stands at its type in owed-stream(5)" {
+    awk '/^\.Ss Whole/ { exit } /^\.It / { n = split($0, types, /[ ,]+/); next }
+        n && /^\.(Ql|Pq Ql) / { for (i = 2; i <= NF; i++) if ($i ~ /^[a-z_0-9]+$/) for (t = 2; t <= n; t++) print types[t], $i }' "$root/man/owed-stream.5" | sort -u >listed
+    find "$root/fixtures" \( -name '[0-9]*.ndjson' -o -path '*/lane/*.ndjson' -o -path '*/reference/*.ndjson' \) ! -name reference.ndjson -print0 |
+        xargs -0 cat | jq -r 'select(.type) | .type as $type | keys_unsorted[] | select(. != "type") | "\($type) \(.)"' | sort -u >had
+    [ "$(wc -l <had)" -ge 100 ]
+    run -0 comm -23 had listed
+    [ -z "$output" ] || { printf 'not on the page:\n%s\n' "$output" >&2; return 1; }
 }
