@@ -108,7 +108,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     (void)ctx;
     if (line->type == LINE_TABLE || line->type == LINE_COLUMNS || line->type == LINE_SCOPE)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %ju: a table was looked at already", (uintmax_t)line->line_no);
+                        "stdin: line %" PRIu64 ": a table was looked at already", line->line_no);
     return 0;
 }
 

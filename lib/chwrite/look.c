@@ -31,9 +31,10 @@ static int take_rows(const struct question *q, const char *p, size_t n, uint64_t
     }
     if ((n > 0 && p[n - 1] != '\n') || lines != counted || lines > q->asked.rows) {
         return err_set(err, ERR_TROUBLE,
-                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %llu rows, and %llu were "
+                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %" PRIu64
+                       " rows, and %" PRIu64 " were "
                        "asked for at most",
-                       q->what, n, lines, (unsigned long long)counted, (unsigned long long)q->asked.rows);
+                       q->what, n, lines, counted, q->asked.rows);
     }
     *rows = (struct rows){arena_alloc(a, (lines + 1) * sizeof *rows->at), 0};
     for (const char *nl; (nl = n > 0 ? memchr(p, '\n', n) : NULL) != NULL; rows->n++) {

@@ -189,14 +189,14 @@ static void settle_broken(struct transfer *t, CURLcode rc, struct buf *text)
     if (a->timed_out || rc == CURLE_OPERATION_TIMEDOUT) {
         bool connecting = rc == CURLE_OPERATION_TIMEDOUT; /* the one time that curl itself keeps */
         a->timed_out = true;
-        buf_printf(text, begun ? "no whole answer within %llu ms" : "no connection within %llu ms",
-                   (unsigned long long)(connecting ? t->h->connect_ms : t->h->timeout_ms));
+        buf_printf(text, begun ? "no whole answer within %" PRIu64 " ms" : "no connection within %" PRIu64 " ms",
+                   (connecting ? t->h->connect_ms : t->h->timeout_ms));
         return;
     }
     const char *why = t->curl_text[0] != '\0' ? t->curl_text : curl_easy_strerror(rc);
     msg_mask(text, why, strlen(why));
     if (a->status == 200 && begun)
-        buf_printf(text, "; the answer broke off after %llu bytes", (unsigned long long)a->body_bytes);
+        buf_printf(text, "; the answer broke off after %" PRIu64 " bytes", a->body_bytes);
 }
 
 /* What a whole answer of status 200 lacks to be the server's own to this statement, or NULL. */
