@@ -87,7 +87,7 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    if (r->expect.table != NULL)
+    if (r->expect.table)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
     if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return err_prefix(err, "stdin");
@@ -98,7 +98,7 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
 static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
     bool key = false;
-    if (r->keys != NULL)
+    if (r->keys)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
     if (stream_columns(line, &r->cols, err) != 0)
         return err_prefix(err, "stdin");
@@ -145,12 +145,12 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
         return -1;
     if (!side_is_owed(row.side))
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": a row of the side that is read here", line->line_no);
-    if (r->keys == NULL)
+    if (!r->keys)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
                         "stdin: line %" PRIu64 ": a row before the columns", line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": cells: %s", line->line_no,
-                       why != NULL ? why : "more than the row");
+                       why ? why : "more than the row");
     if (r->blocked.reason[0] != '\0')
         return 0;
     int got = chread_keys_add(r->keys, row.cells, r->ends, err);
@@ -269,7 +269,7 @@ static void put_observation(struct run *r, const struct chread_unstable *u, bool
 {
     struct buf text = BUF_INIT;
     r->reads.keys = chread_keys_count(r->keys);
-    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid != NULL ? &r->last : NULL, &r->reads, u,
+    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
                    whole && u->list.len == 0);
     struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
     buf_addc(line, ',');
@@ -282,11 +282,11 @@ static void put_observation(struct run *r, const struct chread_unstable *u, bool
 static void say_declared(const struct run *r, struct buf *out)
 {
     const char *sep = "declared, not established: ";
-    if (r->expect.server_uuid == NULL) {
+    if (!r->expect.server_uuid) {
         buf_printf(out, "%sthe server's UUID (found: %s)", sep, r->first.server_uuid);
         sep = ", ";
     }
-    if (r->expect.table_uuid == NULL)
+    if (!r->expect.table_uuid)
         buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
 }
 
@@ -296,7 +296,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
     const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
-    if (!r->scope.complete_table || u == NULL)
+    if (!r->scope.complete_table || !u)
         return;
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
@@ -309,7 +309,7 @@ static void put_check(struct run *r, const struct chread_why *why)
 {
     struct buf table = BUF_INIT, reads = BUF_INIT, counts = BUF_INIT, declared = BUF_INIT;
     const char *evidence[3] = {NULL};
-    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0') {
+    if (r->first.table_uuid && *r->first.table_uuid != '\0') {
         buf_printf(&table, "%s, table UUID %s", http_endpoint(r->ch.http), r->first.table_uuid);
         buf_printf(&reads, "read 1: %" PRIu64 " rows, read 2: %" PRIu64 " rows, of ", r->reads.rows[0],
                    r->reads.rows[1]);
@@ -321,14 +321,13 @@ static void put_check(struct run *r, const struct chread_why *why)
         evidence[1] = buf_str(&reads);
     }
     buf_printf(&counts, "{\"keys\":%" PRIu64 ",\"unfit_keys\":%" PRIu64 ",\"rows\":%" PRIu64 "}",
-               (r->keys != NULL ? chread_keys_count(r->keys) : 0), r->reads.unfit, r->reads.rows[0]);
-    if (why != NULL)
+               (r->keys ? chread_keys_count(r->keys) : 0), r->reads.unfit, r->reads.rows[0]);
+    if (why)
         msg_error("%s", why->reason);
     else
         say_declared(r, &declared);
-    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
-                     why != NULL ? &why->cause : NULL, why != NULL ? why->reason : buf_str(&declared), evidence,
-                     buf_str(&counts));
+    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why ? why->status : STATUS_PASSED, why ? &why->cause : NULL,
+                     why ? why->reason : buf_str(&declared), evidence, buf_str(&counts));
     buf_free(&declared);
     buf_free(&table);
     buf_free(&reads);
@@ -369,7 +368,7 @@ static void read_destination(struct run *r)
         if (u.list.len > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
-    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
+    if (r->first.table_uuid && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
     conclude(r, status == 0 ? NULL : &why, whole);
     buf_free(&u.list);
@@ -379,10 +378,10 @@ static void read_destination(struct run *r)
 /* The input is whole: what it says decides whether anything is connected to. */
 static void after_input(struct run *r)
 {
-    if (r->expect.table == NULL || r->keys == NULL) {
+    if (!r->expect.table || !r->keys) {
         stop(r, BECAUSE(CODE_SCOPE_LINE_MISSING),
-             r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
-                             : "stdin: no scope line: run this stage after one that writes the scope");
+             !r->keys ? "stdin: no columns line: run this stage after one that writes the scope"
+                      : "stdin: no scope line: run this stage after one that writes the scope");
         return;
     }
     if (!scope_fits(&r->scope, &r->cols)) {

@@ -37,7 +37,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    if (o->name.said == NULL)
+    if (!o->name.said)
         return err_set(err, ERR_REFUSED, "--table is missing");
     return table_name_settle(&o->name, err) != 0 ? -1 : http_login_settle(&o->login, err);
 }

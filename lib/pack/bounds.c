@@ -38,7 +38,7 @@ static bool same_root(struct pack *p, const struct marker *m, const char *rel)
 {
     struct state_root root;
     const char *own = p->marker.state_root, *its = m->state_root;
-    if ((own == NULL && its == NULL) || (own && its && strcmp(own, its) == 0))
+    if ((!own && !its) || (own && its && strcmp(own, its) == 0))
         return true;
     return p->root.kind == ROOT_LOCAL && state_root_parse(its, &p->a, &root, rel, NULL) == 0 &&
            root.kind == ROOT_LOCAL && strcmp(root.path, p->root.path) == 0;
