@@ -99,6 +99,20 @@ static void set_headers(struct http *h, const struct http_options *o)
     h->headers = curl_slist_append(h->headers, "User-Agent: owed/" OWED_VERSION);
 }
 
+static bool readable(const char *path, struct err *err)
+{
+    if (!path || access(path, R_OK) == 0)
+        return true;
+    err_sys(err, "cannot read '%s'", path);
+    err->kind = ERR_REFUSED;
+    return false;
+}
+
+static char *copy_of(const char *s)
+{
+    return s ? xstrdup(s) : NULL;
+}
+
 struct http *http_open(const struct http_options *o, struct err *err)
 {
     static bool begun;
@@ -111,11 +125,12 @@ struct http *http_open(const struct http_options *o, struct err *err)
         err_set(err, ERR_REFUSED, "the user's name or password holds a line break");
         return NULL;
     }
-    if (o->cacert && access(o->cacert, R_OK) != 0) {
-        err_sys(err, "cannot read '%s'", o->cacert);
-        err->kind = ERR_REFUSED;
+    if (o->client_key && !o->client_cert) {
+        err_set(err, ERR_REFUSED, "a client's key without its certificate");
         return NULL;
     }
+    if (!readable(o->cacert, err) || !readable(o->client_cert, err) || !readable(o->client_key, err))
+        return NULL;
     char *endpoint = NULL;
     CURLU *u = curl_url();
     int bad = !u ? err_set(err, ERR_TROUBLE, "no memory") : read_url(u, o->url, &endpoint, err);
@@ -124,7 +139,9 @@ struct http *http_open(const struct http_options *o, struct err *err)
         return NULL;
     struct http *h = xcalloc(1, sizeof *h);
     h->endpoint = endpoint;
-    h->cacert = o->cacert ? xstrdup(o->cacert) : NULL;
+    h->cacert = copy_of(o->cacert);
+    h->client_cert = copy_of(o->client_cert);
+    h->client_key = copy_of(o->client_key ? o->client_key : o->client_cert);
     h->connect_ms = o->connect_timeout_ms != 0 ? o->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS;
     h->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : HTTP_TIMEOUT_MS;
     h->multi = curl_multi_init();
@@ -160,6 +177,8 @@ void http_close(struct http *h)
     }
     free(h->endpoint);
     free(h->cacert);
+    free(h->client_cert);
+    free(h->client_key);
     free(h);
 }
 
@@ -224,6 +243,8 @@ static void set_common(struct http *h, struct transfer *t)
         curl_easy_setopt(e, CURLOPT_CAINFO, h->cacert);
         curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
     }
+    curl_easy_setopt(e, CURLOPT_SSLCERT, h->client_cert);
+    curl_easy_setopt(e, CURLOPT_SSLKEY, h->client_key);
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
     curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, RECEIVE_BUFFER);
