@@ -45,7 +45,7 @@ setup() {
 --url=http://u:hunter2@127.0.0.1:1 --table=a.b|URL
 --url=http://127.0.0.1:1 --table=a.b --password-env=OWED_NOT_SET|OWED_NOT_SET
 --url=http://127.0.0.1:1 --table=a.b --query-timeout-ms=0|--query-timeout-ms
---url=http://127.0.0.1:1 --table=a.b stray|stray
+--url=http://127.0.0.1:1 --table=a.b stray|no such argument
 EOF
 }
 

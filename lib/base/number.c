@@ -70,13 +70,22 @@ int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out, const c
     return 0;
 }
 
+int env_missing(const char *name, struct err *err)
+{
+    size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (n > 0 && name[n] == '\0')
+        return err_set(err, ERR_REFUSED, "the environment variable '%s' is not set", name);
+    return err_set(err, ERR_REFUSED,
+                   "the environment variable that is named is not set (a name of A-Z, 0-9 and _ is shown)");
+}
+
 int secret_read(const char *env, const char *file, char **out, struct err *err)
 {
     *out = NULL;
     if (env) {
         const char *v = getenv(env);
         if (!v)
-            return err_set(err, ERR_REFUSED, "the environment variable '%s' is not set", env);
+            return env_missing(env, err);
         *out = xstrdup(v);
         return 0;
     }

@@ -247,8 +247,12 @@ static int read_long(struct reader *r, const char *arg)
         return 0;
     }
     const struct opt *o = find_long(r->table, name, (size_t)n);
+    if (!o && value && ((n == 4 && memcmp(name, "help", 4) == 0) || (n == 7 && memcmp(name, "version", 7) == 0)))
+        return err_set(r->err, ERR_REFUSED, "'--%.*s' takes no value (try --help)", n, name);
+    /* What is no name, behind a ':' for one, may be a secret. */
     if (!o)
-        return err_set(r->err, ERR_REFUSED, "'--%.*s': no such option (try --help)", n, name);
+        return err_set(r->err, ERR_REFUSED, "'--%.*s': no such option (try --help)",
+                       (int)strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), name);
     if (value && o->kind == OPT_KIND_FLAG)
         return err_set(r->err, ERR_REFUSED, "'--%.*s' takes no value (try --help)", n, name);
     if (!value && o->kind != OPT_KIND_FLAG && o->kind != OPT_KIND_MAYBE && !(value = next_value(r)))
@@ -282,8 +286,7 @@ static int read_operand(struct reader *r, char *arg)
 {
     const struct opt *o = find_operand(r->table);
     if (!o || (o->kind == OPT_KIND_OPERAND && *o->to.text))
-        return err_set(r->err, ERR_REFUSED, "'%.*s': no such argument is expected (try --help)", (int)strcspn(arg, "="),
-                       arg);
+        return err_set(r->err, ERR_REFUSED, "argument %d: no such argument is expected (try --help)", r->at - 1);
     if (o->kind == OPT_KIND_OPERAND) {
         *o->to.text = arg;
     } else if (o->kind == OPT_KIND_OPERANDS) {

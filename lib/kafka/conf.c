@@ -127,7 +127,7 @@ int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err
     if (!variable)
         err_set(err, ERR_REFUSED, "a property from the environment is given as NAME=VARIABLE");
     else if (!value)
-        err_set(err, ERR_REFUSED, "%s: the environment variable %s is not set", name.p, variable);
+        env_missing(variable, err), err_prefix(err, "%s", name.p);
     else
         rc = kafka_conf_set(c, name.p, value, err);
     buf_free(&name);
@@ -180,6 +180,8 @@ bool kafka_topic_ok(const char *topic)
 
 int kafka_take_bootstrap(const char *value, void *conf, struct err *err)
 {
+    if (strchr(value, '@')) /* the library would repeat it */
+        return err_set(err, ERR_REFUSED, "brokers are HOST:PORT, and no user belongs there");
     return kafka_conf_set(conf, "bootstrap.servers", value, err);
 }
 

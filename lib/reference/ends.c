@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header and the end line of an artifact: every member's type, and none that is not known. */
 #include "reference/internal.h"
+#include "stream/account.h"
 #include "stream/check.h"
 
 #include <string.h>
@@ -94,6 +95,10 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
         texts_parse(doc, "verified", true, &r->verified, err) != 0)
         return -1;
     if (json_get(doc, "recorded") && json_need(doc, "recorded", JSON_OBJECT, &r->recorded, at, err) != 0)
+        return -1;
+    /* verdict reads it as what it claims to be. */
+    struct stream_account said, kept[ACCOUNT_ROLES];
+    if (account_recorded(r->recorded, &r->arena, "end line.recorded", &said, kept, err) != 0)
         return -1;
     if (r->complete && r->reasons->len > 0)
         return err_set(err, ERR_REFUSED, "%s: complete, and reasons why it is not", at);

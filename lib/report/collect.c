@@ -134,22 +134,19 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     return stream_bundle(line, &r->arena, &said, err);
 }
 
-/* What the reference's file keeps of the accounts before it. Another writer's may stand there bare, without a role. */
+/* What the reference's file keeps of the accounts before it. */
 static int on_kept(struct report *r, const struct stream_account *binder, struct err *err)
 {
     const struct json *all = json_get(binder->doc, "recorded");
-    if (account_kept(all, ACCOUNT_READER, &r->arena, "account.recorded", &r->said, err) != 0)
+    struct stream_account said, kept[ACCOUNT_ROLES];
+    if (account_recorded(all, &r->arena, "account.recorded", &said, kept, err) != 0)
         return -1;
+    r->said = said;
     r->said.stage = binder->stage;
     for (size_t i = 0; i < ACCOUNT_ROLES; i++) {
-        const char *name = account_role_name((enum account_role)i);
-        const struct json *doc = json_get(all, name);
-        if (!doc || doc->type != JSON_OBJECT)
-            doc = i == ACCOUNT_READER ? all : NULL;
-        if (account_kept(doc, (enum account_role)i, &r->arena, "account.recorded", &r->kept[i], err) != 0)
-            return -1;
-        if (doc && !r->kept[i].stage)
-            r->kept[i].stage = doc == all ? binder->stage : name;
+        r->kept[i] = kept[i];
+        if (kept[i].doc && !kept[i].stage)
+            r->kept[i].stage = kept[i].doc == all ? binder->stage : account_role_name((enum account_role)i);
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "stream/stream.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define X(id, text) [ACCOUNT_##id] = text,
@@ -152,9 +153,45 @@ static int range_parse(const struct json *v, const char *where, struct arena *a,
 static int list_parse(const struct json *doc, const char *name, struct json **out, size_t *n, const char *where,
                       struct err *err)
 {
-    if (json_get(doc, name) && json_need(doc, name, JSON_ARRAY, out, where, err) != 0)
+    const struct json *v = json_get(doc, name);
+    if (v && v->type != JSON_NULL && json_need(doc, name, JSON_ARRAY, out, where, err) != 0)
         return -1;
     *n = *out ? (*out)->len : 0;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct account_range *x = *(const struct account_range *const *)a,
+                               *y = *(const struct account_range *const *)b;
+    int topics = strcmp(x->topic, y->topic);
+    if (topics != 0)
+        return topics;
+    return x->partition.n < y->partition.n ? -1 : x->partition.n > y->partition.n;
+}
+
+static int by_topic(const void *a, const void *b)
+{
+    return strcmp((*(const struct account_log *const *)a)->topic, (*(const struct account_log *const *)b)->topic);
+}
+
+/* What is looked up by its place must stand once: of two, nobody would look at the second. */
+static int stand_once(const struct stream_account *a, struct arena *arena, const char *where, struct err *err)
+{
+    const struct account_range **r = arena_alloc(arena, (a->n_ranges + 1) * sizeof *r);
+    const struct account_log **l = arena_alloc(arena, (a->n_logs + 1) * sizeof *l);
+    for (size_t i = 0; i < a->n_ranges; i++)
+        r[i] = &a->ranges[i];
+    for (size_t i = 0; i < a->n_logs; i++)
+        l[i] = &a->logs[i];
+    qsort(r, a->n_ranges, sizeof *r, by_place);
+    qsort(l, a->n_logs, sizeof *l, by_topic);
+    for (size_t i = 1; i < a->n_ranges; i++)
+        if (by_place(&r[i - 1], &r[i]) == 0)
+            return err_set(err, ERR_REFUSED, "%s.ranges: two of %s/%" PRIu64, where, r[i]->topic, r[i]->partition.n);
+    for (size_t i = 1; i < a->n_logs; i++)
+        if (by_topic(&l[i - 1], &l[i]) == 0)
+            return err_set(err, ERR_REFUSED, "%s.logs: two of %s", where, l[i]->topic);
     return 0;
 }
 
@@ -182,19 +219,41 @@ static int ranges_parse(const struct json *doc, const char *where, struct arena 
             json_opt_str(logs->u.items[i], "topic_id", arena, &l[i].topic_id, at, err) != 0)
             return -1;
     }
-    return 0;
+    return stand_once(a, arena, where, err);
 }
 
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
                  struct stream_account *out, struct err *err)
 {
     *out = (struct stream_account){.role = role, .doc = doc};
-    if (json_opt_str(doc, "stage", arena, &out->stage, where, err) != 0 ||
-        members_parse(doc, members, role, out, arena, where, err) != 0)
+    int rc = json_opt_str(doc, "stage", arena, &out->stage, where, err);
+    if (rc == 0)
+        rc = members_parse(doc, members, role, out, arena, where, err);
+    if (rc == 0 && role == ACCOUNT_SEALER)
+        rc = json_opt_bool(doc, "complete_by_the_operator", &out->word, where, err);
+    if (rc == 0 && role == ACCOUNT_READER)
+        rc = ranges_parse(doc, where, arena, out, err);
+    if (rc != 0) /* nothing half read is looked at */
+        *out = (struct stream_account){.role = role, .doc = doc};
+    return rc;
+}
+
+int account_recorded(const struct json *recorded, struct arena *arena, const char *where, struct stream_account *said,
+                     struct stream_account kept[ACCOUNT_ROLES], struct err *err)
+{
+    if (account_kept(recorded, ACCOUNT_READER, arena, where, said, err) != 0)
         return -1;
-    if (role == ACCOUNT_SEALER)
-        return json_opt_bool(doc, "complete_by_the_operator", &out->word, where, err);
-    return role == ACCOUNT_READER ? ranges_parse(doc, where, arena, out, err) : 0;
+    for (size_t i = 0; i < ACCOUNT_ROLES; i++) {
+        const struct json *doc = json_get(recorded, roles[i]);
+        /* A program's name may stand bare under the same word. */
+        if (doc && doc->type != JSON_OBJECT && i != ACCOUNT_PROGRAM)
+            return err_set(err, ERR_REFUSED, "%s.%s: not an object", where, roles[i]);
+        if (!doc || doc->type != JSON_OBJECT)
+            doc = i == ACCOUNT_READER ? recorded : NULL;
+        if (account_kept(doc, (enum account_role)i, arena, where, &kept[i], err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 int stream_account(const struct stream_line *line, struct arena *arena, struct stream_account *out, struct err *err)

