@@ -48,6 +48,8 @@ declare -A stages_of=(
     [--password-env=]='table-look ch-read'
     [--password-file=]='table-look ch-read'
     [--cacert=]='table-look ch-read'
+    [--client-cert=]='table-look ch-read'
+    [--client-key=]='table-look ch-read'
     [--connect-timeout-ms=]='table-look ch-read'
     [--query-timeout-ms=]='table-look ch-read'
     [--max-rows-per-query=]='ch-read'

@@ -32,6 +32,8 @@ read_spec() { # file
     option sink_args --password-env '.sink.password_env'
     option sink_args --password-file '.sink.password_file'
     option sink_args --cacert '.sink.cacert'
+    option sink_args --client-cert '.sink.client_cert'
+    option sink_args --client-key '.sink.client_key'
     option sink_args --batch-rows '.sink.batch_rows'
     option sink_args --batch-ms '.sink.batch_ms'
     while IFS= read -r from; do

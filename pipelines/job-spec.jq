@@ -28,7 +28,7 @@ def members($at; $rules; $needed):
 def parts: {
     source: [{bootstrap: "text", topic: "text", isolation: "text", time_field: "text", watermark_lag_ms: "count", idle_ms: "count",
               properties_file: "text"}, ["bootstrap", "topic"]],
-    sink: [{url: "url", user: "text", password_env: "text", password_file: "text", cacert: "text", database: "text", table: "text",
+    sink: [{url: "url", user: "text", password_env: "text", password_file: "text", cacert: "text", client_cert: "text", client_key: "text", database: "text", table: "text",
             from: "units", batch_rows: "count", batch_ms: "count"}, ["url", "database", "table"]],
     checkpoint: [{interval_ms: "count", retain: "count"}, []]};
 

@@ -109,9 +109,9 @@ static void put_artifacts(struct stream_out *out, const struct bundle_verified *
         bundle_faults_text(&v->ignored, &reason);
     }
     buf_printf(&counts,
-               "{\"files\":%ju,\"bytes\":%ju,\"missing\":%ju,\"changed\":%ju,\"unlisted\":%ju,\"ignored\":%ju}",
-               (uintmax_t)v->files, (uintmax_t)v->bytes, (uintmax_t)v->missing.total, (uintmax_t)v->changed.total,
-               (uintmax_t)v->unlisted.total, (uintmax_t)v->ignored.total);
+               "{\"files\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"changed\":%" PRIu64
+               ",\"unlisted\":%" PRIu64 ",\"ignored\":%" PRIu64 "}",
+               v->files, v->bytes, v->missing.total, v->changed.total, v->unlisted.total, v->ignored.total);
     stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED, cause,
                      reason.len ? buf_str(&reason) : "", whole ? self : paths, counts.p);
     free(paths);
@@ -194,8 +194,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type != LINE_BUNDLE)
         return 0;
     if (c->has_bundle)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju is a second bundle line",
-                        (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %" PRIu64 " is a second bundle line", line->line_no);
     c->has_bundle = true;
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }

@@ -151,26 +151,13 @@ static void put_refusal(struct stream_out *out, const struct err *err, bool json
     out->stopped = true;
 }
 
-int main(int argc, char **argv)
+/* Collect, and say what came of it. Returns the exit status. */
+static int run(const struct options *o)
 {
-    msg_init(argv[0]);
-    struct options o = {.r = {.max_bytes = (uint64_t)1 << 30,
-                              .max_files = 10000,
-                              .timeout_s = 600,
-                              .collector = "bundle-pack",
-                              .stop = &signalled},
-                        .confirmation = NOBODY_SAID};
-    struct pack_request *r = &o.r;
     struct pack_result done;
     struct err err = ERR_INIT;
-    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
-    if (rc > 0)
-        return status;
-    if (rc < 0)
-        return stream_refuse(&err, STREAM_NO_INPUT);
     catch_signals();
-    rc = pack_collect(r, &done, &err);
-    opt_list_free(&o.operators);
+    int rc = pack_collect(&o->r, &done, &err);
     put_note(&done.note);
     buf_free(&done.note);
     if (rc != 0 && signalled) {
@@ -181,12 +168,31 @@ int main(int argc, char **argv)
     struct stream_out out;
     stream_begin(&out, 1, NULL);
     if (rc == 0)
-        stream_put_bundle(&out, &(struct stream_bundle){r->out, done.sha256, r->job, done.checkpoint});
+        stream_put_bundle(&out, &(struct stream_bundle){o->r.out, done.sha256, o->r.job, done.checkpoint});
     else
-        put_refusal(&out, &err, o.json);
-    status = stream_end(&out);
+        put_refusal(&out, &err, o->json);
+    int status = stream_end(&out);
     if (rc != 0 && !out.broken)
         status = OWED_FAILED;
     stream_out_free(&out);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    msg_init(argv[0]);
+    struct options o = {.r = {.max_bytes = (uint64_t)1 << 30,
+                              .max_files = 10000,
+                              .timeout_s = 600,
+                              .collector = "bundle-pack",
+                              .stop = &signalled},
+                        .confirmation = NOBODY_SAID};
+    struct err err = ERR_INIT;
+    int status = 0, rc = read_options(argc, argv, &o, &status, &err);
+    if (rc < 0)
+        status = stream_refuse(&err, STREAM_NO_INPUT);
+    else if (rc == 0)
+        status = run(&o);
+    opt_list_free(&o.operators);
     return status;
 }

@@ -72,7 +72,7 @@ static int on_barrier(struct tee *t, const struct stream_line *line, struct err 
     struct left entry;
     struct err failure = ERR_INIT;
     char what[64];
-    snprintf(what, sizeof what, "checkpoint %llu", (unsigned long long)b.checkpoint);
+    snprintf(what, sizeof what, "checkpoint %" PRIu64, b.checkpoint);
     if (capture_end(&t->capture, b.checkpoint, &t->arena, &entry, &failure) == 0)
         barrier_add(&b, &t->arena, &entry);
     else

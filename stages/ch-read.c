@@ -87,7 +87,7 @@ struct run {
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
 {
-    if (r->expect.table != NULL)
+    if (r->expect.table)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
     if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return err_prefix(err, "stdin");
@@ -98,7 +98,7 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
 static int on_columns(struct run *r, const struct stream_line *line, struct err *err)
 {
     bool key = false;
-    if (r->keys != NULL)
+    if (r->keys)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second columns line");
     if (stream_columns(line, &r->cols, err) != 0)
         return err_prefix(err, "stdin");
@@ -144,19 +144,18 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     if (stream_row(line, &row, err) != 0)
         return -1;
     if (!side_is_owed(row.side))
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: a row of the side that is read here",
-                       (unsigned long long)line->line_no);
-    if (r->keys == NULL)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %llu: a row before the columns",
-                        (unsigned long long)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": a row of the side that is read here", line->line_no);
+    if (!r->keys)
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %" PRIu64 ": a row before the columns", line->line_no);
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
-        return err_set(err, ERR_REFUSED, "stdin: line %llu: cells: %s", (unsigned long long)line->line_no,
-                       why != NULL ? why : "more than the row");
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": cells: %s", line->line_no,
+                       why ? why : "more than the row");
     if (r->blocked.reason[0] != '\0')
         return 0;
     int got = chread_keys_add(r->keys, row.cells, r->ends, err);
     if (got < 0)
-        return err_prefix(err, "stdin: line %llu", (unsigned long long)line->line_no);
+        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
     r->reads.unfit += got == 0;
     return 0;
 }
@@ -173,7 +172,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return on_columns(r, line, err);
     if (line->type == LINE_OBSERVATION)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %llu: the destination was read already", (unsigned long long)line->line_no);
+                        "stdin: line %" PRIu64 ": the destination was read already", line->line_no);
     return line->type == LINE_CHECK ? on_check(r, line, err) : 0;
 }
 
@@ -213,19 +212,17 @@ static int begin_whole(struct run *r, struct chread_why *why)
                    "the table was not read whole: nobody said how many rows it may hold");
     else if (status == 0 && rows > most)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_TOO_LARGE, {"rows", FACT_NUMBER(rows)}),
-                   "the table holds %llu rows, and --max-table-rows is %llu: it was not read whole",
-                   (unsigned long long)rows, (unsigned long long)most);
+                   "the table holds %" PRIu64 " rows, and --max-table-rows is %" PRIu64 ": it was not read whole", rows,
+                   most);
     else if (status == 0 && seen > r->parts[0].rows)
         chread_say(&r->uncovered, STATUS_UNAVAILABLE,
                    BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts for every part"}),
-                   "system.parts shows this user %llu of the table's %llu rows", (unsigned long long)r->parts[0].rows,
-                   (unsigned long long)seen);
+                   "system.parts shows this user %" PRIu64 " of the table's %" PRIu64 " rows", r->parts[0].rows, seen);
     else if (status == 0 && seen < r->parts[0].rows)
-        chread_say(
-            &r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_HIDDEN),
-            "the table's parts hold %llu rows, %s, and this user sees %llu: something hides the others, such as a row policy",
-            (unsigned long long)r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted",
-            (unsigned long long)seen);
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_HIDDEN),
+                   "the table's parts hold %" PRIu64 " rows, %s, and this user sees %" PRIu64
+                   ": something hides the others, such as a row policy",
+                   r->parts[0].rows, r->parts[0].masked ? "deleted ones among them" : "none deleted", seen);
     else
         r->reads.table_whole = status == 0;
     return status < 0 ? -1 : 0;
@@ -272,7 +269,7 @@ static void put_observation(struct run *r, const struct chread_unstable *u, bool
 {
     struct buf text = BUF_INIT;
     r->reads.keys = chread_keys_count(r->keys);
-    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid != NULL ? &r->last : NULL, &r->reads, u,
+    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
                    whole && u->list.len == 0);
     struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
     buf_addc(line, ',');
@@ -285,11 +282,11 @@ static void put_observation(struct run *r, const struct chread_unstable *u, bool
 static void say_declared(const struct run *r, struct buf *out)
 {
     const char *sep = "declared, not established: ";
-    if (r->expect.server_uuid == NULL) {
+    if (!r->expect.server_uuid) {
         buf_printf(out, "%sthe server's UUID (found: %s)", sep, r->first.server_uuid);
         sep = ", ";
     }
-    if (r->expect.table_uuid == NULL)
+    if (!r->expect.table_uuid)
         buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
 }
 
@@ -299,7 +296,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
     const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
-    if (!r->scope.complete_table || u == NULL)
+    if (!r->scope.complete_table || !u)
         return;
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
@@ -312,27 +309,25 @@ static void put_check(struct run *r, const struct chread_why *why)
 {
     struct buf table = BUF_INIT, reads = BUF_INIT, counts = BUF_INIT, declared = BUF_INIT;
     const char *evidence[3] = {NULL};
-    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0') {
+    if (r->first.table_uuid && *r->first.table_uuid != '\0') {
         buf_printf(&table, "%s, table UUID %s", http_endpoint(r->ch.http), r->first.table_uuid);
-        buf_printf(&reads, "read 1: %llu rows, read 2: %llu rows, of ", (unsigned long long)r->reads.rows[0],
-                   (unsigned long long)r->reads.rows[1]);
+        buf_printf(&reads, "read 1: %" PRIu64 " rows, read 2: %" PRIu64 " rows, of ", r->reads.rows[0],
+                   r->reads.rows[1]);
         if (r->reads.table_whole)
             buf_adds(&reads, "the whole table");
         else
-            buf_printf(&reads, "%llu keys", (unsigned long long)chread_keys_count(r->keys));
+            buf_printf(&reads, "%" PRIu64 " keys", chread_keys_count(r->keys));
         evidence[0] = buf_str(&table);
         evidence[1] = buf_str(&reads);
     }
-    buf_printf(&counts, "{\"keys\":%llu,\"unfit_keys\":%llu,\"rows\":%llu}",
-               (unsigned long long)(r->keys != NULL ? chread_keys_count(r->keys) : 0),
-               (unsigned long long)r->reads.unfit, (unsigned long long)r->reads.rows[0]);
-    if (why != NULL)
+    buf_printf(&counts, "{\"keys\":%" PRIu64 ",\"unfit_keys\":%" PRIu64 ",\"rows\":%" PRIu64 "}",
+               (r->keys ? chread_keys_count(r->keys) : 0), r->reads.unfit, r->reads.rows[0]);
+    if (why)
         msg_error("%s", why->reason);
     else
         say_declared(r, &declared);
-    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why != NULL ? why->status : STATUS_PASSED,
-                     why != NULL ? &why->cause : NULL, why != NULL ? why->reason : buf_str(&declared), evidence,
-                     buf_str(&counts));
+    stream_put_check(&r->out, CHECK_RECONCILE_DESTINATION, why ? why->status : STATUS_PASSED, why ? &why->cause : NULL,
+                     why ? why->reason : buf_str(&declared), evidence, buf_str(&counts));
     buf_free(&declared);
     buf_free(&table);
     buf_free(&reads);
@@ -373,7 +368,7 @@ static void read_destination(struct run *r)
         if (u.list.len > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
-    if (r->first.table_uuid != NULL && *r->first.table_uuid != '\0')
+    if (r->first.table_uuid && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
     conclude(r, status == 0 ? NULL : &why, whole);
     buf_free(&u.list);
@@ -383,10 +378,10 @@ static void read_destination(struct run *r)
 /* The input is whole: what it says decides whether anything is connected to. */
 static void after_input(struct run *r)
 {
-    if (r->expect.table == NULL || r->keys == NULL) {
+    if (!r->expect.table || !r->keys) {
         stop(r, BECAUSE(CODE_SCOPE_LINE_MISSING),
-             r->keys == NULL ? "stdin: no columns line: run this stage after one that writes the scope"
-                             : "stdin: no scope line: run this stage after one that writes the scope");
+             !r->keys ? "stdin: no columns line: run this stage after one that writes the scope"
+                      : "stdin: no scope line: run this stage after one that writes the scope");
         return;
     }
     if (!scope_fits(&r->scope, &r->cols)) {
@@ -423,10 +418,12 @@ int main(int argc, char **argv)
     struct run r = {.o = &o};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);
-    if (rc > 0)
-        return status;
     if (rc < 0)
-        return stream_refuse(&err, o.max_line);
+        status = stream_refuse(&err, o.max_line);
+    if (rc != 0) {
+        http_login_free(&o.login);
+        return status;
+    }
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);

@@ -47,12 +47,10 @@ static int take_from(const char *value, void *ctx, struct err *err)
     const char *colon = strrchr(value, ':');
     enum type_from unit;
 
-    if (colon == NULL || colon == value) {
+    if (!colon || colon == value)
         return err_set(err, ERR_REFUSED, "--from=%s is not COLUMN:UNIT", value);
-    }
-    if (type_from_parse(colon + 1, &unit, err) != 0) {
+    if (type_from_parse(colon + 1, &unit, err) != 0)
         return err_prefix(err, "--from");
-    }
     opt_list_add(&o->from_columns, value, (size_t)(colon - value));
     o->from = xrealloc(o->from, (o->w.n_from + 1) * sizeof *o->from);
     o->from[o->w.n_from] = (struct chwrite_from){o->from_columns.at[o->w.n_from], unit};
@@ -64,13 +62,12 @@ static int settle_options(struct options *o, struct err *err)
 {
     struct chwrite_options *w = &o->w;
 
-    if (o->login.o.url == NULL || o->name.said == NULL || o->job == NULL || o->operator_id == NULL ||
-        o->attempt == NULL || o->subtask == EVIDENCE_NO_SUBTASK) {
+    if (!o->login.o.url || !o->name.said || !o->job || !o->operator_id || !o->attempt ||
+        o->subtask == EVIDENCE_NO_SUBTASK) {
         return err_set(err, ERR_REFUSED, "--url, --table, --job, --operator, --subtask and --attempt are needed");
     }
-    if (table_name_settle(&o->name, err) != 0 || http_login_settle(&o->login, err) != 0) {
+    if (table_name_settle(&o->name, err) != 0 || http_login_settle(&o->login, err) != 0)
         return -1;
-    }
     w->database = o->name.database;
     w->table = o->name.table;
     w->http = o->login.o;
@@ -137,31 +134,29 @@ static void enter(struct tally *a, const struct chwrite_sent *sent)
 /* Send what is held, if anything, and enter it in the ledger. */
 static int flush(struct sink *s, struct err *err)
 {
-    uint64_t rows = s->w == NULL ? 0 : chwrite_rows(s->w);
+    uint64_t rows = !s->w ? 0 : chwrite_rows(s->w);
     struct chwrite_sent sent;
     struct buf token = BUF_INIT;
     int rc;
 
-    if (rows == 0) {
+    if (rows == 0)
         return 0;
-    }
     tally_token(&s->tally, rows, chwrite_body(s->w), &token);
     rc = chwrite_send(s->w, buf_str(&token), &sent, err);
-    if (rc == 0) {
+    if (rc == 0)
         enter(&s->tally, &sent);
-    }
     buf_free(&token);
     return rc;
 }
 
 static int need_table(struct sink *s, struct err *err)
 {
-    if (s->w == NULL) {
+    if (!s->w) {
         s->w = chwrite_open(&s->o->w, err);
-        if (s->w == NULL && err->kind == ERR_REFUSED)
+        if (!s->w && err->kind == ERR_REFUSED)
             err_cause(err, BECAUSE(CODE_INSERT_NOT_POSSIBLE));
     }
-    return s->w == NULL ? -1 : 0;
+    return !s->w ? -1 : 0;
 }
 
 static int on_event(struct sink *s, const struct stream_line *line, struct err *err)
@@ -172,15 +167,14 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
 
     snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
     doc = json_parse_named(line->p, line->n, &s->line, where, err);
-    if (doc == NULL || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
+    if (!doc || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
         json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 ||
-        chwrite_add(s->w, values, at != NULL ? at : where, err) != 0) {
+        chwrite_add(s->w, values, at ? at : where, err) != 0) {
         return -1;
     }
     tally_row(&s->tally, at);
-    if (chwrite_rows(s->w) == 1) {
+    if (chwrite_rows(s->w) == 1)
         s->batch_since = time_mono_ms();
-    }
     if (chwrite_rows(s->w) >= s->o->batch_rows || chwrite_bytes(s->w) >= BATCH_BYTES ||
         time_mono_ms() - s->batch_since >= (int64_t)s->o->batch_ms) {
         return flush(s, err);
@@ -192,10 +186,9 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
 {
     struct json *doc = json_parse_named(line->p, line->n, &s->line, "watermark", err);
 
-    if (doc == NULL) {
+    if (!doc)
         return -1;
-    }
-    if (json_get(doc, "ts") == NULL) {
+    if (!json_get(doc, "ts")) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
     s->tally.has_watermark = true;
@@ -209,9 +202,8 @@ static void leave_evidence(struct sink *s, struct barrier *b)
     struct left entry;
     struct err err = ERR_INIT;
 
-    if (s->o->capture_dir == NULL) {
+    if (!s->o->capture_dir)
         return;
-    }
     iv.destination = *chwrite_destination(s->w);
     if (interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
         barrier_add(b, &s->line, &entry);
@@ -245,9 +237,8 @@ static int on_line(struct sink *s, const struct stream_line *line, struct err *e
     case LINE_EVENT: return need_table(s, err) != 0 ? -1 : on_event(s, line, err);
     case LINE_BARRIER: return need_table(s, err) != 0 ? -1 : on_barrier(s, line, err);
     case LINE_WATERMARK:
-        if (on_watermark(s, line, err) != 0) {
+        if (on_watermark(s, line, err) != 0)
             return -1;
-        }
         break;
     default: break;
     }
@@ -262,16 +253,13 @@ static int await_line(struct sink *s, struct stream_in *in, struct err *err)
         struct pollfd p = {STDIN_FILENO, POLLIN, 0};
         int64_t left;
         stream_flush(&s->out);
-        if (s->w == NULL || chwrite_rows(s->w) == 0) {
+        if (!s->w || chwrite_rows(s->w) == 0)
             return 0;
-        }
         left = s->batch_since + (int64_t)s->o->batch_ms - time_mono_ms();
-        if (left > 0 && poll(&p, 1, (int)left) != 0) {
+        if (left > 0 && poll(&p, 1, (int)left) != 0)
             return 0;
-        }
-        if (flush(s, err) != 0) {
+        if (flush(s, err) != 0)
             return -1;
-        }
     }
     return 0;
 }
@@ -302,13 +290,11 @@ static void run(struct sink *s, struct stream_in *in)
             rc = -1;
             refused = CODE_VALUE_NOT_STORABLE;
         }
-        if (rc == 0) {
+        if (rc == 0)
             break;
-        }
     }
-    if (rc < 0) {
+    if (rc < 0)
         stream_put_stop(&s->out, &err, refused);
-    }
 }
 
 static void sink_free(struct sink *s)

@@ -50,8 +50,8 @@ struct bind {
 static int on_scope(struct bind *b, const struct stream_line *line, struct err *err)
 {
     if (b->document)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
-                        (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %" PRIu64 ": a second scope",
+                        line->line_no);
     return stream_scope(line, &b->keep, &b->document, &b->scope, err) == 0 ? 0 : err_prefix(err, "stdin");
 }
 
@@ -60,7 +60,7 @@ static int no_reference(const struct stream_line *line, bool has, struct err *er
     if (!has)
         return 0;
     return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                    "stdin: line %ju: the stream has a reference already", (uintmax_t)line->line_no);
+                    "stdin: line %" PRIu64 ": the stream has a reference already", line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -157,7 +157,7 @@ static void conclude(struct bind *b)
         why_incomplete(r, &reason);
         msg_error("'%s': %s", b->o.reference, reason.p);
     }
-    buf_printf(&counts, "{\"rows\":%ju}", (uintmax_t)r->rows);
+    buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
     stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
                      r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,

@@ -170,18 +170,18 @@ static int read_record(struct run *r, const struct stream_line *line, const char
         *record = json_parse(line->p, line->n, &r->arena, &e);
         const struct json *name = json_get(*record, "topic");
         if (!*record)
-            return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1,
+            return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1,
                            e.why);
         if (!name || name->type != JSON_STRING || json_need_u64(*record, "partition", &partition, "record", err) != 0 ||
             json_need_u64(*record, "offset", &offset, "record", err) != 0)
-            return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without its topic, partition and offset",
-                           (uintmax_t)line->line_no);
+            return err_set(err, ERR_REFUSED,
+                           "stdin: line %" PRIu64 ": a record without its topic, partition and offset", line->line_no);
         topic = name->str;
         topic_len = name->len;
     }
     if (program_answers_record(r->answers, topic, topic_len, partition, offset, err) == 0)
         return 0;
-    return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+    return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
 static int put_value(struct run *r, const struct json *record, const struct stream_line *line, struct err *err)
@@ -189,7 +189,7 @@ static int put_value(struct run *r, const struct json *record, const struct stre
     struct buf *queue = &r->program.queue;
     size_t from = queue->len;
     if (json_get(record, "value") || json_get(record, "value_error"))
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record with a value already", (uintmax_t)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": a record with a value already", line->line_no);
     if (program_payload(record, r->o.text, queue) || r->value_errors++ > 0)
         return 0;
     const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"),
@@ -209,8 +209,8 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
     const char *rest = line->p + sizeof head - 1;
     size_t n = line->n - (sizeof head - 1);
     if (n < 3 || rest[0] != ',' || rest[n - 1] != '}')
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: a record without members, or with spaces between them",
-                       (uintmax_t)line->line_no);
+        return err_set(err, ERR_REFUSED,
+                       "stdin: line %" PRIu64 ": a record without members, or with spaces between them", line->line_no);
     if (read_record(r, line, rest, n, &record, err) != 0)
         return -1;
     program_make_room(&r->program);
@@ -322,8 +322,8 @@ static void finish(struct run *r, bool whole)
     buf_free(&place);
     /* A program that does not look for value_error takes such a record for one of nulls. */
     if (r->value_errors > 0 && whole)
-        msg_error("%ju records went without a value, their payload being no JSON; the first is %s",
-                  (uintmax_t)r->value_errors, buf_str(&r->first_value_error));
+        msg_error("%" PRIu64 " records went without a value, their payload being no JSON; the first is %s",
+                  r->value_errors, buf_str(&r->first_value_error));
     if (program_whole(p))
         return;
     stream_status(&r->out, OWED_TROUBLE);

@@ -151,8 +151,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
     const struct json *document;
     s->refused = true; /* until this line has been found good */
     if (s->in_stream)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: a second scope",
-                        (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %" PRIu64 ": a second scope",
+                        line->line_no);
     struct scope found;
     if (stream_scope(line, &s->keep, &document, &found, err) != 0)
         return err_prefix(err, "stdin");
@@ -205,8 +205,8 @@ static void row_failed(struct seal *s, const struct stream_line *line, const cha
     if (at)
         reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE, {"at", place}), "%s: %s", place, why);
     else
-        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "the event on line %ju: %s",
-                            (uintmax_t)line->line_no, why);
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "the event on line %" PRIu64 ": %s",
+                            line->line_no, why);
 }
 
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
@@ -217,7 +217,7 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     if (!s->document) {
         s->refused = true;
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %ju: an event before the scope (see --scope)", (uintmax_t)line->line_no);
+                        "stdin: line %" PRIu64 ": an event before the scope (see --scope)", line->line_no);
     }
     if (!s->begun && begin(s, err) != 0) {
         s->refused = true;
@@ -226,10 +226,9 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     arena_reset(&s->line);
     const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values");
     if (!event)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: byte %zu: %s", (uintmax_t)line->line_no, e.offset + 1,
-                       e.why);
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1, e.why);
     if (!values || values->type != JSON_OBJECT)
-        return err_set(err, ERR_REFUSED, "stdin: line %ju: an event without its values", (uintmax_t)line->line_no);
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": an event without its values", line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
         row_failed(s, line, NULL, 0, "its at is not topic/partition/offset");
         return 1;
@@ -294,8 +293,8 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (!whole)
         say_unfinished(s, in);
     if (s->failed > BAD_LISTED)
-        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "%ju more rows that cannot be sealed",
-                            (uintmax_t)(s->failed - BAD_LISTED));
+        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "%" PRIu64 " more rows that cannot be sealed",
+                            (s->failed - BAD_LISTED));
     reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
@@ -309,8 +308,8 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (s->out.stopped)
         return; /* which was said */
     if (s->story.n_reasons > 1)
-        msg_error("'%s' is incomplete: %s (and %ju more reasons)", s->o.out, s->story.first,
-                  (uintmax_t)s->story.n_reasons - 1);
+        msg_error("'%s' is incomplete: %s (and %" PRIu64 " more reasons)", s->o.out, s->story.first,
+                  s->story.n_reasons - 1);
     else
         msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
 }

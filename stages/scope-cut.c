@@ -93,12 +93,12 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return on_check(c, line, err);
     if (line->type == LINE_SCOPE)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %ju: the stream has a scope already", (uintmax_t)line->line_no);
+                        "stdin: line %" PRIu64 ": the stream has a scope already", line->line_no);
     if (line->type != LINE_BUNDLE)
         return 0;
     if (c->has_bundle)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju is a second bundle line",
-                        (uintmax_t)line->line_no);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %" PRIu64 " is a second bundle line", line->line_no);
     c->has_bundle = true;
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }
@@ -120,8 +120,8 @@ static void put_checks(struct cut *c, struct stream_out *out)
         evidence[n++] = c->intervals[i].capture;
     }
     evidence[n] = NULL;
-    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%ju}", c->n_intervals, c->scope.n_epochs,
-               (uintmax_t)c->rows);
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals, c->scope.n_epochs,
+               c->rows);
     if (c->broken.len > 0)
         stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {

@@ -117,12 +117,13 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
     if (line->type == LINE_SCOPE || line->type == LINE_BUNDLE)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: line %ju: the stream has a %s already",
-                        (uintmax_t)line->line_no, line_type_name(line->type));
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %" PRIu64 ": the stream has a %s already", line->line_no,
+                        line_type_name(line->type));
     if (line->type == LINE_COLUMNS)
         return r->d.has_table
                    ? 1
-                   : err_set(err, ERR_REFUSED, "stdin: line %ju: columns of no table", (uintmax_t)line->line_no);
+                   : err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": columns of no table", line->line_no);
     if (line->type != LINE_LOG && line->type != LINE_TABLE)
         return 0;
     const struct json *v = json_parse_named(arena_strndup(&r->arena, line->p, line->n), line->n, &r->arena, "stdin",
@@ -130,7 +131,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (!v)
         return -1;
     if ((line->type == LINE_LOG ? declare_log : declare_table)(&r->d, v, err) != 0)
-        return err_prefix(err, "stdin: line %ju", (uintmax_t)line->line_no);
+        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
     return 1;
 }
 
@@ -143,8 +144,8 @@ static void put_check(struct stream_out *out, const struct scope *s, const char 
     for (size_t i = 0; i < s->n_sources; i++)
         for (size_t k = 0; k < s->sources[i].n_partitions; k++, partitions++)
             offsets += (uint64_t)(s->sources[i].partitions[k].to - s->sources[i].partitions[k].from);
-    buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%ju,\"offsets\":%ju}", s->n_sources, (uintmax_t)partitions,
-               (uintmax_t)offsets);
+    buf_printf(&counts, "{\"topics\":%zu,\"partitions\":%" PRIu64 ",\"offsets\":%" PRIu64 "}", s->n_sources, partitions,
+               offsets);
     stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_PASSED, NULL, note, NULL, buf_str(&counts));
     buf_free(&counts);
 }

@@ -37,7 +37,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    if (o->name.said == NULL)
+    if (!o->name.said)
         return err_set(err, ERR_REFUSED, "--table is missing");
     return table_name_settle(&o->name, err) != 0 ? -1 : http_login_settle(&o->login, err);
 }
@@ -108,7 +108,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     (void)ctx;
     if (line->type == LINE_TABLE || line->type == LINE_COLUMNS || line->type == LINE_SCOPE)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %ju: a table was looked at already", (uintmax_t)line->line_no);
+                        "stdin: line %" PRIu64 ": a table was looked at already", line->line_no);
     return 0;
 }
 

@@ -190,7 +190,7 @@ CASES
             inside && /^\.It Fl/ { out(); name = $0; text = ""; next }
             name != "" { text = text $0 "\\n" }' "$page"
     done >all
-    for family in max-line first scratch url user password-env cacert connect-timeout-ms query-timeout-ms checkpoint-dir capture-dir job \
+    for family in max-line first scratch url user password-env cacert client-cert client-key connect-timeout-ms query-timeout-ms checkpoint-dir capture-dir job \
         generation parallelism operator subtask attempt table from isolation timeout-ms; do
         grep -E "^[a-z-]+	\.It Fl -$family( |	)" all >these || { echo "no page has --$family" >&2; return 1; }
         case $family in

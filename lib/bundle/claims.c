@@ -77,8 +77,7 @@ static void check_checkpoint(const struct bundle_manifest *m, struct bundle_faul
                      "the checkpoint was not named and no restore rule chose it");
     if (!m->named && m->has_choice && m->choice != m->checkpoint)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
-                     "the checkpoint is %ju and the restore rule chose %ju", (uintmax_t)m->checkpoint,
-                     (uintmax_t)m->choice);
+                     "the checkpoint is %" PRIu64 " and the restore rule chose %" PRIu64, m->checkpoint, m->choice);
     if (m->has_choice && m->rule == RULE_NONE)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json", "a restore choice without a rule");
     if (m->n_subtasks == 0)
@@ -100,8 +99,8 @@ static void check_forms(const struct bundle_manifest *m, struct bundle_faults *f
         same = same && p[i].subtask == m->subtasks[i];
         if ((strcmp(p[i].form, FORM_REMOTE) == 0) != !m->state_root)
             bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
-                         "subtask %ju's state is %s and checkpoint.state_root is %s", (uintmax_t)p[i].subtask,
-                         p[i].form, m->state_root ? m->state_root : "null");
+                         "subtask %" PRIu64 "'s state is %s and checkpoint.state_root is %s", p[i].subtask, p[i].form,
+                         m->state_root ? m->state_root : "null");
     }
     if (!same)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
@@ -126,11 +125,11 @@ static void check_artifact(const struct bundle_manifest *m, const struct bundle_
         return;
     if (at.generation != m->generation || at.id != m->checkpoint || !is_participant(m, at.subtask))
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path,
-                     "'%s' is listed as the state of checkpoint %ju, generation %ju", a->path, (uintmax_t)m->checkpoint,
-                     (uintmax_t)m->generation);
+                     "'%s' is listed as the state of checkpoint %" PRIu64 ", generation %" PRIu64, a->path,
+                     m->checkpoint, m->generation);
     else if (strcmp(bundle_form_of(m, at.subtask), FORM_FILE) != 0)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), a->path,
-                     "'%s' is listed, and subtask %ju's state is said to be %s", a->path, (uintmax_t)at.subtask,
+                     "'%s' is listed, and subtask %" PRIu64 "'s state is said to be %s", a->path, at.subtask,
                      bundle_form_of(m, at.subtask));
 }
 
@@ -207,10 +206,10 @@ void bundle_check_manifest(const struct bundle *b, struct bundle_finding *findin
     }
     if (bytes > m->max_bytes)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
-                     "%ju bytes are listed, past bounds.max_bytes %ju", (uintmax_t)bytes, (uintmax_t)m->max_bytes);
+                     "%" PRIu64 " bytes are listed, past bounds.max_bytes %" PRIu64, bytes, m->max_bytes);
     if (m->n_artifacts > m->max_files)
         bundle_fault(f, BECAUSE(CODE_MANIFEST_CONTRADICTS), "manifest.json",
-                     "%zu files are listed, past bounds.max_files %ju", m->n_artifacts, (uintmax_t)m->max_files);
+                     "%zu files are listed, past bounds.max_files %" PRIu64, m->n_artifacts, m->max_files);
     check_captured(m, f);
     check_left_out(m, f);
 }

@@ -53,7 +53,7 @@ void bundle_faults_text(const struct bundle_faults *f, struct buf *out)
         buf_adds(out, f->text[i]);
     }
     if (f->total > f->n)
-        buf_printf(out, "; and %ju more", (uintmax_t)(f->total - f->n));
+        buf_printf(out, "; and %" PRIu64 " more", f->total - f->n);
     buf_str(out);
 }
 

@@ -108,8 +108,9 @@ int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf
     size_t n = out->len - start;
     char sha[SHA256_HEX + 1];
     if (n != f->bytes)
-        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED), "'%s' %s: expected %ju bytes, got %zu", path,
-                        n < f->bytes ? "is truncated" : "has grown", (uintmax_t)f->bytes, n);
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                        "'%s' %s: expected %" PRIu64 " bytes, got %zu", path,
+                        n < f->bytes ? "is truncated" : "has grown", f->bytes, n);
     sha256_of(out->p ? out->p + start : "", n, sha);
     if (strcmp(sha, f->sha256) != 0)
         return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),

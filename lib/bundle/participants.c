@@ -29,11 +29,11 @@ static void check_file(const struct bundle *b, const char *snap, uint64_t subtas
     if (bundle_sidecar(b, meta.p, &side, &err) != 0)
         bundle_fault_err(&f->failed, CODE_STATE_MALFORMED, meta.p, &err);
     else if (side.checkpoint != b->m.checkpoint)
-        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), meta.p, "the sidecar of subtask %ju is of checkpoint %ju",
-                     (uintmax_t)subtask, (uintmax_t)side.checkpoint);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), meta.p,
+                     "the sidecar of subtask %" PRIu64 " is of checkpoint %" PRIu64, subtask, side.checkpoint);
     else if (!b->m.has_state)
-        bundle_remark(&f->notes, meta.p, "subtask %ju by its sidecar alone: the bundle holds no snapshots",
-                      (uintmax_t)subtask);
+        bundle_remark(&f->notes, meta.p, "subtask %" PRIu64 " by its sidecar alone: the bundle holds no snapshots",
+                      subtask);
     else if (bundle_read(b, snap, BUNDLE_STATE_MAX, &text, &err) != 0)
         bundle_fault_err(err.kind == ERR_BOUND ? &f->unsupported : &f->failed,
                          err.kind == ERR_BOUND ? CODE_STATE_UNREADABLE : CODE_STATE_MALFORMED, snap, &err);
@@ -53,13 +53,12 @@ static void check_listed(const struct bundle *b, const char *path, const char *f
         bundle_used(f, path);
     else if (b->m.has_state)
         bundle_fault(&f->failed, BECAUSE(CODE_PARTICIPANT_MISSING), path,
-                     "subtask %ju has no %s checkpoint in the bundle: '%s' is not listed", (uintmax_t)subtask, form,
-                     path);
+                     "subtask %" PRIu64 " has no %s checkpoint in the bundle: '%s' is not listed", subtask, form, path);
     else
-        bundle_fault(
-            &f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), path,
-            "subtask %ju's checkpoint was written by %s, which keeps no sidecar, and the bundle holds no state",
-            (uintmax_t)subtask, form);
+        bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), path,
+                     "subtask %" PRIu64
+                     "'s checkpoint was written by %s, which keeps no sidecar, and the bundle holds no state",
+                     subtask, form);
 }
 
 static void check_participant(const struct bundle *b, uint64_t generation, uint64_t subtask, struct bundle_finding *f)
@@ -76,7 +75,7 @@ static void check_participant(const struct bundle *b, uint64_t generation, uint6
         check_listed(b, buf_str(&path), form, subtask, f);
     } else if (strcmp(form, FORM_REMOTE) == 0) {
         bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_REMOTE), "manifest.json",
-                     "subtask %ju's checkpoint lies in an object store and is not in the bundle", (uintmax_t)subtask);
+                     "subtask %" PRIu64 "'s checkpoint lies in an object store and is not in the bundle", subtask);
     } else {
         bundle_state_path(&path, m, evidence_path_snapshot(&rel, m->job, generation, subtask, m->checkpoint));
         check_file(b, path.p, subtask, f);

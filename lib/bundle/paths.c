@@ -176,7 +176,7 @@ int bundle_links_refused(const struct bundle_manifest *m, int root, struct err *
     if (fd >= 0)
         close(fd);
     if (l.total > LINKS_NAMED)
-        buf_printf(&l.text, " and %ju more", (uintmax_t)(l.total - LINKS_NAMED));
+        buf_printf(&l.text, " and %" PRIu64 " more", l.total - LINKS_NAMED);
     int rc = l.total ? err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_UNSAFE),
                                 "manifest.json.artifacts: symbolic link%s on a listed path: %s", l.total > 1 ? "s" : "",
                                 buf_str(&l.text))

@@ -313,7 +313,7 @@ static int format_parse(const struct json *doc, struct arena *a, struct err *err
     if (json_need_u64(doc, "version", &version, where, err) != 0)
         return -1;
     if (version != 1)
-        return err_set(err, ERR_REFUSED, "%s.version: %ju is not known here, only 1", where, (uintmax_t)version);
+        return err_set(err, ERR_REFUSED, "%s.version: %" PRIu64 " is not known here, only 1", where, version);
     return 0;
 }
 

@@ -62,12 +62,12 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)
                          "the marker is of job '%s', the manifest of '%s'", marker.job, m->job);
         if (marker.checkpoint != m->checkpoint)
             bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
-                         "the marker is of checkpoint %ju, the manifest of %ju", (uintmax_t)marker.checkpoint,
-                         (uintmax_t)m->checkpoint);
+                         "the marker is of checkpoint %" PRIu64 ", the manifest of %" PRIu64, marker.checkpoint,
+                         m->checkpoint);
         if (marker.generation != m->generation)
             bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
-                         "the marker is of generation %ju, the manifest of %ju", (uintmax_t)marker.generation,
-                         (uintmax_t)m->generation);
+                         "the marker is of generation %" PRIu64 ", the manifest of %" PRIu64, marker.generation,
+                         m->generation);
         if (marker.n_subtasks != m->n_subtasks ||
             (m->n_subtasks && memcmp(marker.subtasks, m->subtasks, m->n_subtasks * sizeof *m->subtasks) != 0))
             bundle_fault(&f->failed, BECAUSE(CODE_MARKER_OTHER), path,
@@ -143,8 +143,8 @@ static void check_choice(const struct bundle_manifest *m, const struct markers *
                      found ? "chooses a checkpoint" : "chooses none", m->has_choice ? "a choice" : "none");
     else if (found && choice != m->choice)
         bundle_fault(&f->failed, BECAUSE(CODE_RESTORE_RULE_DIFFERS), "manifest.json",
-                     "the rule chooses %ju over the bundle's markers, the manifest records %ju", (uintmax_t)choice,
-                     (uintmax_t)m->choice);
+                     "the rule chooses %" PRIu64 " over the bundle's markers, the manifest records %" PRIu64, choice,
+                     m->choice);
     if (confirmed)
         bundle_remark(&f->notes, "manifest.json",
                       "a takeover asks the sinks' systems about transactions in doubt and may move this "

@@ -60,21 +60,22 @@ static void read_document(const struct bundle *b, const char *path, const struct
     else if (strcmp(s.job, b->m.job) != 0)
         bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of job '%s'", path, s.job);
     else if (s.subtask != at->subtask)
-        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is the state of subtask %ju", path,
-                     (uintmax_t)s.subtask);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is the state of subtask %" PRIu64, path,
+                     s.subtask);
     else if (s.is_start != at->is_start)
         bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is %sthe start of a run", path,
                      s.is_start ? "" : "not ");
     else if ((s.is_start ? s.first_epoch : s.checkpoint) != at->id)
-        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of %s %ju", path,
-                     s.is_start ? "epoch" : "checkpoint", (uintmax_t)(s.is_start ? s.first_epoch : s.checkpoint));
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of %s %" PRIu64, path,
+                     s.is_start ? "epoch" : "checkpoint", (s.is_start ? s.first_epoch : s.checkpoint));
     else if (side && side->checkpoint != s.checkpoint)
-        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path, "'%s' is of checkpoint %ju, its sidecar of %ju", path,
-                     (uintmax_t)s.checkpoint, (uintmax_t)side->checkpoint);
+        bundle_fault(&f->failed, BECAUSE(CODE_STATE_OTHER), path,
+                     "'%s' is of checkpoint %" PRIu64 ", its sidecar of %" PRIu64, path, s.checkpoint,
+                     side->checkpoint);
     else {
         sha256_of(p, text->len, sha);
-        bundle_remark(&f->used, path, "%s (%s version 1, subtask %ju at %s%ju, fingerprint %.16s)", path, s.kind,
-                      (uintmax_t)s.subtask, s.is_start ? "the start of epoch " : "checkpoint ", (uintmax_t)at->id, sha);
+        bundle_remark(&f->used, path, "%s (%s version 1, subtask %" PRIu64 " at %s%" PRIu64 ", fingerprint %.16s)",
+                      path, s.kind, s.subtask, s.is_start ? "the start of epoch " : "checkpoint ", at->id, sha);
     }
     arena_free(&arena);
 }
@@ -250,7 +251,7 @@ void bundle_check_state(const struct bundle *b, const char *scratch, const volat
     for (size_t i = 0; i < m->n_participants; i++)
         if (strcmp(m->participants[i].form, FORM_REMOTE) == 0)
             bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_REMOTE), "manifest.json",
-                         "subtask %ju's state lies in an object store", (uintmax_t)m->participants[i].subtask);
+                         "subtask %" PRIu64 "'s state lies in an object store", m->participants[i].subtask);
     if (!any && f->unavailable.total == 0)
         bundle_fault(&f->unavailable, BECAUSE(CODE_STATE_NOT_COLLECTED), "manifest.json", "the bundle holds no state");
 }

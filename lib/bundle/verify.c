@@ -122,9 +122,8 @@ static void hash_one(struct hasher *h, size_t i)
     else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         buf_printf(&text, "no regular file: '%s' (%s)", a->path, walk_kind(st.st_mode));
     else if ((uint64_t)st.st_size != a->bytes)
-        buf_printf(&text, "%s: '%s': expected %ju bytes, got %ju",
-                   (uint64_t)st.st_size < a->bytes ? "truncated" : "longer", a->path, (uintmax_t)a->bytes,
-                   (uintmax_t)st.st_size);
+        buf_printf(&text, "%s: '%s': expected %" PRIu64 " bytes, got %" PRIu64,
+                   (uint64_t)st.st_size < a->bytes ? "truncated" : "longer", a->path, a->bytes, st.st_size);
     else
         hash_content(h, fd, i, &st, &text);
     if (fd >= 0)

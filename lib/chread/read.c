@@ -139,7 +139,7 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &cols->at[i]))
             chread_decoder_unnamed(d, i);
-    r.max_rows = keys != NULL ? c->o->max_rows : c->o->max_table_rows;
+    r.max_rows = keys ? c->o->max_rows : c->o->max_table_rows;
     chread_decoder_most(d, r.max_rows);
     r.b = decoder_thread_start(d);
     int status = keys ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);

@@ -147,12 +147,12 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
         status = session_why(&a, what, why);
     else if (split(&b, columns, asked.rows, t) != 0)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer is not the %llu rows of %zu texts, at most, that were asked for", what,
-                            (unsigned long long)asked.rows, columns);
+                            "%s: the answer is not the %" PRIu64 " rows of %zu texts, at most, that were asked for",
+                            what, asked.rows, columns);
     else if (a.result_rows != t->n)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer's end is not proven: the server counted %llu rows and %zu came", what,
-                            (unsigned long long)a.result_rows, t->n);
+                            "%s: the answer's end is not proven: the server counted %" PRIu64 " rows and %zu came",
+                            what, a.result_rows, t->n);
     t->new_connection = a.new_connection;
     buf_free(&b);
     buf_free(&text);

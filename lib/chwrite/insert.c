@@ -54,9 +54,8 @@ static bool wait_more(struct sending *s)
 {
     int64_t left = s->deadline - time_mono_ms();
 
-    if (left <= 0) {
+    if (left <= 0)
         return false;
-    }
     sleep_ms(s->backoff < left ? s->backoff : left);
     s->backoff = s->backoff * 2 < SINK_BACKOFF_MOST_MS ? s->backoff * 2 : SINK_BACKOFF_MOST_MS;
     return true;
@@ -75,14 +74,12 @@ static int meet_again(struct chwrite *w, struct sending *s, struct err *err)
     char version[sizeof s->version];
 
     while (sink_look(w, err) != 0) {
-        if (err->kind == ERR_REFUSED || !wait_more(s)) {
+        if (err->kind == ERR_REFUSED || !wait_more(s))
             return -1;
-        }
     }
     version_of(&w->look, version);
-    if (strcmp(s->version, version) != 0) {
+    if (strcmp(s->version, version) != 0)
         s->sent->same_server = false;
-    }
     if (s->doubt && w->look.uptime_ms < w->look.seen_ms - s->began) {
         s->sent->restarted = true;
         s->spoilt = true;
@@ -124,15 +121,12 @@ static int after_failure(struct chwrite *w, struct sending *s, const struct http
                                                            : CODE_IN_DOUBT;
 
     /* That nothing was written is believed of the server's own word on this statement alone. */
-    if (v == CODE_REFUSED && a->outcome == HTTP_ANSWERED && !a->own) {
+    if (v == CODE_REFUSED && a->outcome == HTTP_ANSWERED && !a->own)
         v = CODE_IN_DOUBT;
-    }
-    if (v == CODE_IN_DOUBT) {
+    if (v == CODE_IN_DOUBT)
         doubt(w, s, a);
-    }
-    if (v == CODE_FATAL || !wait_more(s)) {
+    if (v == CODE_FATAL || !wait_more(s))
         return failed(w, s, a, err);
-    }
     return meet_again(w, s, err);
 }
 
@@ -149,16 +143,13 @@ static int acknowledged(struct chwrite *w, struct sending *s, const struct http_
                        "INSERT of %" PRIu64 " rows into %s.%s: the server says that it wrote %" PRIu64, w->rows,
                        w->o.database, w->o.table, a->written_rows);
     }
-    if (!a->new_connection && !resent) {
+    if (!a->new_connection && !resent)
         return 0;
-    }
     s->sent->same_server = sent->same_server && !a->new_connection;
-    if (meet_again(w, s, err) != 0) {
+    if (meet_again(w, s, err) != 0)
         return -1;
-    }
-    if (!s->spoilt) {
+    if (!s->spoilt)
         return 0;
-    }
     return time_mono_ms() < s->deadline
                ? 1
                : err_set(err, ERR_TIMEOUT,
@@ -169,18 +160,18 @@ static int acknowledged(struct chwrite *w, struct sending *s, const struct http_
 /* The settings that depend on the token. Without one, equal batches are to be kept. */
 static void put_token(struct chwrite *w, struct sending *s)
 {
-    const char *token = s->token != NULL ? buf_str(&w->token) : NULL;
+    const char *token = s->token ? buf_str(&w->token) : NULL;
 
     for (size_t i = 0; i < w->n_settings; i++) {
         struct http_setting *set = &w->settings[i];
         if (strcmp(set->name, "insert_deduplicate") == 0) {
-            set->value = token != NULL ? "1" : "0";
+            set->value = token ? "1" : "0";
         } else if (strcmp(set->name, "deduplicate_insert") == 0) {
-            set->value = token != NULL ? "enable" : "disable";
+            set->value = token ? "enable" : "disable";
         }
     }
-    w->settings[w->n_settings] = token != NULL ? (struct http_setting){"insert_deduplication_token", token}
-                                               : (struct http_setting){NULL, NULL};
+    w->settings[w->n_settings] = token ? (struct http_setting){"insert_deduplication_token", token}
+                                       : (struct http_setting){NULL, NULL};
     w->settings[w->n_settings + 1] = (struct http_setting){NULL, NULL};
 }
 
@@ -188,16 +179,14 @@ static void put_token(struct chwrite *w, struct sending *s)
 static void take_token(struct chwrite *w, struct sending *s)
 {
     s->began = s->doubt ? s->began : time_mono_ms(); /* an attempt that was never sent is none */
-    if (s->sent->tokens > 0 && !s->spoilt) {
+    if (s->sent->tokens > 0 && !s->spoilt)
         return;
-    }
     s->sent->tokens++;
     buf_reset(&w->token);
-    if (s->token != NULL) {
+    if (s->token) {
         buf_adds(&w->token, s->token);
-        if (s->sent->tokens > 1) {
+        if (s->sent->tokens > 1)
             buf_printf(&w->token, ".%" PRIu64, s->sent->tokens);
-        }
     }
     put_token(w, s);
     s->began = time_mono_ms();
@@ -227,7 +216,7 @@ static bool deduplicated(const struct chwrite *w, const struct sending *s)
     const struct chwrite_sent *sent = s->sent;
     uint64_t each = w->window.entries_per_block;
 
-    if (s->token == NULL || sent->tokens > 1 || sent->cut + sent->errors == 0 || !sent->same_server || s->left_behind ||
+    if (!s->token || sent->tokens > 1 || sent->cut + sent->errors == 0 || !sent->same_server || s->left_behind ||
         !w->has_mark || !w->look.has_block_number || w->look.block_number < w->mark || each == 0 ||
         w->look.block_number - w->mark > w->window.size / each) {
         return false;
@@ -251,7 +240,7 @@ int chwrite_send(struct chwrite *w, const char *token, struct chwrite_sent *sent
     version_of(&w->look, s.version);
     s.deadline = time_mono_ms() + (int64_t)w->o.retry_ms;
     rc = send_until_done(w, &s, err);
-    sent->token = token != NULL ? buf_str(&w->token) : NULL;
+    sent->token = token ? buf_str(&w->token) : NULL;
     sent->deduplicated = rc == 0 && deduplicated(w, &s);
     empty_batch(w);
     return rc;

@@ -26,19 +26,19 @@ static int take_rows(const struct question *q, const char *p, size_t n, uint64_t
 {
     size_t lines = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         lines += p[i] == '\n';
-    }
     if ((n > 0 && p[n - 1] != '\n') || lines != counted || lines > q->asked.rows) {
         return err_set(err, ERR_TROUBLE,
-                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %llu rows, and %llu were "
+                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %" PRIu64
+                       " rows, and %" PRIu64 " were "
                        "asked for at most",
-                       q->what, n, lines, (unsigned long long)counted, (unsigned long long)q->asked.rows);
+                       q->what, n, lines, counted, q->asked.rows);
     }
     *rows = (struct rows){arena_alloc(a, (lines + 1) * sizeof *rows->at), 0};
     for (const char *nl; (nl = n > 0 ? memchr(p, '\n', n) : NULL) != NULL; rows->n++) {
         rows->at[rows->n] = json_parse_named(p, (size_t)(nl - p), a, q->what, err);
-        if (rows->at[rows->n] == NULL) {
+        if (!rows->at[rows->n]) {
             err->kind = ERR_TROUBLE;
             return -1;
         }
@@ -69,9 +69,8 @@ static void name_old_line(struct http *http, struct err *err)
 
 static int no_rows(struct http *http, const struct question *q, const struct http_answer *answer, struct err *err)
 {
-    if (answer->outcome == HTTP_ABORTED) {
+    if (answer->outcome == HTTP_ABORTED)
         return err_set(err, ERR_TROUBLE, "%s: the answer is larger than %zu bytes", q->what, q->asked.bytes);
-    }
     http_err(answer, q->what, err);
     if (answer->code == 452) { /* a setting that the profile does not let change */
         err->kind = ERR_REFUSED;
@@ -90,7 +89,7 @@ static int rows_of(struct http *http, const struct question *q, struct arena *a,
     if (http_text(http, q->sql, q->settings, q->asked.bytes, &text, &answer) != HTTP_DONE) {
         rc = no_rows(http, q, &answer, err);
     } else {
-        const char *copy = arena_strndup(a, text.p != NULL ? text.p : "", text.len);
+        const char *copy = arena_strndup(a, text.p ? text.p : "", text.len);
         rc = take_rows(q, copy, text.len, answer.result_rows, a, rows, err);
     }
     buf_free(&text);
@@ -135,15 +134,12 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     q.sql = buf_str(&sql);
     rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
-    if (rc == 0 && rows.n != 1) {
+    if (rc == 0 && rows.n != 1)
         return err_set(err, ERR_REFUSED, "no table %s.%s that this user may see", o->database, o->table);
-    }
-    for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++) {
+    for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++)
         rc = json_need_str(rows.at[0], f[i].name, &l->arena, f[i].to, q.what, err);
-    }
-    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000)) {
+    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000))
         return err_set(err, ERR_TROUBLE, "%s: the server's uptime is '%.20s'", q.what, uptime);
-    }
     l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
     l->seen_ms = time_mono_ms();
     d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
@@ -165,9 +161,8 @@ static int read_columns(struct http *http, const struct chwrite_options *o, stru
     q.sql = buf_str(&sql);
     rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
-    if (rc != 0) {
+    if (rc != 0)
         return -1;
-    }
     l->n_found = rows.n;
     l->found = arena_zalloc(&l->arena, (l->n_found + 1) * sizeof *l->found);
     for (size_t i = 0; i < l->n_found; i++) {
@@ -189,9 +184,8 @@ static int read_text(struct http *http, const char *sql, struct look *l, const c
     struct err failure = ERR_INIT;
     struct rows rows;
 
-    if (rows_of(http, &q, &l->arena, &rows, &failure) != 0) {
+    if (rows_of(http, &q, &l->arena, &rows, &failure) != 0)
         return failure.kind == ERR_TIMEOUT ? (*err = failure, -1) : 0;
-    }
     return rows.n == 0 ? 0 : json_need_str(rows.at[0], "v", &l->arena, out, q.what, err);
 }
 
@@ -201,8 +195,8 @@ static const char *window_in(const char *engine_full, struct arena *a)
     static const char name[] = " non_replicated_deduplication_window = ";
     const char *at = strstr(engine_full, " SETTINGS ");
 
-    at = at == NULL ? NULL : strstr(at, name);
-    return at == NULL ? NULL : arena_strndup(a, at + sizeof name - 1, strspn(at + sizeof name - 1, "0123456789"));
+    at = !at ? NULL : strstr(at, name);
+    return !at ? NULL : arena_strndup(a, at + sizeof name - 1, strspn(at + sizeof name - 1, "0123456789"));
 }
 
 /* The window and how many of its entries a block takes. A server may keep two hashes of each block, as 26.5 does by
@@ -216,16 +210,13 @@ static int read_window(struct http *http, struct look *l, struct err *err)
         "FORMAT JSONEachRow";
     const char *window = window_in(l->destination.engine_full, &l->arena), *kept = "";
 
-    if (window == NULL && read_text(http, by_default, l, &window, err) != 0) {
+    if (!window && read_text(http, by_default, l, &window, err) != 0)
         return -1;
-    }
-    l->destination.dedup_window = window != NULL ? window : "0";
-    if (!scan_u64(l->destination.dedup_window, strlen(l->destination.dedup_window), &l->window)) {
+    l->destination.dedup_window = window ? window : "0";
+    if (!scan_u64(l->destination.dedup_window, strlen(l->destination.dedup_window), &l->window))
         l->window = 0;
-    }
-    if (l->window > 0 && read_text(http, hashes, l, &kept, err) != 0) {
+    if (l->window > 0 && read_text(http, hashes, l, &kept, err) != 0)
         return -1;
-    }
     l->hashing = kept;
     l->entries_per_block = strcmp(kept, "old_separate_hashes") == 0 || strcmp(kept, "new_unified_hash") == 0 ? 1 : 2;
     return 0;
@@ -247,7 +238,7 @@ static int read_block_number(struct http *http, const struct chwrite_options *o,
     buf_adds(&sql, " FORMAT JSONEachRow");
     rc = read_text(http, buf_str(&sql), l, &v, err);
     buf_free(&sql);
-    l->has_block_number = v != NULL && scan_u64(v, strlen(v), &l->block_number);
+    l->has_block_number = v && scan_u64(v, strlen(v), &l->block_number);
     return rc;
 }
 
@@ -270,12 +261,10 @@ void look_free(struct look *l)
 
 const char *look_differs(const struct look *a, const struct look *b)
 {
-    if (strcmp(a->destination.server_uuid, b->destination.server_uuid) != 0) {
+    if (strcmp(a->destination.server_uuid, b->destination.server_uuid) != 0)
         return "another server answers at this endpoint";
-    }
-    if (strcmp(a->destination.table_uuid, b->destination.table_uuid) != 0) {
+    if (strcmp(a->destination.table_uuid, b->destination.table_uuid) != 0)
         return "the table was dropped and created again";
-    }
     return NULL;
 }
 
@@ -284,9 +273,8 @@ const char *look_differs(const struct look *a, const struct look *b)
 static const struct json *row_named(const struct rows *rows, const char *name)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        if (json_is(json_get(rows->at[i], "name"), name)) {
+        if (json_is(json_get(rows->at[i], "name"), name))
             return json_get(rows->at[i], "value");
-        }
     }
     return NULL;
 }
@@ -299,7 +287,7 @@ static int read_settings(struct http *http, const struct http_setting *names, co
     int rc;
 
     buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name IN (");
-    for (size_t i = 0; names[i].name != NULL; i++) {
+    for (size_t i = 0; names[i].name; i++) {
         buf_adds(&sql, i == 0 ? "" : ", ");
         http_quote_string(&sql, names[i].name, strlen(names[i].name));
     }
@@ -318,7 +306,7 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
     int rc = read_settings(http, settings, NULL, &a, &rows, err);
 
     for (size_t i = 0; rc == 0 && i < *n; i++) {
-        if (row_named(&rows, settings[i].name) != NULL) {
+        if (row_named(&rows, settings[i].name)) {
             settings[kept++] = settings[i];
         } else if (i < needed) {
             rc = err_set(err, ERR_REFUSED, "the server does not show the setting %s to this user", settings[i].name);

@@ -21,9 +21,8 @@ static int check_engine(const struct destination *d, struct err *err)
 
 static void put_leb(struct buf *b, size_t n)
 {
-    for (; n >= 0x80; n >>= 7) {
+    for (; n >= 0x80; n >>= 7)
         buf_addc(b, (char)(unsigned char)(n | 0x80));
-    }
     buf_addc(b, (char)(unsigned char)n);
 }
 
@@ -75,9 +74,8 @@ static int prove_settings(struct chwrite *w, struct err *err)
     snprintf(w->max_rows, sizeof w->max_rows, "%" PRIu64, w->o.max_rows);
     w->n_settings = sizeof wanted / sizeof wanted[0];
     memcpy(w->settings, wanted, sizeof wanted);
-    if (look_settings(w->http, w->settings, &w->n_settings, WANTED_EVERYWHERE, err) != 0) {
+    if (look_settings(w->http, w->settings, &w->n_settings, WANTED_EVERYWHERE, err) != 0)
         return -1;
-    }
     return 0;
 }
 
@@ -95,9 +93,8 @@ static const char *columns_text(const struct columns *cols, struct arena *a)
         jw_obj(&jw, NULL);
         jw_strn(&jw, "name", c->name, c->name_len);
         jw_str(&jw, "type", c->type.name);
-        if (c->from != FROM_NONE) {
+        if (c->from != FROM_NONE)
             jw_str(&jw, "from", type_from_name(c->from));
-        }
         jw_end_obj(&jw);
     }
     jw_end_arr(&jw);
@@ -108,13 +105,11 @@ static const char *columns_text(const struct columns *cols, struct arena *a)
 
 static bool same_columns(const struct columns *a, const struct columns *b)
 {
-    if (a->n != b->n) {
+    if (a->n != b->n)
         return false;
-    }
     for (size_t i = 0; i < a->n; i++) {
-        if (strcmp(a->at[i].name, b->at[i].name) != 0 || strcmp(a->at[i].type.name, b->at[i].type.name) != 0) {
+        if (strcmp(a->at[i].name, b->at[i].name) != 0 || strcmp(a->at[i].type.name, b->at[i].type.name) != 0)
             return false;
-        }
     }
     return true;
 }
@@ -136,9 +131,8 @@ static int open_table(struct chwrite *w, struct err *err)
 {
     struct look l;
 
-    if (look_read(w->http, &w->o, &l, err) != 0) {
+    if (look_read(w->http, &w->o, &l, err) != 0)
         return -1;
-    }
     if (check_engine(&l.destination, err) != 0 ||
         chwrite_plan(l.found, l.n_found, w->o.from, w->o.n_from, w->o.with, &w->columns, err) != 0) {
         look_free(&l);
@@ -160,7 +154,7 @@ struct chwrite *chwrite_open(const struct chwrite_options *o, struct err *err)
     w->o.retry_ms = o->retry_ms != 0 ? o->retry_ms : CHWRITE_RETRY_MS;
     w->o.max_rows = o->max_rows != 0 ? o->max_rows : CHWRITE_MAX_ROWS;
     w->http = http_open(&o->http, err);
-    if (w->http == NULL || open_table(w, err) != 0) {
+    if (!w->http || open_table(w, err) != 0) {
         chwrite_close(w);
         return NULL;
     }
@@ -169,9 +163,8 @@ struct chwrite *chwrite_open(const struct chwrite_options *o, struct err *err)
 
 void chwrite_close(struct chwrite *w)
 {
-    if (w == NULL) {
+    if (!w)
         return;
-    }
     http_close(w->http);
     look_free(&w->look);
     columns_free(&w->columns);
@@ -197,9 +190,8 @@ int chwrite_add(struct chwrite *w, const struct json *values, const char *where,
 {
     size_t start = w->body.len, cell = w->blocks.column;
 
-    if (chwrite_row_cells(&w->columns, values, where, &w->body, w->ends, err) != 0) {
+    if (chwrite_row_cells(&w->columns, values, where, &w->body, w->ends, err) != 0)
         return -1;
-    }
     start = cell == 0 ? start : w->ends[cell - 1];
     blocks_add(&w->blocks, &w->columns, &w->body, start, w->ends[cell] - start);
     w->rows++;
@@ -228,11 +220,10 @@ int sink_look(struct chwrite *w, struct err *err)
     const char *another;
     uint64_t smaller;
 
-    if (look_read(w->http, &w->o, &l, err) != 0) {
+    if (look_read(w->http, &w->o, &l, err) != 0)
         return -1;
-    }
     another = look_differs(&w->look, &l);
-    if (another != NULL) {
+    if (another) {
         look_free(&l);
         return err_set(err, ERR_REFUSED, "%s.%s: %s", w->o.database, w->o.table, another);
     }
@@ -259,9 +250,8 @@ int chwrite_look(struct chwrite *w, struct err *err)
     int64_t deadline = time_mono_ms() + (int64_t)w->o.retry_ms, pause = SINK_BACKOFF_FIRST_MS;
 
     while (sink_look(w, err) != 0) {
-        if (err->kind == ERR_REFUSED || time_mono_ms() + pause > deadline) {
+        if (err->kind == ERR_REFUSED || time_mono_ms() + pause > deadline)
             return -1;
-        }
         sleep_ms(pause);
         pause = pause * 2 < SINK_BACKOFF_MOST_MS ? pause * 2 : SINK_BACKOFF_MOST_MS;
     }

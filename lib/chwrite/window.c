@@ -13,9 +13,8 @@ bool chwrite_line_tested(const char *version)
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         size_t n = strlen(lines[i]);
-        if (strncmp(version, lines[i], n) == 0 && (version[n] == '\0' || version[n] == '.')) {
+        if (strncmp(version, lines[i], n) == 0 && (version[n] == '\0' || version[n] == '.'))
             return true;
-        }
     }
     return false;
 }
@@ -24,13 +23,11 @@ bool chwrite_window_holds(const struct chwrite_window *w, uint64_t first_sent, u
 {
     uint64_t each = w->entries_per_block, between = w->sent - first_sent;
 
-    if (!w->tested || w->size == 0 || blocks == 0 || each == 0 || between < blocks) {
+    if (!w->tested || w->size == 0 || blocks == 0 || each == 0 || between < blocks)
         return false;
-    }
     /* The resend's own blocks, when they are dropped, push nothing out. */
     between -= blocks;
-    if (between < blocks) {
+    if (between < blocks)
         between = blocks;
-    }
     return between <= w->size / each;
 }

@@ -33,22 +33,23 @@ static void start(struct cut *c)
     if (c->n_intervals == 0 || s->start == SCOPE_FROM_CHECKPOINT) {
         say(c, BECAUSE(CODE_EPOCHS_NOT_COLLECTED), "the bundle does not reach back to the run's start");
     } else if (s->start == SCOPE_FROM_RESTORE && s->restored_from > 0) {
-        say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS), "the run began with the state of checkpoint %ju",
-            (uintmax_t)s->restored_from);
+        say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS), "the run began with the state of checkpoint %" PRIu64,
+            s->restored_from);
     } else if (s->start == SCOPE_FROM_RESTORE) {
         say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS),
-            "the run began at epoch %ju, after an attempt whose rows may be in the table",
-            (uintmax_t)c->intervals[0].iv.epoch);
+            "the run began at epoch %" PRIu64 ", after an attempt whose rows may be in the table",
+            c->intervals[0].iv.epoch);
     } else {
         for (size_t i = 0; i < c->n_ends; i++)
             if (!c->ends[i].has_from || !c->ends[i].from.is_start)
                 say(c, BECAUSE(CODE_RUN_START_NOT_SHOWN),
-                    "the bundle does not hold what source subtask %ju started with", (uintmax_t)c->ends[i].subtask);
+                    "the bundle does not hold what source subtask %" PRIu64 " started with", c->ends[i].subtask);
     }
     if (c->markers.has_restored && c->markers.restored.next > s->checkpoint)
         say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS),
-            "the job was restored from checkpoint %ju after checkpoint %ju: the table is not of one run",
-            (uintmax_t)c->markers.restored.checkpoint, (uintmax_t)s->checkpoint);
+            "the job was restored from checkpoint %" PRIu64 " after checkpoint %" PRIu64
+            ": the table is not of one run",
+            c->markers.restored.checkpoint, s->checkpoint);
 }
 
 /* The sink's interval that an artifact is evidence of, where it is one after the checkpoint. */
@@ -87,13 +88,14 @@ static struct interval *read_after(struct cut *c, size_t *n)
             say(c, BECAUSE(CODE_INTERVAL_MALFORMED), "%s", err.text);
         else if (strcmp(iv->job, m->job) != 0 || strcmp(iv->operator_id, c->sink) != 0 || iv->subtask != subtask ||
                  iv->epoch != epoch)
-            say(c, BECAUSE(CODE_INTERVAL_OTHER), "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju",
-                m->artifacts[i].path, iv->job, iv->operator_id, (uintmax_t)iv->subtask, (uintmax_t)iv->epoch);
+            say(c, BECAUSE(CODE_INTERVAL_OTHER),
+                "'%s' is of job '%s', operator %s, subtask %" PRIu64 ", epoch %" PRIu64, m->artifacts[i].path, iv->job,
+                iv->operator_id, iv->subtask, iv->epoch);
         else if (is_quiet(iv))
             ++*n;
         else
-            say(c, BECAUSE(CODE_SINK_NOT_QUIET), "'%s' shows %ju rows after checkpoint %ju%s", m->artifacts[i].path,
-                (uintmax_t)iv->seen, (uintmax_t)c->scope.checkpoint,
+            say(c, BECAUSE(CODE_SINK_NOT_QUIET), "'%s' shows %" PRIu64 " rows after checkpoint %" PRIu64 "%s",
+                m->artifacts[i].path, iv->seen, c->scope.checkpoint,
                 iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
     }
     buf_free(&head);
@@ -135,8 +137,8 @@ void cut_cover(struct cut *c)
         bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;
         if (found < QUIET)
             say(c, BECAUSE(cut_short ? CODE_EPOCHS_NOT_COLLECTED : CODE_SINK_QUIET_NOT_SHOWN),
-                "the bundle shows sink subtask %ju quiet for %u of %d barriers after checkpoint %ju",
-                (uintmax_t)c->scope.subtasks[i], found, QUIET, (uintmax_t)c->scope.checkpoint);
+                "the bundle shows sink subtask %" PRIu64 " quiet for %u of %d barriers after checkpoint %" PRIu64,
+                c->scope.subtasks[i], found, QUIET, c->scope.checkpoint);
     }
     if (c->uncovered_reasons > REASONS_MAX)
         buf_printf(&c->uncovered, "; and %u more reasons", c->uncovered_reasons - REASONS_MAX);

@@ -92,9 +92,9 @@ static int check_request(struct cut *c, struct err *err)
         return 0;
     struct buf have = BUF_INIT;
     for (size_t i = 0; i < c->markers.n_completed && i < 50; i++)
-        buf_printf(&have, "%s%ju", i ? ", " : "", (uintmax_t)c->markers.completed[i]);
+        buf_printf(&have, "%s%" PRIu64, i ? ", " : "", c->markers.completed[i]);
     err_fail(err, ERR_REFUSED, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED, {"completed", have.len ? buf_str(&have) : NULL}),
-             "--checkpoint=%ju, and the bundle holds as completed: %s", (uintmax_t)c->scope.checkpoint,
+             "--checkpoint=%" PRIu64 ", and the bundle holds as completed: %s", c->scope.checkpoint,
              have.len ? buf_str(&have) : "none");
     buf_free(&have);
     return -1;
@@ -114,7 +114,7 @@ static void read_marker(struct cut *c, uint64_t id, struct marker *out)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
         else if (out->checkpoint != id || strcmp(out->job, c->b->m.job) != 0)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
-                    "'%s' is the marker of checkpoint %ju of job '%s'", where, (uintmax_t)out->checkpoint, out->job);
+                    "'%s' is the marker of checkpoint %" PRIu64 " of job '%s'", where, out->checkpoint, out->job);
     }
     buf_free(&rel);
     buf_free(&path);
@@ -133,8 +133,8 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
     const struct restored *passed = c->markers.has_restored ? &c->markers.restored : NULL;
     if (restored_passes_over(passed, c->scope.checkpoint))
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
-                "checkpoint %ju is of a run that the restore from %ju discarded", (uintmax_t)c->scope.checkpoint,
-                (uintmax_t)passed->checkpoint);
+                "checkpoint %" PRIu64 " is of a run that the restore from %" PRIu64 " discarded", c->scope.checkpoint,
+                passed->checkpoint);
     read_marker(c, c->scope.checkpoint, &c->marker);
     cut_check_operators(c);
     if (!c->sink)

@@ -23,14 +23,15 @@ static bool is_state_of(struct cut *c, const struct snapshot *s, const char *whe
                         uint64_t checkpoint)
 {
     if (strcmp(s->job, c->b->m.job) != 0 || s->subtask != subtask || s->checkpoint != checkpoint) {
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_OTHER), "'%s' is of job '%s', subtask %ju, checkpoint %ju",
-                where, s->job, (uintmax_t)s->subtask, (uintmax_t)s->checkpoint);
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_OTHER),
+                "'%s' is of job '%s', subtask %" PRIu64 ", checkpoint %" PRIu64, where, s->job, s->subtask,
+                s->checkpoint);
         return false;
     }
     for (size_t i = 0; i < s->n_declared; i++)
         if (!position_of(s, s->declared[i])) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
-                    "'%s' declares partition %ju and has no position of it", where, (uintmax_t)s->declared[i]);
+                    "'%s' declares partition %" PRIu64 " and has no position of it", where, s->declared[i]);
             return false;
         }
     return true;
@@ -94,22 +95,21 @@ static void start_of_run(struct cut *c, uint64_t first_epoch)
             continue;
         if (!e->from.is_start || e->from.first_epoch != first_epoch) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "the start of source subtask %ju is not that of epoch %ju", (uintmax_t)e->subtask,
-                    (uintmax_t)first_epoch);
+                    "the start of source subtask %" PRIu64 " is not that of epoch %" PRIu64, e->subtask, first_epoch);
             continue;
         }
         if (strcmp(e->from.attempt, c->intervals[0].iv.attempt) != 0)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "source subtask %ju started in attempt '%s', the sink's evidence is of '%s'", (uintmax_t)e->subtask,
+                    "source subtask %" PRIu64 " started in attempt '%s', the sink's evidence is of '%s'", e->subtask,
                     e->from.attempt, c->intervals[0].iv.attempt);
         if (s->has_restored_from && s->restored_from != e->from.restored_from)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "the source's subtasks were restored from %ju and %ju", (uintmax_t)s->restored_from,
-                    (uintmax_t)e->from.restored_from);
+                    "the source's subtasks were restored from %" PRIu64 " and %" PRIu64, s->restored_from,
+                    e->from.restored_from);
         if (r && r->checkpoint != e->from.restored_from)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "RESTORED names checkpoint %ju, source subtask %ju was restored from %ju", (uintmax_t)r->checkpoint,
-                    (uintmax_t)e->subtask, (uintmax_t)e->from.restored_from);
+                    "RESTORED names checkpoint %" PRIu64 ", source subtask %" PRIu64 " was restored from %" PRIu64,
+                    r->checkpoint, e->subtask, e->from.restored_from);
         s->restored_from = e->from.restored_from;
         s->has_restored_from = true;
     }
@@ -185,17 +185,17 @@ static void add_range(struct cut *c, const struct cut_end *e, struct scope_sourc
         r.from = 0;
     if (e->has_from && one_log && !from)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
-                "partition %ju has no position at the scope's start", (uintmax_t)to->partition);
+                "partition %" PRIu64 " has no position at the scope's start", to->partition);
     if (r.has_from && r.from > r.to) {
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                "partition %ju's positions run backwards, from %jd to %jd", (uintmax_t)to->partition, (intmax_t)r.from,
-                (intmax_t)r.to);
+                "partition %" PRIu64 "'s positions run backwards, from %" PRId64 " to %" PRId64, to->partition, r.from,
+                r.to);
         r.has_from = false;
     }
     for (size_t i = 0; i < s->n_partitions; i++)
         if (s->partitions[i].partition == r.partition) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "partition %ju has a position in two source subtasks", (uintmax_t)r.partition);
+                    "partition %" PRIu64 " has a position in two source subtasks", r.partition);
             return;
         }
     s->partitions[s->n_partitions++] = r;
@@ -229,7 +229,7 @@ static void sources(struct cut *c)
                     "the source's state is of several operators");
         if (e->has_from && strcmp(e->from.isolation, e->to.isolation) != 0)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "source subtask %ju reads %s at the scope's start and %s at its end", (uintmax_t)e->subtask,
+                    "source subtask %" PRIu64 " reads %s at the scope's start and %s at its end", e->subtask,
                     e->from.isolation, e->to.isolation);
         bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
         if (!one_log)
@@ -239,7 +239,7 @@ static void sources(struct cut *c)
         for (size_t k = 0; e->has_from && one_log && k < e->from.n_positions; k++)
             if (!position_of(&e->to, e->from.positions[k].partition))
                 cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
-                        "partition %ju has no position at the scope's end", (uintmax_t)e->from.positions[k].partition);
+                        "partition %" PRIu64 " has no position at the scope's end", e->from.positions[k].partition);
     }
     for (size_t i = 0; i < c->scope.n_sources; i++)
         if (c->scope.sources[i].n_partitions > 1)
@@ -254,8 +254,8 @@ void cut_ends(struct cut *c)
     uint64_t first_epoch = c->intervals[0].iv.epoch;
     if (c->source_parallelism > 0 && c->marker.n_subtasks != c->source_parallelism)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
-                "the marker names %zu participants, and the job's source has %ju subtasks", c->marker.n_subtasks,
-                (uintmax_t)c->source_parallelism);
+                "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks",
+                c->marker.n_subtasks, c->source_parallelism);
     c->scope.start = SCOPE_FROM_CHECKPOINT;
     read_ends(c, first_epoch);
     if (c->scope.since == 0)

@@ -13,11 +13,11 @@ void cut_note_kept(struct cut *c)
             const struct ledger_entry *e = &iv->iv.ledger[k];
             if (!ledger_may_lack(e) || found++ >= SHOWN)
                 continue;
-            buf_printf(&c->note, "%s'%s': rows %ju to %ju",
+            buf_printf(&c->note, "%s'%s': rows %" PRIu64 " to %" PRIu64,
                        c->note.len == 0 ? ""
                        : found == 1     ? "; "
                                         : ", ",
-                       iv->path, (uintmax_t)e->first + 1, (uintmax_t)(e->first + e->rows));
+                       iv->path, e->first + 1, (e->first + e->rows));
         }
     }
     if (found > SHOWN)

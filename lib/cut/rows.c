@@ -39,7 +39,7 @@ static void say_unknown(struct pass *p, const struct json *values, const char *w
         if (columns_find(all, m->name, m->name_len, &at))
             continue;
         cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
-                "'%s', line %ju: the event has '%.*s', a column that the sink did not write", where, (uintmax_t)line,
+                "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
                 (int)m->name_len, m->name);
         p->said_name = true;
     }
@@ -94,9 +94,9 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
     struct json_error e;
     const struct json *event = json_parse(text, n, &p->line, &e), *values = json_get(event, "values");
     if (!event)
-        return err_set(err, ERR_REFUSED, "'%s', line %ju: byte %zu: %s", where, (uintmax_t)line, e.offset, e.why);
+        return err_set(err, ERR_REFUSED, "'%s', line %" PRIu64 ": byte %zu: %s", where, line, e.offset, e.why);
     if (!json_is(json_get(event, "type"), "event") || !values || values->type != JSON_OBJECT)
-        return err_set(err, ERR_REFUSED, "'%s', line %ju: not an event with its values", where, (uintmax_t)line);
+        return err_set(err, ERR_REFUSED, "'%s', line %" PRIu64 ": not an event with its values", where, line);
     size_t at_len = 0;
     const char *at = at_of(event, &at_len);
     cells_of(p, values, where, line);
@@ -114,8 +114,8 @@ static int header_fits(const struct cut_interval *i, const struct capture_header
         return err_set(err, ERR_REFUSED, "'%s': its header names another interval or attempt than '%s'", i->capture,
                        i->path);
     if (h->seen != iv->seen || h->stored != iv->stored || h->truncated != iv->truncated)
-        return err_set(err, ERR_REFUSED, "'%s': its header counts %ju rows, '%s' counts %ju", i->capture,
-                       (uintmax_t)h->seen, i->path, (uintmax_t)iv->seen);
+        return err_set(err, ERR_REFUSED, "'%s': its header counts %" PRIu64 " rows, '%s' counts %" PRIu64, i->capture,
+                       h->seen, i->path, iv->seen);
     return 0;
 }
 
@@ -144,7 +144,7 @@ static int check_digest(struct capture_reader *r, const struct bundle_artifact *
     if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
         return 0;
     return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
-                    "'%s' is not what the manifest lists: %ju bytes, SHA-256 %s", f->path, (uintmax_t)bytes, sha);
+                    "'%s' is not what the manifest lists: %" PRIu64 " bytes, SHA-256 %s", f->path, bytes, sha);
 }
 
 static void read_capture(struct pass *p, const struct cut_interval *i)

@@ -35,8 +35,8 @@ static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint6
     else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
         code = CODE_EPOCHS_NOT_COLLECTED;
     cut_say(c, STATUS_UNAVAILABLE, BECAUSE(code, {"epoch", FACT_NUMBER(epoch)}),
-            "no interval evidence of sink %s, subtask %ju, epoch %ju: '%s' is not in the bundle", c->sink,
-            (uintmax_t)subtask, (uintmax_t)epoch, path);
+            "no interval evidence of sink %s, subtask %" PRIu64 ", epoch %" PRIu64 ": '%s' is not in the bundle",
+            c->sink, subtask, epoch, path);
 }
 
 /* The capture must be the file that the evidence speaks of, and whole. */
@@ -49,8 +49,8 @@ static void check_capture(struct cut *c, struct cut_interval *i)
                 "'%s': the capture of this interval was disarmed", i->path);
     else if (iv->truncated || iv->stored < iv->seen)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_TRUNCATED),
-                "'%s': the capture is truncated: %ju of %ju rows were stored", i->path, (uintmax_t)iv->stored,
-                (uintmax_t)iv->seen);
+                "'%s': the capture is truncated: %" PRIu64 " of %" PRIu64 " rows were stored", i->path, iv->stored,
+                iv->seen);
     else if (!f)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_MISSING), "the capture '%s' is not in the bundle",
                 i->capture);
@@ -67,16 +67,16 @@ static void check_ledger(struct cut *c, const struct cut_interval *i)
         const struct ledger_entry *l = &i->iv.ledger[k];
         if (l->first != at || l->rows == 0) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_LEDGER_DIFFERS),
-                    "'%s': ledger entry %zu begins at row %ju, the ones before end at %ju", i->path, k,
-                    (uintmax_t)l->first, (uintmax_t)at);
+                    "'%s': ledger entry %zu begins at row %" PRIu64 ", the ones before end at %" PRIu64, i->path, k,
+                    l->first, at);
             return;
         }
         at += l->rows;
     }
     if (at != i->iv.seen)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_LEDGER_DIFFERS),
-                "'%s': the ledger acknowledges %ju rows, the sink's input had %ju", i->path, (uintmax_t)at,
-                (uintmax_t)i->iv.seen);
+                "'%s': the ledger acknowledges %" PRIu64 " rows, the sink's input had %" PRIu64, i->path, at,
+                i->iv.seen);
     c->owed_rows += at;
 }
 
@@ -106,8 +106,8 @@ static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struc
     if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask ||
         iv.epoch != epoch) {
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_OTHER),
-                "'%s' is of job '%s', operator %s, subtask %ju, epoch %ju", where, iv.job, iv.operator_id,
-                (uintmax_t)iv.subtask, (uintmax_t)iv.epoch);
+                "'%s' is of job '%s', operator %s, subtask %" PRIu64 ", epoch %" PRIu64, where, iv.job, iv.operator_id,
+                iv.subtask, iv.epoch);
         return false;
     }
     *out = interval_add(c);
@@ -125,8 +125,7 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
         struct cut_interval *i;
         if (restored_passes_over(r, e)) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
-                    "epoch %ju is of a run that the restore from %ju discarded", (uintmax_t)e,
-                    (uintmax_t)r->checkpoint);
+                    "epoch %" PRIu64 " is of a run that the restore from %" PRIu64 " discarded", e, r->checkpoint);
             return false;
         }
         if (!interval_read(c, subtask, e, &i))
@@ -135,8 +134,9 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
         *since = previous;
         if (r && previous != 0 && previous < r->next && e >= r->next) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
-                    "'%s': the barrier before it is %ju, and a restore lies between them (RESTORED's next is %ju)",
-                    i->path, (uintmax_t)previous, (uintmax_t)r->next);
+                    "'%s': the barrier before it is %" PRIu64
+                    ", and a restore lies between them (RESTORED's next is %" PRIu64 ")",
+                    i->path, previous, r->next);
             return false;
         }
         if (previous == 0 || (!c->scope.from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
@@ -265,8 +265,7 @@ void cut_walk(struct cut *c)
         }
         if (any && own != since)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
-                    "the subtasks' intervals begin after different checkpoints: %ju and %ju", (uintmax_t)since,
-                    (uintmax_t)own);
+                    "the subtasks' intervals begin after different checkpoints: %" PRIu64 " and %" PRIu64, since, own);
         since = own;
         any = true;
     }

@@ -136,9 +136,9 @@ int barrier_join(struct barrier *b, const struct barrier *from, struct arena *a,
     if (strcmp(b->job, from->job) != 0)
         return err_set(err, ERR_REFUSED, "lanes are of two jobs: '%s' and '%s'", b->job, from->job);
     if (b->checkpoint != from->checkpoint || b->previous != from->previous)
-        return err_set(err, ERR_REFUSED, "lanes are at two barriers: %ju after %ju, and %ju after %ju",
-                       (uintmax_t)b->checkpoint, (uintmax_t)b->previous, (uintmax_t)from->checkpoint,
-                       (uintmax_t)from->previous);
+        return err_set(err, ERR_REFUSED,
+                       "lanes are at two barriers: %" PRIu64 " after %" PRIu64 ", and %" PRIu64 " after %" PRIu64,
+                       b->checkpoint, b->previous, from->checkpoint, from->previous);
     if (strcmp(b->attempt, from->attempt) != 0)
         return err_set(err, ERR_REFUSED, "lanes are of two attempts: '%s' and '%s'", b->attempt, from->attempt);
     for (size_t i = 0; i < from->n_left; i++)

@@ -208,7 +208,7 @@ int capture_end(struct capture_writer *w, uint64_t epoch, struct arena *a, struc
 {
     char name[64], sha[SHA256_HEX + 1];
     uint64_t bytes = 0;
-    snprintf(name, sizeof name, "epoch-%ju.cap", (uintmax_t)epoch);
+    snprintf(name, sizeof name, "epoch-%" PRIu64 ".cap", epoch);
     int rc = finish(w, epoch, name, sha, &bytes, err);
     if (rc == 0 && entry) {
         struct buf rel = BUF_INIT;

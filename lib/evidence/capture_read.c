@@ -38,11 +38,12 @@ static int header_parse(struct capture_reader *r, const char *p, size_t n, struc
         json_need_bool(doc, "truncated", &h->truncated, r->name, err) != 0)
         return -1;
     if (h->stored > h->seen)
-        return err_set(err, ERR_REFUSED, "%s: the header counts %ju stored of %ju seen", r->name, (uintmax_t)h->stored,
-                       (uintmax_t)h->seen);
+        return err_set(err, ERR_REFUSED, "%s: the header counts %" PRIu64 " stored of %" PRIu64 " seen", r->name,
+                       h->stored, h->seen);
     if (h->stored < h->seen && !h->truncated)
-        return err_set(err, ERR_REFUSED, "%s: the header counts %ju stored of %ju seen and does not say truncated",
-                       r->name, (uintmax_t)h->stored, (uintmax_t)h->seen);
+        return err_set(err, ERR_REFUSED,
+                       "%s: the header counts %" PRIu64 " stored of %" PRIu64 " seen and does not say truncated",
+                       r->name, h->stored, h->seen);
     return 0;
 }
 
@@ -72,13 +73,12 @@ static bool starts(const char *p, size_t n, const char *with)
 static int at_end(const struct capture_reader *r, struct err *err)
 {
     if (r->data != r->h.stored)
-        return err_set(err, ERR_REFUSED, "%s %s: it holds %ju records, its header counts %ju", r->name,
-                       r->data < r->h.stored ? "was cut short" : "holds too much", (uintmax_t)r->data,
-                       (uintmax_t)r->h.stored);
+        return err_set(err, ERR_REFUSED, "%s %s: it holds %" PRIu64 " records, its header counts %" PRIu64, r->name,
+                       r->data < r->h.stored ? "was cut short" : "holds too much", r->data, r->h.stored);
     if (r->control != r->h.control)
-        return err_set(err, ERR_REFUSED, "%s %s: it holds %ju control lines, its header counts %ju", r->name,
-                       r->control < r->h.control ? "was cut short" : "holds too much", (uintmax_t)r->control,
-                       (uintmax_t)r->h.control);
+        return err_set(err, ERR_REFUSED, "%s %s: it holds %" PRIu64 " control lines, its header counts %" PRIu64,
+                       r->name, r->control < r->h.control ? "was cut short" : "holds too much", r->control,
+                       r->h.control);
     return 0;
 }
 
@@ -96,8 +96,8 @@ int capture_read_next(struct capture_reader *r, const char **p, size_t *n, bool 
     else if (starts(*p, *n, "{\"type\":\"watermark\","))
         r->control++;
     else
-        return err_set(err, ERR_REFUSED, "%s: line %ju is no event, record or watermark", r->name,
-                       (uintmax_t)r->lines.line_no);
+        return err_set(err, ERR_REFUSED, "%s: line %" PRIu64 " is no event, record or watermark", r->name,
+                       r->lines.line_no);
     return 1;
 }
 

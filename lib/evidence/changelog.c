@@ -75,8 +75,8 @@ int changelog_parse(const char *p, size_t n, const char *where, struct arena *a,
     if (at < end)
         return err_set(err, ERR_REFUSED, "%s: cut in the middle of its last line", where);
     if (lines != out->changes)
-        return err_set(err, ERR_REFUSED, "%s: %ju changes, its header says %ju", where, (uintmax_t)lines,
-                       (uintmax_t)out->changes);
+        return err_set(err, ERR_REFUSED, "%s: %" PRIu64 " changes, its header says %" PRIu64, where, lines,
+                       out->changes);
     return 0;
 }
 
@@ -120,8 +120,8 @@ static int put_materialization(struct state *s, const struct materialization *m,
     char sha[SHA256_HEX + 1];
     const char *p = text->p ? text->p : "";
     if (text->len != m->bytes)
-        return err_set(err, ERR_REFUSED, "materialization '%s': %zu bytes, its handle says %ju", m->location, text->len,
-                       (uintmax_t)m->bytes);
+        return err_set(err, ERR_REFUSED, "materialization '%s': %zu bytes, its handle says %" PRIu64, m->location,
+                       text->len, m->bytes);
     sha256_of(p, text->len, sha);
     if (strcmp(sha, m->sha256) != 0)
         return err_set(err, ERR_REFUSED, "materialization '%s': another SHA-256 than its handle's", m->location);
@@ -158,7 +158,7 @@ static int put_changes(struct state *s, const struct changelog *c, const char *w
     for (uint64_t i = 0; i < c->changes; i++) {
         const char *nl = memchr(p, '\n', c->lines_len - (size_t)(p - c->lines));
         char place[300];
-        snprintf(place, sizeof place, "%.200s: line %ju", where, (uintmax_t)i + 2);
+        snprintf(place, sizeof place, "%.200s: line %" PRIu64, where, i + 2);
         if (put_change(s, p, (size_t)(nl - p), place, a, err) != 0)
             return -1;
         p = nl + 1;

@@ -96,7 +96,7 @@ int format_check(const struct json *doc, const char *format, const char *where, 
     if (strcmp(got, format) != 0)
         return err_set(err, ERR_REFUSED, "%s: the format is '%.100s', not '%s'", where, got, format);
     if (version != 1)
-        return err_set(err, ERR_REFUSED, "%s: version %ju of %s is not known here", where, (uintmax_t)version, format);
+        return err_set(err, ERR_REFUSED, "%s: version %" PRIu64 " of %s is not known here", where, version, format);
     return 0;
 }
 

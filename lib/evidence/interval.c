@@ -56,8 +56,7 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     if (!sha256_is_hex(out->sha256, strlen(out->sha256)))
         return err_set(err, ERR_REFUSED, "%s: capture.sha256 is not a SHA-256", where);
     if ((out->outcome == CAPTURE_EMPTY) != (out->seen == 0))
-        return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %ju seen", where, name,
-                       (uintmax_t)out->seen);
+        return err_set(err, ERR_REFUSED, "%s: capture.outcome is '%s' with %" PRIu64 " seen", where, name, out->seen);
     return 0;
 }
 
@@ -129,8 +128,8 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
     if (out->epoch <= out->previous)
-        return err_set(err, ERR_REFUSED, "%s: epoch %ju is not past the barrier before it, %ju", where,
-                       (uintmax_t)out->epoch, (uintmax_t)out->previous);
+        return err_set(err, ERR_REFUSED, "%s: epoch %" PRIu64 " is not past the barrier before it, %" PRIu64, where,
+                       out->epoch, out->previous);
     const struct json *mark = json_get(doc, "watermark");
     out->has_watermark = mark && mark->type != JSON_NULL;
     if (out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0)

@@ -39,14 +39,13 @@ void ledger_token(const struct ledger_batch *b, struct buf *out)
     struct buf text = BUF_INIT;
     sha256_of(b->body->p, b->body->len, content);
     /* Lines, since none of the parts but the range can hold a line break, and the range stands last. */
-    buf_printf(&text, "%s\n%s\n%llu\n%s\n%llu\n%llu\n%llu\n%llu\n%s\n", b->job, b->operator_id,
-               (unsigned long long)b->subtask, b->attempt, (unsigned long long)b->after,
-               (unsigned long long)b->sequence, (unsigned long long)b->first, (unsigned long long)b->rows, content);
+    buf_printf(&text, "%s\n%s\n%" PRIu64 "\n%s\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64 "\n%s\n", b->job,
+               b->operator_id, b->subtask, b->attempt, b->after, b->sequence, b->first, b->rows, content);
     range_put(b->range, &text);
     sha256_of(text.p, text.len, all);
     buf_reset(out);
-    buf_printf(out, "owed-%s-%llu-%llu-%llu-%.40s", b->job, (unsigned long long)b->subtask,
-               (unsigned long long)b->after, (unsigned long long)b->sequence, all);
+    buf_printf(out, "owed-%s-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%.40s", b->job, b->subtask, b->after, b->sequence,
+               all);
     buf_free(&text);
 }
 

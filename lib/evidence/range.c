@@ -24,15 +24,13 @@ static struct stretch *more(struct range *r, const char *place, size_t n)
 void range_add(struct range *r, const char *at)
 {
     const char *slash = strrchr(at, '/');
-    size_t n = slash == NULL ? strlen(at) : (size_t)(slash - at);
+    size_t n = !slash ? strlen(at) : (size_t)(slash - at);
     struct stretch *t = NULL;
 
-    for (size_t i = 0; i < r->n && t == NULL; i++) {
+    for (size_t i = 0; i < r->n && !t; i++)
         t = buf_is(&r->at[i].place, at, n) ? &r->at[i] : NULL;
-    }
-    if (t == NULL) {
+    if (!t)
         t = more(r, at, n);
-    }
     buf_reset(&t->last);
     buf_adds(&t->last, at + n);
 }

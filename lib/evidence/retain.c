@@ -61,7 +61,7 @@ int evidence_retain(const char *ckpt_dir, const char *job, uint64_t generation, 
     close(fd);
     if (rc == 0) {
         struct buf root = BUF_INIT, sub = BUF_INIT;
-        buf_printf(&root, "%s/_state/%s/v%llu", ckpt_dir, job, (unsigned long long)generation);
+        buf_printf(&root, "%s/_state/%s/v%" PRIu64, ckpt_dir, job, generation);
         DIR *d = opendir(buf_str(&root));
         if (!d && errno != ENOENT)
             rc = err_sys(err, "cannot list '%s'", root.p);

@@ -57,7 +57,7 @@ int sidecar_parse(const char *p, size_t n, const char *where, struct sidecar *ou
     if (fields_read(p, n, where, f, sizeof f / sizeof *f, &a, err) != 0 || field_u64(&f[0], &version, where, err) != 0)
         goto done;
     if (version != 1) {
-        err_set(err, ERR_REFUSED, "%s: version %ju of a sidecar is not known here", where, (uintmax_t)version);
+        err_set(err, ERR_REFUSED, "%s: version %" PRIu64 " of a sidecar is not known here", where, version);
         goto done;
     }
     if (field_u64(&f[1], &out->checkpoint, where, err) != 0 || field_u64(&f[2], &out->bytes, where, err) != 0)
@@ -84,16 +84,17 @@ void sidecar_put(struct buf *out, uint64_t checkpoint, const char *payload, size
 {
     char sha[SHA256_HEX + 1];
     sha256_of(payload, n, sha);
-    buf_printf(
-        out, "clink_checkpoint_meta=1\ncheckpoint_id=%ju\npayload_bytes=%zu\npayload_crc32c=%08x\npayload_sha256=%s\n",
-        (uintmax_t)checkpoint, n, crc32c(0, payload, n), sha);
+    buf_printf(out,
+               "clink_checkpoint_meta=1\ncheckpoint_id=%" PRIu64
+               "\npayload_bytes=%zu\npayload_crc32c=%08x\npayload_sha256=%s\n",
+               checkpoint, n, crc32c(0, payload, n), sha);
 }
 
 int sidecar_verify(const struct sidecar *s, const char *payload, size_t n, const char *where, struct err *err)
 {
     char sha[SHA256_HEX + 1];
     if (s->bytes != n)
-        return err_set(err, ERR_REFUSED, "%s has %zu bytes, its sidecar says %ju", where, n, (uintmax_t)s->bytes);
+        return err_set(err, ERR_REFUSED, "%s has %zu bytes, its sidecar says %" PRIu64, where, n, s->bytes);
     uint32_t crc = crc32c(0, payload, n);
     if (s->crc32c != crc)
         return err_set(err, ERR_REFUSED, "%s has CRC32C %08x, its sidecar says %08x", where, crc, s->crc32c);

@@ -237,8 +237,8 @@ int snapshot_read(int ckpt_fd, const char *rel, struct arena *a, struct snapshot
     if (rc == 0)
         rc = snapshot_parse(arena_strndup(a, text.p, text.len), text.len, rel, a, out, err);
     if (rc == 0 && side.checkpoint != out->checkpoint)
-        rc = err_set(err, ERR_REFUSED, "%s is of checkpoint %ju, its sidecar of %ju", rel, (uintmax_t)out->checkpoint,
-                     (uintmax_t)side.checkpoint);
+        rc = err_set(err, ERR_REFUSED, "%s is of checkpoint %" PRIu64 ", its sidecar of %" PRIu64, rel, out->checkpoint,
+                     side.checkpoint);
     buf_free(&text);
     buf_free(&meta);
     buf_free(&name);

@@ -7,7 +7,7 @@
 
 void tally_row(struct tally *a, const char *at)
 {
-    if (at != NULL)
+    if (at)
         range_add(&a->range, at);
     a->seen++;
 }

@@ -40,7 +40,7 @@ static void read_summary(struct http_answer *a, const char *p, size_t n)
     struct arena arena = ARENA_INIT;
     struct json_error e;
     struct json *v = json_parse(p, n, &arena, &e);
-    a->has_summary = v != NULL && json_u64(json_get(v, "result_rows"), &a->result_rows);
+    a->has_summary = v && json_u64(json_get(v, "result_rows"), &a->result_rows);
     if (a->has_summary) {
         if (!json_u64(json_get(v, "read_rows"), &a->read_rows))
             a->read_rows = 0;
@@ -91,11 +91,11 @@ size_t http_on_body(char *p, size_t size, size_t n, void *ctx)
         return n;
     }
     t->a->body_bytes += n;
-    if (t->send != NULL) {
+    if (t->send) {
         t->a->spoken = n > 0;
         return n > 0 ? 0 : n;
     }
-    t->aborted = t->fn != NULL && t->fn(t->ctx, p, n) != 0;
+    t->aborted = t->fn && t->fn(t->ctx, p, n) != 0;
     /* While bytes keep coming nobody else may get to look at the time. */
     t->a->timed_out = !t->aborted && time_mono_ms() >= t->deadline;
     return t->aborted || t->a->timed_out ? 0 : n;
@@ -106,12 +106,12 @@ void http_scrub(const struct http *h, char *text, size_t cap)
     struct buf b = BUF_INIT;
     for (int i = 0; i < HTTP_SECRETS; i++) {
         const char *secret = h->secrets[i];
-        if (secret == NULL || *secret == '\0' || strstr(text, secret) == NULL)
+        if (!secret || *secret == '\0' || !strstr(text, secret))
             continue;
         buf_reset(&b);
         for (const char *p = text, *hit; *p != '\0'; p = hit + strlen(secret)) {
             hit = strstr(p, secret);
-            if (hit == NULL) {
+            if (!hit) {
                 buf_adds(&b, p);
                 break;
             }
@@ -129,7 +129,7 @@ static void add_error_text(struct buf *b, const struct buf *error)
     const char *p = error->p;
     size_t n = error->len;
     const char *nl = n > 0 ? memchr(p, '\n', n) : NULL;
-    if (nl != NULL)
+    if (nl)
         n = (size_t)(nl - p);
     msg_mask(b, p, n);
 }
@@ -150,7 +150,7 @@ static int code_in_text(const struct buf *error)
 static void settle_answered(struct transfer *t, struct buf *text)
 {
     struct http_answer *a = t->a;
-    if (a->code == 0 && t->send == NULL)
+    if (a->code == 0 && !t->send)
         a->code = code_in_text(&t->error);
     if (t->ids > 0 && !a->own) {
         a->outcome = HTTP_IN_DOUBT;
@@ -184,19 +184,19 @@ static void settle_broken(struct transfer *t, CURLcode rc, struct buf *text)
     struct http_answer *a = t->a;
     long requested = 0;
     curl_easy_getinfo(t->h->easy, CURLINFO_REQUEST_SIZE, &requested);
-    bool begun = t->send != NULL && t->send_len > 0 ? t->sent > 0 : requested > 0;
+    bool begun = t->send && t->send_len > 0 ? t->sent > 0 : requested > 0;
     a->outcome = begun ? HTTP_IN_DOUBT : HTTP_NOT_SENT;
     if (a->timed_out || rc == CURLE_OPERATION_TIMEDOUT) {
         bool connecting = rc == CURLE_OPERATION_TIMEDOUT; /* the one time that curl itself keeps */
         a->timed_out = true;
-        buf_printf(text, begun ? "no whole answer within %llu ms" : "no connection within %llu ms",
-                   (unsigned long long)(connecting ? t->h->connect_ms : t->h->timeout_ms));
+        buf_printf(text, begun ? "no whole answer within %" PRIu64 " ms" : "no connection within %" PRIu64 " ms",
+                   (connecting ? t->h->connect_ms : t->h->timeout_ms));
         return;
     }
     const char *why = t->curl_text[0] != '\0' ? t->curl_text : curl_easy_strerror(rc);
     msg_mask(text, why, strlen(why));
     if (a->status == 200 && begun)
-        buf_printf(text, "; the answer broke off after %llu bytes", (unsigned long long)a->body_bytes);
+        buf_printf(text, "; the answer broke off after %" PRIu64 " bytes", a->body_bytes);
 }
 
 /* What a whole answer of status 200 lacks to be the server's own to this statement, or NULL. */
@@ -215,8 +215,8 @@ static void settle_whole(struct transfer *t, struct buf *text)
 {
     const char *lack = t->a->spoken ? "an INSERT's acknowledgement has no body, and this has" : lacks(t);
     t->a->unproven = lack != NULL;
-    t->a->outcome = lack != NULL ? HTTP_IN_DOUBT : HTTP_DONE;
-    if (lack != NULL)
+    t->a->outcome = lack ? HTTP_IN_DOUBT : HTTP_DONE;
+    if (lack)
         buf_printf(text, "an answer of status 200 that the server did not provably give to this statement: %s", lack);
 }
 

@@ -15,7 +15,7 @@
 
 static bool has_break(const char *s)
 {
-    return s != NULL && strpbrk(s, "\r\n") != NULL;
+    return s && strpbrk(s, "\r\n") != NULL;
 }
 
 /* A part of the URL, or NULL; freed by curl_free. */
@@ -38,16 +38,16 @@ static int read_url(CURLU *u, const char *url, char **endpoint, struct err *err)
     char *port = part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT), *path = part(u, CURLUPART_PATH, 0);
     char *query = part(u, CURLUPART_QUERY, 0), *fragment = part(u, CURLUPART_FRAGMENT, 0);
     int status = 0;
-    if (scheme == NULL || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
+    if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
         status = err_set(err, ERR_REFUSED, "the URL is neither http:// nor https://");
-    else if (host == NULL || *host == '\0' || port == NULL)
+    else if (!host || *host == '\0' || !port)
         status = err_set(err, ERR_REFUSED, "the URL names no host");
-    else if (query != NULL || fragment != NULL)
+    else if (query || fragment)
         status = err_set(err, ERR_REFUSED,
                          "the URL has a query or a fragment; settings and credentials do not belong there");
     if (status == 0) {
         struct buf b = BUF_INIT;
-        buf_printf(&b, "%s://%s:%s%s", scheme, host, port, path != NULL ? path : "");
+        buf_printf(&b, "%s://%s:%s%s", scheme, host, port, path ? path : "");
         while (b.len > 0 && b.p[b.len - 1] == '/')
             b.len--;
         *endpoint = xstrdup(buf_str(&b));
@@ -73,12 +73,12 @@ static void keep_secrets(struct http *h, const char *user, const char *password)
     struct buf b = BUF_INIT;
     char *escaped = curl_easy_escape(h->easy, password, 0);
     h->secrets[0] = xstrdup(password);
-    h->secrets[1] = xstrdup(escaped != NULL ? escaped : "");
+    h->secrets[1] = xstrdup(escaped ? escaped : "");
     curl_free(escaped);
     base64_add(&b, password, strlen(password));
     h->secrets[2] = xstrdup(buf_str(&b));
     struct buf pair = BUF_INIT;
-    buf_printf(&pair, "%s:%s", user != NULL ? user : "default", password);
+    buf_printf(&pair, "%s:%s", user ? user : "default", password);
     buf_reset(&b);
     base64_add(&b, pair.p, pair.len);
     h->secrets[3] = xstrdup(buf_str(&b));
@@ -88,15 +88,29 @@ static void keep_secrets(struct http *h, const char *user, const char *password)
 
 static void set_headers(struct http *h, const struct http_options *o)
 {
-    if (o->user != NULL)
+    if (o->user)
         add_header(h, "X-ClickHouse-User", o->user);
-    if (o->password != NULL && *o->password != '\0') {
+    if (o->password && *o->password != '\0') {
         add_header(h, "X-ClickHouse-Key", o->password);
         keep_secrets(h, o->user, o->password);
     }
     h->headers = curl_slist_append(h->headers, "Expect:"); /* else a large body waits for a 100 first */
     h->headers = curl_slist_append(h->headers, "Content-Type: application/octet-stream");
     h->headers = curl_slist_append(h->headers, "User-Agent: owed/" OWED_VERSION);
+}
+
+static bool readable(const char *path, struct err *err)
+{
+    if (!path || access(path, R_OK) == 0)
+        return true;
+    err_sys(err, "cannot read '%s'", path);
+    err->kind = ERR_REFUSED;
+    return false;
+}
+
+static char *copy_of(const char *s)
+{
+    return s ? xstrdup(s) : NULL;
 }
 
 struct http *http_open(const struct http_options *o, struct err *err)
@@ -111,25 +125,28 @@ struct http *http_open(const struct http_options *o, struct err *err)
         err_set(err, ERR_REFUSED, "the user's name or password holds a line break");
         return NULL;
     }
-    if (o->cacert != NULL && access(o->cacert, R_OK) != 0) {
-        err_sys(err, "cannot read '%s'", o->cacert);
-        err->kind = ERR_REFUSED;
+    if (o->client_key && !o->client_cert) {
+        err_set(err, ERR_REFUSED, "a client's key without its certificate");
         return NULL;
     }
+    if (!readable(o->cacert, err) || !readable(o->client_cert, err) || !readable(o->client_key, err))
+        return NULL;
     char *endpoint = NULL;
     CURLU *u = curl_url();
-    int bad = u == NULL ? err_set(err, ERR_TROUBLE, "no memory") : read_url(u, o->url, &endpoint, err);
+    int bad = !u ? err_set(err, ERR_TROUBLE, "no memory") : read_url(u, o->url, &endpoint, err);
     curl_url_cleanup(u);
     if (bad)
         return NULL;
     struct http *h = xcalloc(1, sizeof *h);
     h->endpoint = endpoint;
-    h->cacert = o->cacert != NULL ? xstrdup(o->cacert) : NULL;
+    h->cacert = copy_of(o->cacert);
+    h->client_cert = copy_of(o->client_cert);
+    h->client_key = copy_of(o->client_key ? o->client_key : o->client_cert);
     h->connect_ms = o->connect_timeout_ms != 0 ? o->connect_timeout_ms : HTTP_CONNECT_TIMEOUT_MS;
     h->timeout_ms = o->timeout_ms != 0 ? o->timeout_ms : HTTP_TIMEOUT_MS;
     h->multi = curl_multi_init();
     h->easy = curl_easy_init();
-    if (h->multi == NULL || h->easy == NULL) {
+    if (!h->multi || !h->easy) {
         http_close(h);
         err_set(err, ERR_TROUBLE, "libcurl does not start");
         return NULL;
@@ -146,20 +163,22 @@ struct http *http_open(const struct http_options *o, struct err *err)
 
 void http_close(struct http *h)
 {
-    if (h == NULL)
+    if (!h)
         return;
     curl_easy_cleanup(h->easy);
     curl_multi_cleanup(h->multi);
-    for (struct curl_slist *s = h->headers; s != NULL; s = s->next)
+    for (struct curl_slist *s = h->headers; s; s = s->next)
         explicit_bzero(s->data, strlen(s->data));
     curl_slist_free_all(h->headers);
     for (int i = 0; i < HTTP_SECRETS; i++) {
-        if (h->secrets[i] != NULL)
+        if (h->secrets[i])
             explicit_bzero(h->secrets[i], strlen(h->secrets[i]));
         free(h->secrets[i]);
     }
     free(h->endpoint);
     free(h->cacert);
+    free(h->client_cert);
+    free(h->client_key);
     free(h);
 }
 
@@ -201,8 +220,8 @@ static int on_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
 static void add_parameter(struct http *h, struct buf *url, const char *name, const char *value)
 {
     char *n = curl_easy_escape(h->easy, name, 0), *v = *value == '\0' ? NULL : curl_easy_escape(h->easy, value, 0);
-    buf_addc(url, memchr(url->p, '?', url->len) == NULL ? '?' : '&');
-    buf_printf(url, "%s=%s", n != NULL ? n : "", v != NULL ? v : "");
+    buf_addc(url, !memchr(url->p, '?', url->len) ? '?' : '&');
+    buf_printf(url, "%s=%s", n ? n : "", v ? v : "");
     curl_free(n);
     curl_free(v);
 }
@@ -220,10 +239,12 @@ static void set_common(struct http *h, struct transfer *t)
     curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (h->cacert != NULL) {
+    if (h->cacert) {
         curl_easy_setopt(e, CURLOPT_CAINFO, h->cacert);
         curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
     }
+    curl_easy_setopt(e, CURLOPT_SSLCERT, h->client_cert);
+    curl_easy_setopt(e, CURLOPT_SSLKEY, h->client_key);
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER);
     curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, RECEIVE_BUFFER);
@@ -273,16 +294,16 @@ static enum http_outcome run(struct transfer *t, const char *sql, size_t sql_len
     set_common(h, t);
     buf_adds(&url, h->endpoint);
     buf_addc(&url, '/');
-    if (t->send != NULL)
+    if (t->send)
         add_parameter(h, &url, "query", sql);
-    for (const struct http_setting *s = settings; s != NULL && s->name != NULL; s++)
+    for (const struct http_setting *s = settings; s && s->name != NULL; s++)
         add_parameter(h, &url, s->name, s->value);
     snprintf(t->query_id, sizeof t->query_id, "owed-%016" PRIx64 "%016" PRIx64 "-%" PRIu64, h->nonce[0], h->nonce[1],
              ++h->statements);
     add_parameter(h, &url, "wait_end_of_query", "1"); /* else the summary is older than the answer's end */
     add_parameter(h, &url, "query_id", t->query_id);
     curl_easy_setopt(h->easy, CURLOPT_URL, buf_str(&url));
-    if (t->send != NULL) {
+    if (t->send) {
         curl_easy_setopt(h->easy, CURLOPT_READFUNCTION, on_send);
         curl_easy_setopt(h->easy, CURLOPT_READDATA, t);
         curl_easy_setopt(h->easy, CURLOPT_SEEKFUNCTION, no_seek);

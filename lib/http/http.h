@@ -21,10 +21,12 @@ struct http_options {
     const char *user;            /* NULL: none is named and the server takes its default one */
     const char *password;        /* NULL: none */
     const char *cacert;          /* PEM file of the authorities to trust for https, instead of the system's; or NULL */
+    const char *client_cert;     /* PEM file of the certificate that the server asks of its clients; or NULL */
+    const char *client_key;      /* PEM file of its key; NULL: in client_cert */
     uint64_t connect_timeout_ms; /* 0: HTTP_CONNECT_TIMEOUT_MS */
     uint64_t timeout_ms;         /* for one statement, from its sending to its answer's last byte; 0: HTTP_TIMEOUT_MS */
 };
-#define HTTP_OPTIONS_INIT ((struct http_options){NULL, NULL, NULL, NULL, 0, 0})
+#define HTTP_OPTIONS_INIT ((struct http_options){NULL, NULL, NULL, NULL, NULL, NULL, 0, 0})
 
 struct http;
 

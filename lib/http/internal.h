@@ -14,7 +14,7 @@ struct http {
     CURLM *multi; /* holds the kept connection between statements */
     CURL *easy;
     struct curl_slist *headers;
-    char *endpoint, *cacert;
+    char *endpoint, *cacert, *client_cert, *client_key;
     char *secrets[HTTP_SECRETS];
     uint64_t connect_ms, timeout_ms;
     uint64_t nonce[2], statements; /* together a query id that nobody else sends */

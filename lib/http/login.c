@@ -7,9 +7,9 @@
 
 int http_login_settle(struct http_login *l, struct err *err)
 {
-    if (l->o.url == NULL)
+    if (!l->o.url)
         return err_set(err, ERR_REFUSED, "--url is missing");
-    if (l->password_env != NULL && l->password_file != NULL)
+    if (l->password_env && l->password_file)
         return err_set(err, ERR_REFUSED, "--password-env and --password-file exclude each other");
     if (secret_read(l->password_env, l->password_file, &l->password, err) != 0) {
         err->kind = ERR_REFUSED;
@@ -18,12 +18,12 @@ int http_login_settle(struct http_login *l, struct err *err)
     l->o.password = l->password;
     struct http *h = http_open(&l->o, err);
     http_close(h);
-    return h != NULL ? 0 : -1;
+    return h ? 0 : -1;
 }
 
 void http_login_free(struct http_login *l)
 {
-    if (l->password != NULL)
+    if (l->password)
         explicit_bzero(l->password, strlen(l->password));
     free(l->password);
     l->password = NULL;

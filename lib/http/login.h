@@ -26,6 +26,8 @@ struct http_login {
     OPT_TEXT("password-env", "VAR", &(L)->password_env, "the password is in the environment variable VAR"), \
     OPT_TEXT("password-file", "FILE", &(L)->password_file, "the password is the first line of FILE"), \
     OPT_TEXT("cacert", "FILE", &(L)->o.cacert, "PEM file of the authorities to trust, in place of the system's"), \
+    OPT_TEXT("client-cert", "FILE", &(L)->o.client_cert, "PEM file of the certificate that the server asks for"), \
+    OPT_TEXT("client-key", "FILE", &(L)->o.client_key, "PEM file of its key, where it is not in the same file"), \
     OPT_U64("connect-timeout-ms", &(L)->o.connect_timeout_ms, 1, HTTP_LONGEST_MS, "how long a connection may take (10000)"), \
     OPT_U64("query-timeout-ms", &(L)->o.timeout_ms, 1, HTTP_LONGEST_MS, "a statement's time, on the server and here (30000)")
 /* clang-format on */

@@ -220,7 +220,7 @@ int program_error(const char *message, struct err *err)
         n = (size_t)(quoting - message);
     /* the first line is ours */
     if (line > 1)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program, line %llu: %.*s",
-                        (unsigned long long)line - 1, (int)n, message);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program, line %" PRIu64 ": %.*s", line - 1,
+                        (int)n, message);
     return err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "program: %.*s", (int)n, message);
 }

@@ -38,7 +38,7 @@ static bool same_root(struct pack *p, const struct marker *m, const char *rel)
 {
     struct state_root root;
     const char *own = p->marker.state_root, *its = m->state_root;
-    if ((own == NULL && its == NULL) || (own && its && strcmp(own, its) == 0))
+    if ((!own && !its) || (own && its && strcmp(own, its) == 0))
         return true;
     return p->root.kind == ROOT_LOCAL && state_root_parse(its, &p->a, &root, rel, NULL) == 0 &&
            root.kind == ROOT_LOCAL && strcmp(root.path, p->root.path) == 0;
@@ -56,13 +56,13 @@ static int take_end(struct pack *p, uint64_t id, struct err *err)
     if (rc == 0)
         rc = marker_parse(text.p ? text.p : "", text.len, rel.p, &p->a, &m, &why);
     if (rc == 0 && (strcmp(m.job, p->r->job) != 0 || m.checkpoint != id))
-        rc = err_set(&why, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p,
-                     (uintmax_t)m.checkpoint, m.job);
+        rc = err_set(&why, ERR_REFUSED, "%s is the marker of checkpoint %" PRIu64 " of job '%s'", rel.p, m.checkpoint,
+                     m.job);
     if (rc == 0 && !same_root(p, &m, rel.p))
-        rc = err_set(&why, ERR_REFUSED, "its marker names another state root than that of checkpoint %ju",
-                     (uintmax_t)p->m.checkpoint);
+        rc = err_set(&why, ERR_REFUSED, "its marker names another state root than that of checkpoint %" PRIu64,
+                     p->m.checkpoint);
     if (rc != 0) {
-        buf_printf(&what, "state of checkpoint %ju", (uintmax_t)id);
+        buf_printf(&what, "state of checkpoint %" PRIu64, id);
         pack_absent(p, buf_str(&what), why.text);
         rc = 0;
     } else {
@@ -108,7 +108,7 @@ static int take_beside(struct pack *p, struct err *err)
 {
     struct beside b = {p, BUF_INIT};
     struct err why = ERR_INIT;
-    buf_printf(&b.dir, "_state/%s/v%ju", p->r->job, (uintmax_t)p->m.generation);
+    buf_printf(&b.dir, "_state/%s/v%" PRIu64, p->r->job, p->m.generation);
     int fd = open_beneath(p->state, pack_state_rel(p, buf_str(&b.dir)), O_RDONLY | O_DIRECTORY, &why), rc = 0;
     if (fd >= 0) {
         walk(fd, "", on_state, &b);

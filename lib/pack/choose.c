@@ -83,7 +83,7 @@ static int choose(struct pack *p, struct err *err)
     p->m.checkpoint = p->r->named ? p->r->checkpoint : p->m.choice;
     if (!markers_have(k, MARKER_COMPLETED, p->m.checkpoint))
         return err_fail(err, ERR_MISSING, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED),
-                        "checkpoint %ju of job '%s' has no completion marker", (uintmax_t)p->m.checkpoint, p->r->job);
+                        "checkpoint %" PRIu64 " of job '%s' has no completion marker", p->m.checkpoint, p->r->job);
     return 0;
 }
 
@@ -127,8 +127,8 @@ static int chosen_marker(struct pack *p, struct err *err)
     if (rc == 0)
         rc = marker_parse(text.p ? text.p : "", text.len, rel.p, &p->a, &p->marker, err);
     if (rc == 0 && (strcmp(p->marker.job, p->r->job) != 0 || p->marker.checkpoint != p->m.checkpoint))
-        rc = err_set(err, ERR_REFUSED, "%s is the marker of checkpoint %ju of job '%s'", rel.p,
-                     (uintmax_t)p->marker.checkpoint, p->marker.job);
+        rc = err_set(err, ERR_REFUSED, "%s is the marker of checkpoint %" PRIu64 " of job '%s'", rel.p,
+                     p->marker.checkpoint, p->marker.job);
     if (rc == 0)
         rc = open_state_root(p, rel.p, err);
     char sha[SHA256_HEX + 1];

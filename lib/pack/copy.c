@@ -50,7 +50,7 @@ int pack_alive(const struct pack *p, struct err *err)
         return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_INTERRUPTED), "interrupted by signal %d", *p->r->stop);
     if (time_mono_ms() > p->deadline_ms)
         return err_fail(err, ERR_TIMEOUT, BECAUSE(CODE_TIME_PASSED, {"option", "--timeout-s"}),
-                        "the collection took longer than --timeout-s=%ju", (uintmax_t)p->r->timeout_s);
+                        "the collection took longer than --timeout-s=%" PRIu64, p->r->timeout_s);
     return 0;
 }
 

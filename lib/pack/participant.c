@@ -243,8 +243,7 @@ int pack_participant(struct pack *p, const struct marker *m, uint64_t subtask, b
     int has, rc;
     if (p->root.kind == ROOT_REMOTE) {
         char what[100];
-        snprintf(what, sizeof what, "state of subtask %ju at checkpoint %ju", (uintmax_t)subtask,
-                 (uintmax_t)m->checkpoint);
+        snprintf(what, sizeof what, "state of subtask %" PRIu64 " at checkpoint %" PRIu64, subtask, m->checkpoint);
         pack_absent(p, what, "the marker's state root is in an object store or a remote tier");
         *(form ? form : &unused) = FORM_REMOTE;
         return 0;

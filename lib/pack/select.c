@@ -90,7 +90,7 @@ void pack_excluded_rest(struct pack *p)
     for (size_t i = 0; i < OUT_KINDS; i++) {
         if (p->uncounted[i] == 0)
             continue;
-        snprintf(why, sizeof why, "%ju more files %s", (uintmax_t)p->uncounted[i], of[i]);
+        snprintf(why, sizeof why, "%" PRIu64 " more files %s", p->uncounted[i], of[i]);
         note_excluded(p, "capture", why);
     }
 }

@@ -91,8 +91,9 @@ int program_answers_record(struct program_answers *a, const char *topic, size_t 
     if (!p)
         p = add_part(a, topic, topic_len, partition);
     if (p->records > 0 && offset < p->next)
-        return err_set(err, ERR_REFUSED, "record %.*s/%ju/%ju comes after offset %ju of its partition", (int)topic_len,
-                       topic, (uintmax_t)partition, (uintmax_t)offset, (uintmax_t)p->next - 1);
+        return err_set(err, ERR_REFUSED,
+                       "record %.*s/%" PRIu64 "/%" PRIu64 " comes after offset %" PRIu64 " of its partition",
+                       (int)topic_len, topic, partition, offset, p->next - 1);
     if (p->records == 0 || offset != p->next)
         add_run(p, offset);
     if (p->records / 4 == p->cap_bits) {
@@ -159,7 +160,7 @@ uint64_t program_answers_missing(const struct program_answers *a, struct buf *pl
         if (p->answered == p->records)
             continue;
         if (missing == 0)
-            buf_printf(place, "%s/%ju/%ju", p->topic, (uintmax_t)p->partition, (uintmax_t)first_missing(p));
+            buf_printf(place, "%s/%" PRIu64 "/%" PRIu64, p->topic, p->partition, first_missing(p));
         missing += p->records - p->answered;
     }
     return missing;

@@ -76,8 +76,8 @@ static int take_lines(struct program *p)
         p->got_scanned = 0;
         from = (size_t)(nl + 1 - p->got.p);
         if (p->on_line(p->ctx, line, (size_t)(nl - line), &err) != 0) {
-            program_not_whole(p, BECAUSE(CODE_PROGRAM_ANSWER, {"program", p->name}), "line %ju of %s: %s",
-                              (uintmax_t)p->lines, p->name, err.text);
+            program_not_whole(p, BECAUSE(CODE_PROGRAM_ANSWER, {"program", p->name}), "line %" PRIu64 " of %s: %s",
+                              p->lines, p->name, err.text);
             return -1;
         }
     }
@@ -87,7 +87,7 @@ static int take_lines(struct program *p)
     if (p->got.len <= p->max_line)
         return 0;
     program_not_whole(p, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-line"}),
-                      "line %ju of %s is longer than %zu bytes", (uintmax_t)p->lines + 1, p->name, p->max_line);
+                      "line %" PRIu64 " of %s is longer than %zu bytes", p->lines + 1, p->name, p->max_line);
     return -1;
 }
 
@@ -178,8 +178,8 @@ static void judge(struct program *p, size_t rest)
     else if (*when)
         program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s ended%s", p->name, when);
     else if (p->got.len > 0)
-        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "line %ju of %s is cut in the middle",
-                          (uintmax_t)p->lines + 1, p->name);
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}),
+                          "line %" PRIu64 " of %s is cut in the middle", p->lines + 1, p->name);
 }
 
 /* Wait for a program that has closed its output; false where it does not end of itself. */

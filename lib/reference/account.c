@@ -142,21 +142,21 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
     if (!range) {
         if (r->has_from && r->from == r->to)
             return true;
-        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s gives no account of %s/%ju", reader->stage, topic,
-                            (uintmax_t)r->partition);
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s gives no account of %s/%" PRIu64, reader->stage,
+                            topic, r->partition);
         return false;
     }
     if (!range->from.has || !range->to.has || range->to.n != (uint64_t)r->to ||
         (r->has_from && range->from.n != (uint64_t)r->from)) {
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
-                            "%s read %ju to %ju of %s/%ju, which is not the scope's range", reader->stage,
-                            (uintmax_t)range->from.n, (uintmax_t)range->to.n, topic, (uintmax_t)r->partition);
+                            "%s read %" PRIu64 " to %" PRIu64 " of %s/%" PRIu64 ", which is not the scope's range",
+                            reader->stage, range->from.n, range->to.n, topic, r->partition);
         return false;
     }
     if (!range->complete || (range->position.has && range->position.n != range->to.n)) {
         if (s->n_reasons == 0)
-            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s did not read %s/%ju to its end", reader->stage,
-                                topic, (uintmax_t)r->partition);
+            reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s did not read %s/%" PRIu64 " to its end",
+                                reader->stage, topic, r->partition);
         return false;
     }
     return true;
@@ -212,8 +212,8 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
             check_done(s, "records delivered and records given to the program, by their counts");
     }
     if (!program->rows.has || program->rows.n != rows)
-        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%ju rows came, which is not what %s counts",
-                            (uintmax_t)rows, program->stage);
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%" PRIu64 " rows came, which is not what %s counts",
+                            rows, program->stage);
     else
         check_done(s, "rows of the program and rows sealed, by their counts");
 }
@@ -255,7 +255,7 @@ void reference_story_end(struct reference_story *s, struct reference_end *end)
 {
     if (s->n_reasons > REFERENCE_REASONS) {
         char more[64];
-        snprintf(more, sizeof more, "%ju more reasons", (uintmax_t)(s->n_reasons - REFERENCE_REASONS));
+        snprintf(more, sizeof more, "%" PRIu64 " more reasons", s->n_reasons - REFERENCE_REASONS);
         put_item(&s->reasons, more, strlen(more));
     }
     end->complete = s->n_reasons == 0;

@@ -45,7 +45,7 @@ int reference_head_parse(struct reference *r, const char *p, size_t n, struct er
     if (json_need_u64(doc, "version", &version, "header", err) != 0)
         return -1;
     if (version != REFERENCE_VERSION)
-        return err_set(err, ERR_REFUSED, "header.version: %ju is not known here, only %d", (uintmax_t)version,
+        return err_set(err, ERR_REFUSED, "header.version: %" PRIu64 " is not known here, only %d", version,
                        REFERENCE_VERSION);
     if (json_only(doc, known, "header", err) != 0 ||
         json_need(doc, "scope", JSON_OBJECT, &r->scope, "header", err) != 0)

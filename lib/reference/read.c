@@ -159,7 +159,7 @@ int reference_bind(struct reference *r, const struct json *document, const struc
 
 static int bad_line(const struct reference *r, const char *why, struct err *err)
 {
-    return err_set(err, ERR_REFUSED, "reference '%s': line %ju: %s", r->name, (uintmax_t)r->lines.line_no, why);
+    return err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": %s", r->name, r->lines.line_no, why);
 }
 
 /* What is not a row as it must be spelled: the end line, or refused. 0 at the end. */
@@ -176,8 +176,8 @@ static int other_line(struct reference *r, const char *p, size_t n, struct err *
     if (rc > 0)
         return bad_line(r, "something follows the end line", err);
     if (r->seen != r->rows)
-        return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %ju rows, there are %ju", r->name,
-                       (uintmax_t)r->rows, (uintmax_t)r->seen);
+        return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %" PRIu64 " rows, there are %" PRIu64,
+                       r->name, r->rows, r->seen);
     sha256_hex(&r->hash, sha);
     if (strcmp(sha, r->rows_sha256) != 0)
         return err_set(err, ERR_REFUSED,
@@ -197,8 +197,8 @@ static int check_cells(struct reference *r, struct err *err)
     for (size_t i = 0; i < n; i++) {
         uint32_t from = i ? r->ends[i - 1] + 1 : 1;
         if (!cells_is_canonical(&r->columns->at[i].type, cells + from, r->ends[i] - from, true, &why))
-            return err_set(err, ERR_REFUSED, "reference '%s': line %ju: column '%s': %s", r->name,
-                           (uintmax_t)r->lines.line_no, r->columns->at[i].name, why);
+            return err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name,
+                           r->lines.line_no, r->columns->at[i].name, why);
     }
     return 0;
 }

@@ -29,8 +29,9 @@ static int bounds_parse(const struct json *v, const char *at, struct declare_bou
         json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0)
         return -1;
     if (b->low < 0 || b->low > b->high || b->stable > b->high)
-        return err_set(err, ERR_REFUSED, "%s: low %jd, stable %jd, high %jd are no bounds of a log", at,
-                       (intmax_t)b->low, (intmax_t)b->stable, (intmax_t)b->high);
+        return err_set(err, ERR_REFUSED,
+                       "%s: low %" PRId64 ", stable %" PRId64 ", high %" PRId64 " are no bounds of a log", at, b->low,
+                       b->stable, b->high);
     return 0;
 }
 

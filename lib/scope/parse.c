@@ -239,7 +239,7 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
     if (strcmp(format, SCOPE_FORMAT) != 0)
         return err_set(err, ERR_REFUSED, "scope.format: '%.100s' is not '%s'", format, SCOPE_FORMAT);
     if (version != SCOPE_VERSION)
-        return err_set(err, ERR_REFUSED, "scope.version: %ju is not known here, only %d", (uintmax_t)version,
+        return err_set(err, ERR_REFUSED, "scope.version: %" PRIu64 " is not known here, only %d", version,
                        SCOPE_VERSION);
     static const char *const known[] = {
         "format",     "version", "origin",   "job",           "job_graph_sha256", "sink",   "destination",

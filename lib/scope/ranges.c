@@ -75,8 +75,8 @@ static int add_range(struct arena *a, struct scope_source *s, const struct decla
         if (had->partition != range.partition)
             continue;
         bool overlap = had->from < range.to && range.from < had->to;
-        return err_set(err, ERR_REFUSED, "--range=%s: %s/%ju has the range %jd-%jd already%s", r->said, s->topic,
-                       (uintmax_t)had->partition, (intmax_t)had->from, (intmax_t)had->to,
+        return err_set(err, ERR_REFUSED, "--range=%s: %s/%" PRIu64 " has the range %" PRId64 "-%" PRId64 " already%s",
+                       r->said, s->topic, had->partition, had->from, had->to,
                        overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
     }
     struct scope_range *grown = arena_alloc(a, (s->n_partitions + 1) * sizeof *grown);
@@ -100,16 +100,18 @@ static int within(const struct declare_log *log, const struct declare_range *r, 
 {
     const struct declare_bounds *b = bounds_of(log, r->partition);
     if (!b)
-        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %ju; it has %zu", r->said, log->topic,
-                       (uintmax_t)r->partition, log->n_partitions);
+        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %" PRIu64 "; it has %zu", r->said, log->topic,
+                       r->partition, log->n_partitions);
     if (r->from < b->low)
         return err_set(err, ERR_REFUSED,
-                       "--range=%s begins at %jd, and the first offset of %s/%ju is %jd: %jd offsets are gone", r->said,
-                       (intmax_t)r->from, log->topic, (uintmax_t)b->partition, (intmax_t)b->low,
-                       (intmax_t)((r->to < b->low ? r->to : b->low) - r->from));
+                       "--range=%s begins at %" PRId64 ", and the first offset of %s/%" PRIu64 " is %" PRId64
+                       ": %" PRId64 " offsets are gone",
+                       r->said, r->from, log->topic, b->partition, b->low,
+                       ((r->to < b->low ? r->to : b->low) - r->from));
     if (r->to > b->high)
-        return err_set(err, ERR_REFUSED, "--range=%s ends at %jd, and the log of %s/%ju ends at %jd", r->said,
-                       (intmax_t)r->to, log->topic, (uintmax_t)b->partition, (intmax_t)b->high);
+        return err_set(err, ERR_REFUSED,
+                       "--range=%s ends at %" PRId64 ", and the log of %s/%" PRIu64 " ends at %" PRId64, r->said, r->to,
+                       log->topic, b->partition, b->high);
     return 0;
 }
 
@@ -230,12 +232,15 @@ static void note_open(const struct scope_range *r, const struct declare_bounds *
 {
     const char *sep = note->len ? "; " : "";
     if (r->to > b->stable && !all)
-        buf_printf(note, "%sthe range of %s/%ju ends at %jd, and an open transaction holds the log at %jd", sep, topic,
-                   (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->stable);
+        buf_printf(note,
+                   "%sthe range of %s/%" PRIu64 " ends at %" PRId64
+                   ", and an open transaction holds the log at %" PRId64,
+                   sep, topic, r->partition, r->to, b->stable);
     else if (all && r->to < b->high)
-        buf_printf(
-            note, "%sthe range of %s/%ju ends at %jd, where an open transaction holds the log, and not at its end, %jd",
-            sep, topic, (uintmax_t)r->partition, (intmax_t)r->to, (intmax_t)b->high);
+        buf_printf(note,
+                   "%sthe range of %s/%" PRIu64 " ends at %" PRId64
+                   ", where an open transaction holds the log, and not at its end, %" PRId64,
+                   sep, topic, r->partition, r->to, b->high);
 }
 
 void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)

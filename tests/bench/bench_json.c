@@ -31,15 +31,16 @@ static void add_row(struct buf *b, uint64_t offset)
 {
     static const char *const words[] = {"paid", "open", "returned", "wartet auf Lieferung", "заказ", "say \\\"yes\\\"",
                                         "dépôt"};
-    buf_printf(b, "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%llu\",\"%llu\",\"17580%011llu\",",
-               (unsigned long long)(next_random() >> 30), (unsigned long long)(next_random() >> 44),
-               (unsigned long long)(next_random() % 100000000000u));
+    buf_printf(b,
+               "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%" PRIu64 "\",\"%" PRIu64 "\",\"17580%011" PRIu64
+               "\",",
+               (next_random() >> 30), (next_random() >> 44), (next_random() % 100000000000u));
     if (next_random() % 8 == 0)
         buf_adds(b, "null");
     else
         buf_printf(b, "\"%s\"", words[next_random() % 16 < 12 ? next_random() % 4 : 4 + next_random() % 3]);
-    buf_printf(b, ",\"%016llx\"],\"at\":\"orders/%u/%llu\"}\n", (unsigned long long)next_random(),
-               (unsigned)(next_random() % 2), (unsigned long long)offset);
+    buf_printf(b, ",\"%016" PRIx64 "\"],\"at\":\"orders/%u/%" PRIu64 "\"}\n", next_random(),
+               (unsigned)(next_random() % 2), offset);
 }
 
 static bool each_line(const struct buf *b, bool tree, struct arena *a)

@@ -50,8 +50,8 @@ teardown_file() {
 broker() { # bootstrap, authority, more options
     log-look --bootstrap="$1" --topic=seen --timeout-ms=20000 -X security.protocol=ssl -X ssl.ca.location="$2" "${@:3}"
 }
-server() { # url, authority
-    table-look --first --url="$1" --cacert="$2" --user=reader --password-env=READER_PASSWORD --table=shop.one
+server() { # url, authority, more options
+    table-look --first --url="$1" --cacert="$2" --user=reader --password-env=READER_PASSWORD --table=shop.one "${@:3}"
 }
 
 # refused TEXT COMMAND…: by its cause, undecided, and without a word of the password.
@@ -99,6 +99,11 @@ refused() {
 
 @test "a client's certificate, where one is asked for" {
     refused 'alert' server "$HTTPS_CLIENT" "$authority"
+    run -0 server "$HTTPS_CLIENT" "$authority" --client-cert="$CERTIFICATES/client.pem" --client-key="$CERTIFICATES/client.key"
+    cat "$CERTIFICATES/client.pem" "$CERTIFICATES/client.key" >both.pem
+    run -0 server "$HTTPS_CLIENT" "$authority" --client-cert=both.pem
+    # of another authority
+    refused 'alert' server "$HTTPS_CLIENT" "$authority" --client-cert="$CERTIFICATES/alone.both"
     kafka create-topic asked 1
     refused 'alert' log-look --bootstrap="$KAFKA_TLS_CLIENT" --topic=asked --timeout-ms=5000 -X security.protocol=ssl \
         -X ssl.ca.location="$authority"

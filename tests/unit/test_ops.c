@@ -221,8 +221,8 @@ static void numbers_round_trip(void **state)
             uint64_t digits = (seed >> 8) % 1000000000000000u, unit = 1;
             for (int k = 0; k < places; k++)
                 unit *= 10;
-            snprintf(given, sizeof given, "%s%llu.%0*llu", seed & 16 ? "-" : "", (unsigned long long)(digits / unit),
-                     places ? places : 1, (unsigned long long)(digits % unit));
+            snprintf(given, sizeof given, "%s%" PRIu64 ".%0*" PRIu64, seed & 16 ? "-" : "", digits / unit,
+                     places ? places : 1, digits % unit);
             d = strtod(given, NULL);
         }
         struct err err = ERR_INIT;

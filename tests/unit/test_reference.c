@@ -245,10 +245,10 @@ static void answers_over_gaps(void **state)
     assert_int_equal(record(a, 1, INT64_MAX), 0);
     char text[64];
     for (uint64_t i = 100000; i-- > 0;) {
-        snprintf(text, sizeof text, "t/0/%ju%s", (uintmax_t)(i + i / 1000 * 7), i % 3 ? "" : "#1");
+        snprintf(text, sizeof text, "t/0/%" PRIu64 "%s", (i + i / 1000 * 7), i % 3 ? "" : "#1");
         if (i != 77777)
             assert_int_equal(at(a, text), 0);
-        snprintf(text, sizeof text, "t/3/%ju", (uintmax_t)i);
+        snprintf(text, sizeof text, "t/3/%" PRIu64, i);
         assert_int_equal(at(a, text), 0);
         assert_int_equal(at(a, text), 0);
     }
