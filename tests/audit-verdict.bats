@@ -3,13 +3,17 @@
 # verdict with a reference: what the answer says, and that nothing cut, moved or put in by hand makes it pass.
 # shellcheck disable=SC2154 # bats sets output, stderr and lines
 bats_require_minimum_version 1.5.0
-load report
+load stream
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
-    PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
 }
 
+decide() { # STATUS [ARGUMENT…]: of the stream as it was edited
+    local want=$1
+    shift
+    run "-$want" --separate-stderr verdict "$@" <"${from:-edited}"
+}
 whole_() { from=stream decide "$@"; }
 
 @test "an audit of all three relations passes, and says what it rests on" {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # pipelines/audit without a server: its options and where they go, the status it gives, what it keeps, and running one stage again.
 bats_require_minimum_version 1.5.0
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -221,11 +222,10 @@ routes() { # stage…
     jq -c 'select(.type == "row" and .side == "reference") | {cells, at}' audit/faults-of-the-table-alone/7-ch-read.ndjson >"$BATS_TEST_TMPDIR/want"
     [ -s "$BATS_TEST_TMPDIR/want" ]
     "$OWED_BIN/scope-cut" incident --checkpoint="$checkpoint" --key=event_id --out="$BATS_TEST_TMPDIR/scope.json" >/dev/null
-    jq -c '{type: "event", at, values: {event_id: .cells[0], customer: "c", amount: "1", seen: 0, score: 1, note: null}}' "$BATS_TEST_TMPDIR/want" | {
-        echo '{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"mine","version":"1"}]}'
-        cat
-        echo "{\"type\":\"end\",\"lines\":{\"stream\":1,\"event\":$(wc -l <"$BATS_TEST_TMPDIR/want")}}"
-    } | "$OWED_BIN/ref-seal" --complete --reference-name=mine --scope="$BATS_TEST_TMPDIR/scope.json" --out="$BATS_TEST_TMPDIR/reference" >/dev/null
+    jq -c '{type: "event", at, values: {event_id: .cells[0], customer: "c", amount: "1", seen: 0, score: 1, note: null}}' "$BATS_TEST_TMPDIR/want" |
+        whole "$BATS_TEST_TMPDIR/rows"
+    "$OWED_BIN/ref-seal" --complete --reference-name=mine --scope="$BATS_TEST_TMPDIR/scope.json" --out="$BATS_TEST_TMPDIR/reference" \
+        <"$BATS_TEST_TMPDIR/rows" >/dev/null
     # The rows are not those of the job, and no server is there.
     run -1 "$audit" "${bundle[@]}" --reference="$BATS_TEST_TMPDIR/reference" --expected-out="$BATS_TEST_TMPDIR/expected"
     diff "$BATS_TEST_TMPDIR/expected" <(sed '1d;$d' "$BATS_TEST_TMPDIR/reference")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cap-tee: the lane passes unchanged, its intervals are on disk before their barriers, failures disarm and never stop.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; mkdir cap; }
 
@@ -73,7 +73,7 @@ lane() {
 
 @test "a bad line is refused here, or by the next stage where that reads the data in full" {
     { event 1; echo '{"type":"event","at":"t/0/2","at":"twice"}'; barrier 1 0; } >lines
-    { echo "$head"; cat lines; echo '{"type":"end","lines":{"stream":1,"event":2,"barrier":1}}'; } >lane
+    { echo "$head"; cat lines; end_of stream 1 event 2 barrier 1; } >lane
     run -2 --separate-stderr tee_ <lane
     [[ $stderr == *'line 3'* ]]
     run -0 --separate-stderr tee_ --data-unchecked <lane

@@ -3,7 +3,8 @@
 # ch-read without a server: its arguments, and that nothing is connected to before the input allows it.
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
-load ch-read
+load stream
+load answers
 
 columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
@@ -14,7 +15,7 @@ setup() {
     {
         scope_of u1 t1 shop orders "$columns"
         columns_of "$columns"
-        owed '["1","x"]' '["2","y"]'
+        captured_side '["1","x"]' '["2","y"]'
     } >lines
     listen
 }
@@ -52,7 +53,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "the listener that counts is able to count" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     read_it 3 in
     connected
     check_is unavailable "connecting" answer-broken
@@ -61,7 +62,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "an input that ends early is not acted on" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     for n in 1 3 6; do
         head -n "$n" ./in >part
         read_it 3 part
@@ -75,13 +76,13 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "after a stop nothing is opened, and what came passes without its rows" {
-    { cat lines; check reconcile.scope passed; echo '{"type":"stop","stage":"t","kind":"unfinished","code":"interrupted","reason":"r"}'; } | whole in
+    { cat lines; checked reconcile.scope passed; stopped unfinished r; } | whole in
     read_it 3 in
     run ! connected
 }
 
 @test "a bundle that failed a check is not read for" {
-    { cat lines; check bundle.artifacts failed; check reconcile.scope passed; } | whole in
+    { cat lines; checked bundle.artifacts failed; checked reconcile.scope passed; } | whole in
     read_it 3 in
     check_is unavailable "bundle.artifacts failed" check-not-passed
     sides_whole false
@@ -90,7 +91,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 
 @test "a scope that did not pass, or that nobody checked, is not read for" {
     for status in unavailable unsupported failed; do
-        { cat lines; check reconcile.scope passed; check reconcile.scope "$status"; } | whole in
+        { cat lines; checked reconcile.scope passed; checked reconcile.scope "$status"; } | whole in
         read_it 3 in
         check_is unavailable "reconcile.scope did not pass" check-not-passed
     done
@@ -107,7 +108,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
         {
             scope_of u1 t1 shop orders "$cols"
             columns_of "$cols"
-            check reconcile.scope passed
+            checked reconcile.scope passed
         } | whole in
         read_it 3 in
         check_is unsupported "$name"
@@ -116,32 +117,32 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "what is no stream of a scope is refused" {
-    { check reconcile.scope passed; } | whole in
+    { checked reconcile.scope passed; } | whole in
     read_it 2 in
     { cat lines lines; } | whole in
     read_it 2 in
-    { cat lines; echo '{"type":"row","side":"destination","read":1,"cells":["1","x"]}'; } | whole in
+    { cat lines; table_row 1 '["1","x"]'; } | whole in
     read_it 2 in
     { cat lines; echo '{"type":"observation"}'; } | whole in
     read_it 2 in
     [[ $stderr == *"read already"* ]]
     for cells in '["1"]' '["1","x","y"]' '["01","x"]' '["1", "x"]' '[1,"x"]' '[null,"x"]' '["9223372036854775808","x"]' '[{"b64":"AA"},"x"]'; do
-        { cat lines; printf '{"type":"row","side":"captured","cells":%s}\n' "$cells"; check reconcile.scope passed; } | whole in
+        { cat lines; captured "$cells"; checked reconcile.scope passed; } | whole in
         read_it 2 in
         [[ $stderr == *"line 7"* ]] || { echo "$cells: $stderr" >&2; return 1; }
     done
-    { scope_of u1 t1 shop orders "$columns"; columns_of "${columns/String/Int8}"; check reconcile.scope passed; } | whole in
+    { scope_of u1 t1 shop orders "$columns"; columns_of "${columns/String/Int8}"; checked reconcile.scope passed; } | whole in
     read_it 2 in
-    { sed 's/"table_uuid":"t1"/"table_uuid":"t2"/' lines; check reconcile.scope passed; } | whole in
+    { sed 's/"table_uuid":"t1"/"table_uuid":"t2"/' lines; checked reconcile.scope passed; } | whole in
     read_it 2 in
     [[ $stderr == *scope_sha256* ]]
-    { echo '{"type":"row","side":"captured","cells":["1","x"]}'; cat lines; } | whole in
+    { captured '["1","x"]'; cat lines; } | whole in
     read_it 2 in
     run ! connected
 }
 
 @test "bad arguments are 2 with one line, and name what is wrong" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     while IFS='|' read -r argument text; do
         read_it 2 in "$argument"
         [ "${#stderr_lines[@]}" -eq 1 ]
@@ -171,7 +172,7 @@ EOF
 }
 
 @test "a credential in the URL is refused and shown nowhere" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     for bad in 'http://audit:s3cr%21t@127.0.0.1:1/' 'http://127.0.0.1:1/?password=s3cr%21t' 'https://s3cr%21t@h'; do
         run -2 --separate-stderr "$bin/ch-read" --url="$bad" <in
         [[ $output$stderr != *s3cr* ]]
@@ -181,7 +182,7 @@ EOF
 }
 
 @test "every line that came passes as the bytes it came as, in order" {
-    { cat lines; echo '{"type":"note",  "x" : 1.0}'; check reconcile.scope unavailable; } | whole in
+    { cat lines; echo '{"type":"note",  "x" : 1.0}'; checked reconcile.scope unavailable; } | whole in
     read_it 3 in
     diff <(sed '1d;$d' in) <(sed '1d' <<<"$output" | head -n $(($(wc -l <in) - 2)))
 }
@@ -217,7 +218,7 @@ s.serve_forever()
 }
 
 @test "https: the certificate is verified, its name too, and --cacert says whom to trust" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     https_server IP:127.0.0.1
     read_it 3 in
     check_is unavailable certificate server-unreachable
@@ -233,7 +234,7 @@ s.serve_forever()
 }
 
 @test "no proxy is taken from the environment" {
-    { cat lines; check reconcile.scope passed; } | whole in
+    { cat lines; checked reconcile.scope passed; } | whole in
     export http_proxy=$url HTTP_PROXY=$url ALL_PROXY=$url
     url=http://127.0.0.1:1
     read_it 3 in

@@ -3,10 +3,9 @@
 # ch-sink without a server: its options, and what it does before it may connect.
 # shellcheck disable=SC2154  # bats sets stderr_lines
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
-    PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
     cd "$BATS_TEST_TMPDIR" || exit 1
     mkdir cap
 }
@@ -74,7 +73,7 @@ refused() { # what, then options
     { watermark 1; idle; } | whole lane
     run -0 --separate-stderr sink <lane
     [ -z "$stderr" ]
-    { echo '{"type":"stop","stage":"row-map","kind":"refused","code":"interrupted","reason":"x"}'; } | whole lane
+    { stopped refused x row-map; } | whole lane
     run -3 --separate-stderr sink <lane
     [ -z "$stderr" ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = 'stream stop end ' ]

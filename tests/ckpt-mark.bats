@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ckpt-mark and ckpt-plan: markers only for whole checkpoints, retention, the restore rule, numbers never used twice.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; mkdir -p ckpt/_state/1/v1/0 ckpt/_state/1/v1/1; }
 

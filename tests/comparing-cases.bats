@@ -3,22 +3,22 @@
 # What users of other comparing tools ran into, by the case's number: bytes, multisets and types decide.
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
-load rows
+load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
-    PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
-    COLUMNS='{"name":"id","type":"String","key":true}'
-    whole_table='"reconcile.rows","destination.coverage"'
+    row_columns='{"name":"id","type":"String","key":true}'
+    whole_table=(reconcile.rows destination.coverage)
 }
 
 @test "C02: a UUID column has no cells and is unsupported by its name; in a String column letters are letters" {
-    COLUMNS='{"name":"id","type":"String","key":true},{"name":"u","type":"UUID"}'
-    { require '"reference.capture","reconcile.rows"'; captured_side '["1","7e4c"]'; reference_side '["1","7e4c"]'; found '["1","7e4c"]'; } | whole
+    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"UUID"}'
+    { require reference.capture reconcile.rows; captured_side '["1","7e4c"]'; reference_side '["1","7e4c"]'; found '["1","7e4c"]'; } | whole
     run -3 --separate-stderr diff_
     [ "$(check) $(check reference.capture) $(check reference.destination)" = "unsupported unsupported unsupported" ]
     [[ "$(reason)" == "column 'u' is UUID, a type without cells" ]]
-    COLUMNS='{"name":"id","type":"String","key":true},{"name":"u","type":"String"}'
+    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"String"}'
     { captured_side '["1","7E4C"]'; found '["1","7e4c"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "0 1 0 0 0" ]
@@ -26,55 +26,55 @@ setup() {
 
 @test "C03: the order that either side came in is nobody's business" {
     local -a binary=('["B"]' '["Z"]' '["a"]' '["c"]' '["é"]') folded=('["a"]' '["B"]' '["c"]' '["é"]' '["Z"]')
-    { require "$whole_table"; captured_side "${binary[@]}"; observed_whole; found "${folded[@]}"; } | whole
+    { require "${whole_table[@]}"; captured_side "${binary[@]}"; observed_whole; found "${folded[@]}"; } | whole
     run -0 --separate-stderr diff_
-    { require "$whole_table"; captured_side "${folded[@]}"; observed_whole; found "${binary[@]}"; } | whole
+    { require "${whole_table[@]}"; captured_side "${folded[@]}"; observed_whole; found "${binary[@]}"; } | whole
     run -0 --separate-stderr diff_
 }
 
 @test "C04: a and A are two keys, and one found for the other is missing and unexpected" {
-    { require "$whole_table"; captured_side '["a"]' '["A"]'; observed_whole; found '["A"]' '["a"]'; } | whole
+    { require "${whole_table[@]}"; captured_side '["a"]' '["A"]'; observed_whole; found '["A"]' '["a"]'; } | whole
     run -0 --separate-stderr diff_
-    { require "$whole_table"; captured_side '["a"]'; observed_whole; found '["A"]'; } | whole
+    { require "${whole_table[@]}"; captured_side '["a"]'; observed_whole; found '["A"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage) $(counts)" = "1 0 0 0 1 1 0 0 0 0" ]
 }
 
 @test "C05: rows that cancel out in a checksum are counted one by one" {
-    COLUMNS='{"name":"id","type":"Int64","key":true}'
-    { require "$whole_table"; captured_side '["1"]'; observed_whole; found '["1"]' '["2"]' '["2"]'; } | whole
+    row_columns='{"name":"id","type":"Int64","key":true}'
+    { require "${whole_table[@]}"; captured_side '["1"]'; observed_whole; found '["1"]' '["2"]' '["2"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage)" = "0 0 0 0 2" ]
-    { repeats; require "$whole_table"; captured_side '["1"]' '["2"]' '["2"]'; observed_whole; found '["1"]'; } | whole
+    { repeats; require "${whole_table[@]}"; captured_side '["1"]' '["2"]' '["2"]'; observed_whole; found '["1"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts coverage)" = "2 0 0 0 0" ]
 }
 
 @test "C06: columns do not run together, white space is data, and NULL is no empty text" {
-    COLUMNS='{"name":"id","type":"Int64","key":true},{"name":"p","type":"Nullable(String)"},{"name":"q","type":"String"}'
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"p","type":"Nullable(String)"},{"name":"q","type":"String"}'
     { captured_side '["1","ab","c"]' '["2","a b","c"]' '["3",null,"x"]'; found '["1","a","bc"]' '["2","ab","c"]' '["3","","x"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "0 3 0 0 0" ]
     [ "$(jq -c 'select(.kind == "changed") | .differ' <<<"$output" | tr -d '\n')" = '["p","q"]["p"]["p"]' ]
-    COLUMNS='{"name":"id","type":"Int64","key":true},{"name":"p","type":"String"},{"name":"q","type":"String"}'
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"p","type":"String"},{"name":"q","type":"String"}'
     { captured_side '["1","a#b","c"]' '["2","a\",\"b","c"]'; found '["1","a","b#c"]' '["2","a","b\",\"c"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "0 2 0 0 0" ]
 }
 
 @test "C09: five copies of a row that is owed once are four too many, on each of the three comparisons" {
-    { require '"reference.capture","reconcile.rows","reference.destination"'; captured_side '["r"]'; reference_side '["r"]'; found '["r"]' '["r"]' '["r"]' '["r"]' '["r"]'; } | whole
+    { require reference.capture reconcile.rows reference.destination; captured_side '["r"]'; reference_side '["r"]'; found '["r"]' '["r"]' '["r"]' '["r"]' '["r"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts) $(counts reference-destination) $(check reference.capture)" = "0 0 1 4 0 0 0 1 4 0 passed" ]
     [ "$(jq -c 'select(.type == "finding" and .relation == "delivery") | [.owed_copies, .found_copies]' <<<"$output")" = "[1,5]" ]
 }
 
 @test "C12: one row more is one difference, and a change shows its columns alone" {
-    COLUMNS='{"name":"id","type":"Int64","key":true},{"name":"a","type":"Int64"},{"name":"b","type":"Int64"}'
-    { require "$whole_table"; for i in $(seq 1 1000); do owed "[\"$i\",\"1\",\"2\"]"; done; side captured 1000; observed_whole
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"a","type":"Int64"},{"name":"b","type":"Int64"}'
+    { require "${whole_table[@]}"; for i in $(seq 1 1000); do captured "[\"$i\",\"1\",\"2\"]"; done; side captured 1000; observed_whole
         for read in 1 2; do
-            row $read '["0","1","2"]'
-            for i in $(seq 1000 -1 1); do row $read "[\"$i\",\"1\",\"$((i == 500 ? 3 : 2))\"]"; done
+            table_row $read '["0","1","2"]'
+            for i in $(seq 1000 -1 1); do table_row $read "[\"$i\",\"1\",\"$((i == 500 ? 3 : 2))\"]"; done
             side destination 1001 $read
         done; } | whole
     run -1 --separate-stderr diff_

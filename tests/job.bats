@@ -3,6 +3,7 @@
 # pipelines/job before anything runs: a spec or a directory that will not do is said in one line, and nothing is left.
 # shellcheck disable=SC2154,SC2028  # bats sets stderr; the text is a script
 bats_require_minimum_version 1.5.0
+load stream
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -136,8 +137,8 @@ refused() {
 described() {
     cat >given.json
     rm -rf cap
-    printf '%s\n' '{"type":"stream","format":"owed-stream","version":1,"stages":[]}' '{"type":"end","lines":{"stream":1}}' |
-        "${OWED_BIN:-$root/bin}/cap-tee" --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a --parameters=given.json >/dev/null
+    { echo "$head"; end_of stream 1; } |
+        cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a --parameters=given.json >/dev/null
     jq -cS .parameters cap/op-3/subtask-0/op.json
 }
 

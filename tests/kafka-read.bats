@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kafka-read without a broker: which scopes and options it refuses, and what it says when nobody answers.
 bats_require_minimum_version 1.5.0
-load kafka-scope
+load stream
 
 stderr="" stderr_lines=() # run sets them
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # lane-join: alignment, the least watermark, idleness, and lanes that do not end well.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
 

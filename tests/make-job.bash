@@ -6,6 +6,9 @@
 #               maybe twice; 4 no rows, completed; 5 rows, died before its marker
 #   attempt a2, restored from 4: 6 rows (those of 5 again, then more), completed; 7 rows, completed
 
+# shellcheck source=tests/stream.bash
+. "$(dirname "${BASH_SOURCE[0]}")/stream.bash"
+
 crc_table=()
 crc_init() {
     local i c b
@@ -60,22 +63,6 @@ capture() {
     } >"$file"
 }
 
-# One awk for all rows: a test runs each command of a loop under its trap.
-events() { # PARTITION FROM TO
-    awk -v p="$1" -v o="$2" -v to="$3" 'BEGIN {
-        for (; o < to; o++)
-            printf "{\"type\":\"event\",\"at\":\"orders/%d/%d\",\"ts\":null,\"values\":{\"id\":%d,\"name\":\"n%d\",\"amount\":\"%d.5\",\"seen\":%.0f}}\n",
-                p, o, p * 100000 + o, o, o, 1758000000000 + o
-    }'
-}
-
-records() { # PARTITION FROM TO
-    awk -v p="$1" -v o="$2" -v to="$3" 'BEGIN {
-        for (; o < to; o++)
-            printf "{\"type\":\"record\",\"topic\":\"orders\",\"partition\":%d,\"offset\":%d,\"tstype\":\"create\",\"ts\":0,\"headers\":[],\"key\":null,\"payload\":\"{}\"}\n", p, o
-    }'
-}
-
 columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"String"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
 
 destination() {
@@ -110,8 +97,8 @@ marker() { # CHECKPOINT
 epoch() {
     local s
     for s in 0 1; do
-        records $s "$4" "$5" | capture 2 $s "$1" "$3" $(($5 - $4))
-        events $s "$4" "$5" | capture 3 $s "$1" "$3" $(($5 - $4))
+        log_records $s "$4" "$5" | capture 2 $s "$1" "$3" $(($5 - $4))
+        log_events $s "$4" "$5" | capture 3 $s "$1" "$3" $(($5 - $4))
         interval $s "$1" "$2" "$3" $(($5 - $4))
         snap $s "$1" "$5"
     done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options, over all programs: what several of them have is one option, and a refusal knows what else was given.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -131,7 +131,7 @@ refused() { # program, what the one line names, arguments: nothing is read
 }
 
 @test "of an option that is not a list the last value counts" {
-    printf '%s\n{"type":"end","lines":{"stream":1}}\n' "$head" >empty
+    { echo "$head"; end_of stream 1; } >empty
     run -3 --separate-stderr bash -c "'$bin/verdict' --show=x --show=1 <empty; '$bin/verdict' --max-line=1K --max-line=2K <empty"
     [[ $stderr == *"--show: 'x'"* ]]
     run -2 --separate-stderr "$bin/bundle-check" --profile=integrity --profile=none nowhere
@@ -141,7 +141,7 @@ refused() { # program, what the one line names, arguments: nothing is read
 }
 
 @test "a filter that is refused reads its input, whatever an option's value looks like" {
-    { echo '{"type":"row","side":"captured","cells":["1"]}'; echo '{"type":"note","x":1}'; } | whole came
+    { captured '["1"]'; echo '{"type":"note","x":1}'; } | whole came
     while read -r p arguments; do
         read -ra list <<<"$arguments"
         run -2 --separate-stderr "$bin/$p" "${list[@]}" <came

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ref-bind: bound to the scope or refused by the first field that differs; whole as its writer finished it or refused by the line.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    PATH=${OWED_BIN:-$root/bin}:$PATH
     cut=$root/fixtures/reference/cut.ndjson
     whole_ref=$root/fixtures/reference/reference.ndjson
 }

@@ -3,21 +3,11 @@
 # ref-run: an operator's program served at both ends, and every way in which its rows are not whole.
 # shellcheck disable=SC2016  # programs in other languages hold their own $
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    PATH=${OWED_BIN:-$root/bin}:$PATH
-}
-
-record() { # offset payload
-    jq -cn --argjson o "$1" --arg p "$2" '{type: "record", topic: "t", partition: 0, offset: $o, tstype: "create", ts: 1, key: null, payload: $p}'
-}
-
-# records N: offsets 0 to N-1 with payloads of about 100 bytes.
-records() {
-    awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "{\"type\":\"record\",\"topic\":\"t\",\"partition\":%d,\"offset\":%d,\"payload\":\"{\\\"id\\\":%d,\\\"name\\\":\\\"%080d\\\"}\"}\n", i % 2, int(i / 2), i, i }'
 }
 
 events() { jq -c 'select(.type == "event") | del(.type)' <<<"$output"; }
@@ -278,7 +268,7 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
     run -3 --separate-stderr timeout 60 ref-run -- sh -c 'cat; sleep 1000' <short
     [ "${#stderr_lines[@]}" -eq 1 ]
     [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|the stream did not come whole|" ]
-    { records 5; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","code":"interrupted","reason":"gone"}'; records 1; } | whole stopped
+    { records 5; stopped unfinished gone kafka-read; records 1; } | whole stopped
     run -3 --separate-stderr timeout 60 ref-run -- cat <stopped
     [ -z "$stderr" ]
     [ "$(of_account '[.complete, .exit] | tostring')" = '[false,null]' ]

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ref-seal: an artifact that says what it is, and every reason for which it is not whole.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 load stop-at
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    PATH=${OWED_BIN:-$root/bin}:$PATH
     scope=$root/fixtures/reference/scope.json
     events=$root/fixtures/reference/events.ndjson
 }
@@ -29,9 +28,6 @@ holds() {
     [ "$(end_line | jq -r .rows)" = "$(sed '1d;$d' ref | wc -l)" ]
 }
 
-event() { # values [at]
-    printf '{"type":"event",%s"values":%s}\n' "${2:+\"at\":\"$2\",}" "$1"
-}
 good='{"event_id":1,"customer":"c","amount":1,"seen":1,"score":1,"note":"n"}'
 with() { jq -c ". + $1" <<<"$good"; }
 
@@ -100,9 +96,9 @@ rows() {
 }
 
 @test "values: by value, exactly, and unfit where the column cannot hold them" {
-    { event "$good" t/0/1; event "$(with '{amount: "1e-4", event_id: "9007199254740993", score: "-0", note: null}')"
-      event '{"note":"\u00e9\u0001","score":"inf","seen":"1.5","amount":"123456789012345.12","customer":"\u0000","event_id":1.0}'
-      event '{"event_id":9223372036854775808,"customer":"","amount":0.00001,"seen":1e30,"score":1e400}'; } >lines
+    { event_of "$good" t/0/1; event_of "$(with '{amount: "1e-4", event_id: "9007199254740993", score: "-0", note: null}')"
+      event_of '{"note":"\u00e9\u0001","score":"inf","seen":"1.5","amount":"123456789012345.12","customer":"\u0000","event_id":1.0}'
+      event_of '{"event_id":9223372036854775808,"customer":"","amount":0.00001,"seen":1e30,"score":1e400}'; } >lines
     run -0 --separate-stderr rows <lines
     holds
     [ "$(sed '1d;$d' ref)" = '{"cells":["1","c","10000","1000","3ff0000000000000","n"],"at":"t/0/1"}
@@ -114,7 +110,7 @@ rows() {
 
 @test "rows in error: named by place and column, the others sealed, the artifact incomplete" {
     while IFS=$'\t' read -r values reason; do
-        { event "$good" t/0/1; event "$values" t/0/2; event "$good"; } >lines
+        { event_of "$good" t/0/1; event_of "$values" t/0/2; event_of "$good"; } >lines
         run -3 --separate-stderr rows <lines
         incomplete "t/0/2: column $reason"
         [ "$stderr" = "ref-seal: 'ref' is incomplete: t/0/2: column $reason" ]
@@ -129,14 +125,14 @@ $(with '{score: [1]}')	'score': not a number
 $(with '{nope: 1}')	'nope': the table's scope has no such column
 $(jq -c 'del(.amount)' <<<"$good")	'amount': no value, and it is not Nullable
 BAD
-    for i in $(seq 25); do event '{}' "t/0/$i"; done >lines
+    for i in $(seq 25); do event_of '{}' "t/0/$i"; done >lines
     run -3 --separate-stderr rows <lines
     [ "$(end_line | jq -c '[(.reasons | length), .reasons[9], .reasons[10]]')" = \
         "[11,\"t/0/10: column 'event_id': no value, and it is not Nullable\",\"15 more rows that cannot be sealed\"]" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
     # A place that rows-diff would refuse is not sealed either.
     places=('"a\"b"' 7 '"nowhere"' '"t/0/1#0"' '"t/0/9223372036854775808"' '"a b/0/1"' '"t/0/-1"')
-    { event '{}'; for at in "${places[@]}"; do printf '{"type":"event","at":%s,"values":%s}\n' "$at" "$good"; done; } >lines
+    { event_of '{}'; for at in "${places[@]}"; do printf '{"type":"event","at":%s,"values":%s}\n' "$at" "$good"; done; } >lines
     run -3 --separate-stderr rows <lines
     incomplete "the event on line 2: column 'event_id': no value, and it is not Nullable"
     [ "$(end_line | jq -r '.reasons[1:][]')" = "$(for i in "${!places[@]}"; do echo "the event on line $((i + 3)): its at is not topic/partition/offset"; done)" ]
@@ -201,8 +197,8 @@ BAD
     head -c 20000 "$events" >cut-off
     run -3 --separate-stderr seal <cut-off
     [ "$(end_line | jq .complete)" = false ]
-    { head -n 50 "$events" | sed 1d; echo '{"type":"stop","stage":"kafka-read","kind":"unfinished","code":"interrupted","reason":"the broker is gone"}'
-      event "$good"; grep '"stage":"ref-run"' "$events"; } | whole stopped
+    { head -n 50 "$events" | sed 1d; stopped unfinished 'the broker is gone' kafka-read
+      event_of "$good"; grep '"stage":"ref-run"' "$events"; } | whole stopped
     run -3 --separate-stderr seal --complete <stopped
     incomplete "the stream was stopped by kafka-read: the broker is gone"
     [ "$(end_line | jq .rows)" = 47 ]
@@ -253,7 +249,7 @@ BAD
     [ "$(cat ref)" = old ]
     [ -z "$(find . -name ".*.tmp*")" ]
     # a file that may not grow: nothing of it is published
-    for _ in $(seq 2000); do event "$good"; done | whole in2
+    for _ in $(seq 2000); do event_of "$good"; done | whole in2
     run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8; exec ref-seal --reference-name=n --scope='$scope' --out=ref <in2 >/dev/null"
     [[ $stderr == *"File too large"* ]]
     [ "$(cat ref)" = old ]

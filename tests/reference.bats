@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The independent reference's own cells beside ref-seal's: the same rows from the same values, spelled apart.
 bats_require_minimum_version 1.5.0
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-    PATH=${OWED_BIN:-$root/bin}:$PATH
     cd "$BATS_TEST_TMPDIR" || exit 1
 }
 
@@ -16,11 +16,8 @@ agree() { # type, unit, values as JSON, one a line on standard input
         ${unit:+--from=v:$unit} --out=scope.json >declared
     jq -Rc --slurp 'split("\n") | map(select(. != "")) | to_entries[] | .key as $k | "{\"type\":\"event\",\"at\":\"t/0/\($k)\",\"values\":{\"id\":\($k),\"v\":\(.value)}}"' -r >events
     n=$(wc -l <events)
-    {
-        echo '{"type":"stream","format":"owed-stream","version":1,"stages":[]}'
-        cat events
-        echo "{\"type\":\"end\",\"lines\":{\"stream\":1,\"event\":$n}}"
-    } | ref-seal --scope=scope.json --reference-name=x --complete --out=ours >/dev/null
+    whole <events
+    ref-seal --scope=scope.json --reference-name=x --complete --out=ours <stream >/dev/null
     PYTHONDONTWRITEBYTECODE=1 python3 - "$root/examples/reference" <<'PYTHON'
 import decimal, json, sys
 sys.path.insert(0, sys.argv[1])

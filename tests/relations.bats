@@ -3,17 +3,17 @@
 # rows-diff with three sides: what was held against what, over which keys, and what decides it.
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
-load rows
+load stream
+load answers
 
 setup() {
     shopt -s lastpipe # what is at the end of a pipe is run in the test itself
     cd "$BATS_TEST_TMPDIR" || exit 1
-    PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
-    COLUMNS='{"name":"id","type":"String","key":true},{"name":"v","type":"Nullable(String)","key":false}'
+    row_columns='{"name":"id","type":"String","key":true},{"name":"v","type":"Nullable(String)","key":false}'
 }
 
-all='"reconcile.rows","reference.capture","reference.destination","destination.coverage"'
-no_whole='"reconcile.rows","reference.capture","reference.destination"'
+all=(reconcile.rows reference.capture reference.destination destination.coverage)
+no_whole=(reconcile.rows reference.capture reference.destination)
 
 # The four answers: delivery, transformation, reference-destination, coverage.
 answers() { echo "$(check reconcile.rows) $(check reference.capture) $(check reference.destination) $(check destination.coverage)"; }
@@ -36,7 +36,7 @@ table() {
 }
 
 @test "three sides and a table that are the same pass everywhere" {
-    { require "$all"; captured_side '["1","a"]' '["2","b"]'; reference_side '["2","b"]' '["1","a"]'; table '["1","a"]' '["2","b"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["2","b"]' '["1","a"]'; table '["1","a"]' '["2","b"]'; } |
         says 0 "passed passed passed passed" delivery "0 0 0 0 0" transformation "0 0 0 0 0" reference-destination "0 0 0 0 0" coverage "0 0 0 0 0"
 }
 
@@ -46,10 +46,10 @@ table() {
     while IFS='|' read -r captured delivery want; do
         local -a rows
         mapfile -t rows < <(tr ' ' '\n' <<<"$captured")
-        { require "$all"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
+        { require "${all[@]}"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
             says 1 "$delivery failed failed failed" delivery "0 0 0 0 0" transformation "$want" reference-destination "$want" coverage "$want"
         # Where the scope says that equal rows are meant, the delivery of one that came twice is decided too.
-        { repeats; require "$all"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
+        { repeats; require "${all[@]}"; captured_side "${rows[@]}"; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
             says 1 "passed failed failed failed" delivery "0 0 0 0 0" transformation "$want" reference-destination "$want" coverage "$want"
     done <<'CASES'
 ["1","x"] ["2","b"]|passed|0 1 0 0 0
@@ -60,8 +60,8 @@ CASES
 }
 
 @test "equal counts and totals over different rows are no equal rows" {
-    COLUMNS='{"name":"id","type":"Int64","key":true},{"name":"v","type":"Int64","key":false}'
-    { require "$no_whole"; captured_side '["1","20"]' '["2","10"]'; reference_side '["1","10"]' '["2","20"]'; found '["1","20"]' '["2","10"]'; } |
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"v","type":"Int64","key":false}'
+    { require "${no_whole[@]}"; captured_side '["1","20"]' '["2","10"]'; reference_side '["1","10"]' '["2","20"]'; found '["1","20"]' '["2","10"]'; } |
         says 1 "passed failed failed " transformation "0 2 0 0 0" reference-destination "0 2 0 0 0"
 }
 
@@ -70,7 +70,7 @@ CASES
     while IFS='|' read -r found want; do
         local -a rows
         mapfile -t rows < <(tr ' ' '\n' <<<"$found")
-        { require "$all"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
+        { require "${all[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; table "${rows[@]}"; } |
             says 1 "failed passed failed failed" transformation "0 0 0 0 0" delivery "$want" reference-destination "$want" coverage "$want"
     done <<'CASES'
 ["1","x"] ["2","b"]|0 1 0 0 0
@@ -82,16 +82,16 @@ CASES
 
 @test "a fault of the job that the table undoes: each relation says its own" {
     # The job dropped key 2 and somebody wrote it by hand: the table is right, the job is not.
-    { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]' '["2","b"]'; table '["1","a"]' '["2","b"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]' '["2","b"]'; table '["1","a"]' '["2","b"]'; } |
         says 1 "passed failed passed passed" transformation "1 0 0 0 0" delivery "0 0 0 0 0" reference-destination "0 0 0 0 0"
     # Both at once: the job computes x for 1, and the table lost 2.
-    { require "$all"; captured_side '["1","x"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; table '["1","x"]'; } |
+    { require "${all[@]}"; captured_side '["1","x"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; table '["1","x"]'; } |
         says 1 "failed failed failed failed" transformation "0 1 0 0 0" delivery "1 0 0 0 0" reference-destination "1 1 0 0 0"
 }
 
 @test "the keys of each relation: delivery those captured, the reference's relations those of either, coverage all" {
     # key 1 of both, 2 captured alone, 3 the reference's alone, 4 of the table alone; the table holds each once
-    { require "$all"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["3","c"]'
+    { require "${all[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["3","c"]'
         table '["1","a"]' '["2","b"]' '["3","c"]' '["4","d"]'; } |
         says 1 "passed failed failed failed" delivery "0 0 0 0 0" transformation "1 0 0 0 1" reference-destination "0 0 0 0 1" coverage "0 0 0 0 2"
     [ "$(jq -r 'select(.type == "summary") | "\(.relation) \(.keys) \(.owed_rows) \(.found_rows)"' <<<"$output")" = \
@@ -100,40 +100,40 @@ transformation 3 2 2
 reference-destination 3 2 3
 coverage 4 2 4' ]
     # A row of another key in a table read whole changes the coverage alone.
-    { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; table '["1","a"]' '["4","d"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; table '["1","a"]' '["4","d"]'; } |
         says 1 "passed passed passed failed" coverage "0 0 0 0 1"
     # And with selected keys it is not looked at.
-    { require "$no_whole"; captured_side '["1","a"]'; reference_side '["1","a"]'; found '["1","a"]' '["4","d"]'; } |
+    { require "${no_whole[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; found '["1","a"]' '["4","d"]'; } |
         says 0 "passed passed passed "
 }
 
 @test "a declared scope has a reference and nothing captured" {
-    { require '"reference.destination"'; reference_side '["1","a"]' '["2","b"]'; found '["2","b"]' '["1","a"]'; } | says 0 "  passed "
-    { require '"reference.destination"'; reference_side '["1","a"]' '["2","b"]'; found '["2","x"]'; } |
+    { require reference.destination; reference_side '["1","a"]' '["2","b"]'; found '["2","b"]' '["1","a"]'; } | says 0 "  passed "
+    { require reference.destination; reference_side '["1","a"]' '["2","b"]'; found '["2","x"]'; } |
         says 1 "  failed " reference-destination "1 1 0 0 0"
     # Where captured rows are wanted too, their keys are: without them the reference's relations are not decided.
-    { require '"reconcile.rows","reference.destination"'; reference_side '["1","a"]'; found '["1","a"]'; } |
+    { require reconcile.rows reference.destination; reference_side '["1","a"]'; found '["1","a"]'; } |
         says 3 "unavailable  unavailable "
 }
 
 @test "two reads that differ make every check of the table unavailable and leave the transformation alone" {
     for captured in a x; do
-        { require "$all"; captured_side "[\"1\",\"$captured\"]"; reference_side '["1","a"]'; observed_whole
-            row 1 '["1","a"]'; side destination 1 1; row 2 '["1","b"]'; side destination 1 2; } | whole
+        { require "${all[@]}"; captured_side "[\"1\",\"$captured\"]"; reference_side '["1","a"]'; observed_whole
+            table_row 1 '["1","a"]'; side destination 1 1; table_row 2 '["1","b"]'; side destination 1 2; } | whole
         run --separate-stderr rows-diff <stream
         [ "$(answers)" = "unavailable $([ "$captured" = a ] && echo passed || echo failed) unavailable unavailable" ]
         [ "$(jq -r 'select(.type == "finding" and .relation != "transformation") | .undecided' <<<"$output" | sort -u)" = true ]
     done
     # The difference may lie under a key that nobody owes: the table moved all the same.
-    { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; observed_whole
-        row 1 '["1","a"]'; side destination 1 1; row 2 '["1","a"]'; row 2 '["9","z"]'; side destination 2 2; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; observed_whole
+        table_row 1 '["1","a"]'; side destination 1 1; table_row 2 '["1","a"]'; table_row 2 '["9","z"]'; side destination 2 2; } |
         says 3 "unavailable passed unavailable unavailable"
 }
 
 @test "a table that moved or is not the one decides nothing but the transformation" {
     for line in '{"type":"observation","stable":false,"unstable":["mutation 7 in progress"],"table_whole":true}' \
         '{"type":"check","stage":"ch-read","name":"reconcile.destination","status":"unsupported","code":"server-failed","reason":"a ReplacingMergeTree","evidence":[]}'; do
-        { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$line"; found '["1","a"]'; } |
+        { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$line"; found '["1","a"]'; } |
             says 3 "unavailable passed unavailable unavailable"
     done
 }
@@ -141,79 +141,79 @@ coverage 4 2 4' ]
 @test "the whole table is decided only where it was read whole and nothing upstream stands against it" {
     rows() { captured_side '["1","a"]'; reference_side '["1","a"]'; }
     # not said to be read whole: seen, not decided
-    { require "$all"; rows; found '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed unavailable" coverage "0 0 0 0 1"
+    { require "${all[@]}"; rows; found '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed unavailable" coverage "0 0 0 0 1"
     [[ "$(reason destination.coverage)" == *"not read whole"* && "$(code destination.coverage)" == table-not-read-whole ]]
     [ "$(jq -r 'select(.type == "finding") | "\(.relation) \(.undecided)"' <<<"$output")" = "coverage true" ]
-    { require "$all"; rows; echo '{"type":"observation","stable":true,"table_whole":false}'; found '["1","a"]'; } | says 3 "passed passed passed unavailable"
+    { require "${all[@]}"; rows; observation '"table_whole":false'; found '["1","a"]'; } | says 3 "passed passed passed unavailable"
     # a check upstream that is not passed, before the rows or after them
     for status in unavailable unsupported failed; do
         against='{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"'$status'","code":"sink-not-quiet","reason":"the run was still writing","evidence":[]}'
-        { require "$all"; echo "$against"; rows; table '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed $status
+        { require "${all[@]}"; echo "$against"; rows; table '["1","a"]' '["2","b"]'; } | says 3 "passed passed passed $status
 unavailable" coverage "0 0 0 0 1"
         [[ "$(reason destination.coverage)" == *"destination.coverage is $status: the run was still writing"* ]]
-        { require "$all"; rows; table '["1","a"]'; echo "$against"; } | says 3 "passed passed passed $status
+        { require "${all[@]}"; rows; table '["1","a"]'; echo "$against"; } | says 3 "passed passed passed $status
 unavailable"
     done
     # and a passed one does not stand in for the comparison
-    { require "$all"; echo '{"type":"check","stage":"ch-read","name":"destination.coverage","status":"passed","reason":"","evidence":[]}'
+    { require "${all[@]}"; checked destination.coverage passed '' ch-read
         rows; table '["1","a"]' '["2","b"]'; } | says 1 "passed passed passed passed
 failed"
     # the expectation is the reference's where there is one, else what was captured
-    { require '"reconcile.rows","destination.coverage"'; captured_side '["1","a"]'; table '["1","a"]'; } | says 0 "passed   passed"
-    { require "$all"; captured_side '["1","a"]'; table '["1","a"]'; } | says 3 "passed unavailable unavailable unavailable"
+    { require reconcile.rows destination.coverage; captured_side '["1","a"]'; table '["1","a"]'; } | says 0 "passed   passed"
+    { require "${all[@]}"; captured_side '["1","a"]'; table '["1","a"]'; } | says 3 "passed unavailable unavailable unavailable"
 }
 
 @test "nothing expected passes only where the table was read whole and is empty" {
-    { require "$all"; captured_side; reference_side; table; } | says 0 "passed passed passed passed"
+    { require "${all[@]}"; captured_side; reference_side; table; } | says 0 "passed passed passed passed"
     [[ "$(reason)" == *"read whole, holds none"* && "$(reason reference.destination)" == *"read whole, holds none"* ]]
     [[ "$(reason reference.capture)" == *"computes no row"* ]]
-    { require "$all"; captured_side; reference_side; table '["9","z"]'; } | says 1 "unavailable passed unavailable failed" coverage "0 0 0 0 1"
-    { require "$no_whole"; captured_side; reference_side; found; } | says 3 "unavailable passed unavailable "
-    { require '"reference.destination"'; reference_side; found; } | says 3 "  unavailable "
-    { require "$no_whole"; captured_side; reference_side; table; } | says 3 "unavailable passed unavailable "
-    { require "$all"; captured_side; reference_side; found; } | says 3 "unavailable passed unavailable unavailable"
-    { require "$all"; captured_side; reference_side; table
-        echo '{"type":"check","stage":"scope-cut","name":"destination.coverage","status":"unavailable","code":"server-failed","reason":"no quiet barrier","evidence":[]}'; } |
+    { require "${all[@]}"; captured_side; reference_side; table '["9","z"]'; } | says 1 "unavailable passed unavailable failed" coverage "0 0 0 0 1"
+    { require "${no_whole[@]}"; captured_side; reference_side; found; } | says 3 "unavailable passed unavailable "
+    { require reference.destination; reference_side; found; } | says 3 "  unavailable "
+    { require "${no_whole[@]}"; captured_side; reference_side; table; } | says 3 "unavailable passed unavailable "
+    { require "${all[@]}"; captured_side; reference_side; found; } | says 3 "unavailable passed unavailable unavailable"
+    { require "${all[@]}"; captured_side; reference_side; table
+        checked destination.coverage unavailable 'no quiet barrier' scope-cut; } |
         says 3 "unavailable passed unavailable unavailable
 unavailable"
     # one side alone is empty
-    { require "$all"; captured_side; reference_side '["1","a"]'; table; } | says 1 "passed failed failed failed" transformation "1 0 0 0 0"
-    { require "$all"; captured_side '["1","a"]'; reference_side; table '["1","a"]'; } |
+    { require "${all[@]}"; captured_side; reference_side '["1","a"]'; table; } | says 1 "passed failed failed failed" transformation "1 0 0 0 0"
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side; table '["1","a"]'; } |
         says 1 "passed failed failed failed" transformation "0 0 0 0 1" reference-destination "0 0 0 0 1"
-    { require "$all"; captured_side '["1","a"]'; reference_side; table; } | says 1 "failed failed passed passed" delivery "1 0 0 0 0"
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side; table; } | says 1 "failed failed passed passed" delivery "1 0 0 0 0"
 }
 
 @test "a reference that is not whole decides none of its relations and leaves the delivery alone" {
-    { require "$all"; captured_side '["1","a"]'; reference '["1","a"]'
-        echo '{"type":"side","side":"reference","rows":1,"whole":false,"reason":"orders/0: 122 offsets are gone"}'; table '["1","a"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference '["1","a"]'
+        open_side reference 1 'orders/0: 122 offsets are gone'; table '["1","a"]'; } |
         says 3 "passed unavailable unavailable unavailable"
     [[ "$(reason reference.capture)" == *"122 offsets are gone"* ]]
-    { require "$all"; captured_side '["1","a"]'; reference '["1","a"]'; side reference 2; table '["1","a"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference '["1","a"]'; side reference 2; table '["1","a"]'; } |
         says 3 "passed unavailable unavailable unavailable"
 }
 
 @test "owed rows that came after the table was read had no key looked for" {
-    read_() { echo '{"type":"observation","stable":true}'; found '["1","a"]'; }
-    { require "$no_whole"; captured_side '["1","a"]'; read_; reference_side '["1","a"]' '["2","b"]'; } | says 1 "unavailable failed unavailable "
+    read_() { observation; found '["1","a"]'; }
+    { require "${no_whole[@]}"; captured_side '["1","a"]'; read_; reference_side '["1","a"]' '["2","b"]'; } | says 1 "unavailable failed unavailable "
     [[ "$(reason reference.destination)" == *"before the last of the owed rows"* ]]
-    { require "$no_whole"; captured_side '["1","a"]'; reference_side '["1","a"]'; read_; } | says 0 "passed passed passed "
-    { require "$no_whole"; captured_side '["1","a"]'; read_; echo '{"type":"observation","stable":true}'; } | whole
+    { require "${no_whole[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; read_; } | says 0 "passed passed passed "
+    { require "${no_whole[@]}"; captured_side '["1","a"]'; read_; observation; } | whole
     run -2 --separate-stderr rows-diff <stream
 }
 
 @test "a key left out leaves the delivery alone, and the table is not known whole where it holds that key" {
     left='{"type":"excluded","key":["2"],"reason":"its window is open"}'
-    { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]'; } | says 0 "passed passed passed passed"
-    { require "$all"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]' '["2","z"]'; } |
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]'; } | says 0 "passed passed passed passed"
+    { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]' '["2","z"]'; } |
         says 3 "passed passed passed unavailable" coverage "0 0 0 0 0"
     [[ "$(reason destination.coverage)" == *"1 keys that are left out"* ]]
-    { require "$no_whole"; captured_side '["2","z"]'; reference_side '["2","a"]'; echo "$left"; found; } | says 1 "failed unavailable unavailable "
+    { require "${no_whole[@]}"; captured_side '["2","z"]'; reference_side '["2","a"]'; echo "$left"; found; } | says 1 "failed unavailable unavailable "
 }
 
 @test "different reference rows under one key are a multiset; different captured ones cannot be compared as owed" {
-    { require "$no_whole"; captured_side '["1","a"]' '["1","b"]'; reference_side '["1","b"]' '["1","a"]'; found '["1","a"]' '["1","b"]'; } |
+    { require "${no_whole[@]}"; captured_side '["1","a"]' '["1","b"]'; reference_side '["1","b"]' '["1","a"]'; found '["1","a"]' '["1","b"]'; } |
         says 3 "unsupported passed passed "
-    { require "$no_whole"; captured_side '["1","a"]'; reference_side '["1","a"]' '["1","a"]'; found '["1","a"]'; } |
+    { require "${no_whole[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]' '["1","a"]'; found '["1","a"]'; } |
         says 1 "passed failed failed " transformation "1 0 0 0 0" reference-destination "1 0 0 0 0"
 }
 
@@ -230,7 +230,7 @@ unavailable"
         cat rows
         side "$side" "$(wc -l <rows)" "$([ "$side" = destination ] && echo "${s##*:}")"
     done >sides
-    { require "$all"; observed_whole; cat sides; } | whole
+    { require "${all[@]}"; observed_whole; cat sides; } | whole
     run -1 --separate-stderr rows-diff <stream
     [ "$(answers)" = "failed failed failed failed" ]
     [ "$(counts delivery) $(counts transformation) $(counts reference-destination)" = "18 0 0 0 0 14 15 0 0 0 18 15 0 0 0" ]
@@ -248,12 +248,12 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
 @test "B17: what is missing at the end of a partition may not have landed yet; read again, it has" {
     local -a r
     mapfile -t r < <(keys {0..89})
-    { require '"reference.destination"'; owes 0 99; side reference 100; found "${r[@]}"; } | says 1 "  failed " reference-destination "10 0 0 0 0"
+    { require reference.destination; owes 0 99; side reference 100; found "${r[@]}"; } | says 1 "  failed " reference-destination "10 0 0 0 0"
     [ "$(tail_)" = "[10,1]" ]
     [[ "$(reason reference.destination)" == "missing 10 rows of 10 keys; all that is missing is the newest stretch of t/0, offsets 90 to 99: it may not have landed yet" ]]
     [ "$(code reference.destination)" = rows-late ]
     mapfile -t r < <(keys {0..99})
-    { require '"reference.destination"'; owes 0 99; side reference 100; found "${r[@]}"; } | says 0 "  passed "
+    { require reference.destination; owes 0 99; side reference 100; found "${r[@]}"; } | says 0 "  passed "
     [ "$(tail_)" = "[0,0]" ]
 }
 
@@ -265,43 +265,43 @@ owes() { for i in $(seq "$1" "$2"); do reference "[\"k$i\",\"v\"]" "t/${3:-0}/$i
     }
     # a hole before it
     mapfile -t r < <(keys {0..4} {6..7})
-    { require '"reference.destination"'; owes 0 9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
     # a changed, a doubled, an unexpected row
     mapfile -t r < <(keys {1..7})
-    { require '"reference.destination"'; owes 0 9; side reference 10; found '["k0","w"]' "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 9; side reference 10; found '["k0","w"]' "${r[@]}"; } | says 1 "  failed " && none
     mapfile -t r < <(keys {0..7} 3)
-    { require '"reference.destination"'; owes 0 9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
     mapfile -t r < <(keys {0..7})
-    { require '"reference.destination"'; owes 0 9; side reference 10; found "${r[@]}" '["k3","w"]'; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 9; side reference 10; found "${r[@]}" '["k3","w"]'; } | says 1 "  failed " && none
     # a missing row without a place, and a partition out of order
-    { require '"reference.destination"'; owes 0 9; reference '["w","v"]'; side reference 11; found "${r[@]}"; } | says 1 "  failed " && none
-    { require '"reference.destination"'; owes 5 9; owes 0 4; side reference 10; mapfile -t r < <(keys {5..9} {0..3}); found "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 9; reference '["w","v"]'; side reference 11; found "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 5 9; owes 0 4; side reference 10; mapfile -t r < <(keys {5..9} {0..3}); found "${r[@]}"; } | says 1 "  failed " && none
     # a row that no table can hold
-    { require '"reference.destination"'; owes 0 8; reference '["k9",{"unfit":"1.5"}]' t/0/9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
+    { require reference.destination; owes 0 8; reference '["k9",{"unfit":"1.5"}]' t/0/9; side reference 10; found "${r[@]}"; } | says 1 "  failed " && none
     # the end of one partition and the middle of another
-    { require '"reference.destination"'; owes 0 9; owes 20 29 1; side reference 20; mapfile -t r < <(keys {0..7} {20..23} {25..29}); found "${r[@]}"; } |
+    { require reference.destination; owes 0 9; owes 20 29 1; side reference 20; mapfile -t r < <(keys {0..7} {20..23} {25..29}); found "${r[@]}"; } |
         says 1 "  failed " && none
 }
 
 @test "the tails of several partitions are counted, and a partition that has nothing is said to have nothing" {
     local -a r
     mapfile -t r < <(keys {0..7})
-    { require '"reference.destination"'; owes 20 29 1; owes 0 9; owes 40 49 2; side reference 30; mapfile -t r < <(keys {0..7} {20..24} {40..49}); found "${r[@]}"; } |
+    { require reference.destination; owes 20 29 1; owes 0 9; owes 40 49 2; side reference 30; mapfile -t r < <(keys {0..7} {20..24} {40..49}); found "${r[@]}"; } |
         says 1 "  failed "
     [ "$(tail_)" = "[7,2]" ]
     [[ "$(reason reference.destination)" == *"newest stretch of t/0, offsets 8 to 9, and of 1 more partitions: it may not have landed yet" ]]
-    { require '"reference.destination"'; owes 0 9; side reference 10; found; } | says 1 "  failed "
+    { require reference.destination; owes 0 9; side reference 10; found; } | says 1 "  failed "
     [[ "$(reason reference.destination)" == *"offsets 0 to 9, which is all that it owes: it may not have landed yet" ]]
 }
 
 @test "what a sink had an acknowledgement for is not late: the same hole in captured rows is a loss" {
     local -a r
     mapfile -t r < <(keys {0..7})
-    { require '"reconcile.rows","reference.capture","reference.destination"'; range 0 9; side captured 10; owes 0 9; side reference 10; found "${r[@]}"; } |
+    { require reconcile.rows reference.capture reference.destination; range 0 9; side captured 10; owes 0 9; side reference 10; found "${r[@]}"; } |
         says 1 "failed passed failed "
     [[ "$(reason)" == *"newest stretch of t/0, offsets 8 to 9, which the sink had written and acknowledged" ]]
     [[ "$(code reconcile.rows)" == rows-missing && "$(reason reference.destination)" != *landed* ]]
     # a captured side that lacks the reference's last rows is no matter of landing
-    { require '"reference.capture"'; range 0 7; side captured 8; owes 0 9; side reference 10; } | says 1 " failed  "
+    { require reference.capture; range 0 7; side captured 8; owes 0 9; side reference 10; } | says 1 " failed  "
     [ "$(tail_ transformation)" = "[0,0]" ]
 }

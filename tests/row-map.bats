@@ -1,16 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # row-map: rows in the records' order, barriers and watermarks where they stood, and no barrier past a record that failed.
-# shellcheck disable=SC2016,SC2154  # jq programs hold their own $; variables of bats and of job-stages
+# shellcheck disable=SC2016,SC2154  # jq programs hold their own $; variables of bats and of stream
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
-
-record() { # offset payload
-    jq -cn --argjson o "$1" --arg p "$2" \
-        '{type: "record", topic: "t", partition: 0, offset: $o, tstype: "create", ts: ($o + 100), headers: [], key: null, payload: $p}'
-}
 
 at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
 
@@ -86,7 +81,7 @@ at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
 }
 
 @test "a stop that comes in goes on, and nothing after it" {
-    { record 1 '{"id":1}'; echo '{"type":"stop","stage":"t","kind":"unfinished","code":"interrupted","reason":"x"}'; record 2 '{"id":2}'; barrier 1 0; } | whole lane
+    { record 1 '{"id":1}'; stopped unfinished x; record 2 '{"id":2}'; barrier 1 0; } | whole lane
     run -3 --separate-stderr row-map --program='{id}' <lane
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream event stop end " ]
 }

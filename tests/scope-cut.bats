@@ -116,7 +116,7 @@ unavailable() { # what the reason says
     local s
     for s in 0 1; do
         op_json 4 $s ch-sink clickhouse-sink
-        events $s 0 3 | capture 4 $s 1 a1 3
+        log_events $s 0 3 | capture 4 $s 1 a1 3
         table=audit op=4 interval $s 1 0 a1 3
     done
     sed -i 's/{"id":"3",/{"id":"4","type":"clickhouse-sink","parallelism":2},&/; s/\["2","3"\]/&,["2","4"]/' job/ha/job-1.json
@@ -155,7 +155,7 @@ unavailable() { # what the reason says
     scope_of 3 --checkpoint=3
     unavailable "epoch-3.cap' is not in the bundle"
 
-    events 0 6 9 | capture 3 0 3 a1 3 4 true
+    log_events 0 6 9 | capture 3 0 3 a1 3 4 true
     interval 0 3 2 a1 4
     sed -i 's/"stored":4,"truncated":false/"stored":3,"truncated":true/' job/capture/op-3/subtask-0/epoch-3.sink.json
     scope_of 3 --checkpoint=3
@@ -167,20 +167,20 @@ unavailable() { # what the reason says
     scope_of 3 --checkpoint=3
     unavailable "disarmed"
 
-    events 0 6 10 | capture 3 0 3 a1 4
+    log_events 0 6 10 | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
-    events 0 7 11 | capture 3 0 3 a1 4
+    log_events 0 7 11 | capture 3 0 3 a1 4
     scope_of 3 --checkpoint=3
     unavailable "not the one that"
 }
 
 @test "a capture that was cut short, or counts otherwise than its header: unavailable" {
-    events 0 6 9 | capture 3 0 3 a1 4
+    log_events 0 6 9 | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
     scope_of 3 --checkpoint=3
     unavailable "was cut short: it holds 3 records, its header counts 4"
     [ "$(of side | jq -c '[.rows,.whole]')" = '[13,false]' ]
-    events 0 6 10 | capture 3 0 3 a9 4
+    log_events 0 6 10 | capture 3 0 3 a9 4
     interval 0 3 2 a1 4
     scope_of 3 --checkpoint=3
     unavailable "another interval or attempt"
@@ -208,11 +208,11 @@ unavailable() { # what the reason says
 }
 
 @test "one attempt and one destination" {
-    events 1 6 10 | capture 3 1 3 a9 4
+    log_events 1 6 10 | capture 3 1 3 a9 4
     interval 1 3 2 a9 4
     scope_of 3 --checkpoint=3
     unavailable "of attempt 'a1'"
-    events 1 6 10 | capture 3 1 3 a1 4
+    log_events 1 6 10 | capture 3 1 3 a1 4
     table=other interval 1 3 2 a1 4
     scope_of 3 --checkpoint=3
     unavailable "table differs"
@@ -302,7 +302,7 @@ unavailable() { # what the reason says
 
 @test "where a row came from is left out where a row cannot carry it" {
     for at in '' 'a\\\\b' 'a\\"b'; do
-        events 0 6 10 | sed 's#"at":"orders/0/7"#"at":"'"$at"'"#' | capture 3 0 3 a1 4
+        log_events 0 6 10 | sed 's#"at":"orders/0/7"#"at":"'"$at"'"#' | capture 3 0 3 a1 4
         interval 0 3 2 a1 4
         scope_of 0 --checkpoint=3
         [ "$(of row | jq -r 'select(.cells[0] == "7") | has("at")')" = false ]
@@ -341,28 +341,27 @@ unavailable() { # what the reason says
 @test "keys: a type that cannot be one; one that names two rows is found by whoever compares them" {
     run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=amount "$all"
     [[ $(check) == "unsupported"*"'amount' is Decimal(18, 4)"* ]]
-    events 0 6 10 | sed '3s/"id":8/"id":7/' | capture 3 0 3 a1 4
+    log_events 0 6 10 | sed '3s/"id":8/"id":7/' | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
     scope_of 0 --checkpoint=3
     [ "$(of row | wc -l)" -eq 14 ]
     rows='["reconcile.rows", "unsupported", "1 keys are held twice by the captured rows and cannot be compared, the first of them [\"7\"] at orders/0/7 and orders/0/8"]'
     twice() { # arguments of scope-cut…: what rows-diff says where the table holds what was captured
-        "$bin/scope-cut" --checkpoint=3 --key=id "$@" b >cut
-        { jq -c 'select(.type != "end")' cut
+        "$bin/scope-cut" --checkpoint=3 --key=id "$@" b >once
+        { jq -c 'select(.type != "end")' once
             for read in 1 2; do
-                jq -c --argjson read "$read" 'select(.type == "row") | {type, side: "destination", read: $read, cells}' cut
-                jq -c --argjson read "$read" 'select(.type == "side") | {type, side: "destination", read: $read, rows, whole}' cut
-            done; } >lines
-        { cat lines; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' lines; } >both
+                jq -c --argjson read "$read" 'select(.type == "row") | {type, side: "destination", read: $read, cells}' once
+                jq -c --argjson read "$read" 'select(.type == "side") | {type, side: "destination", read: $read, rows, whole}' once
+            done; } | ended >both
         "$bin/rows-diff" <both | jq -c 'select(.type == "check" and .name == "reconcile.rows") | [.name, .status, .reason]'
     }
     [ "$(twice)" = "$(jq -c . <<<"$rows")" ]
     [ "$(twice --repeats)" = "$(jq -c . <<<"$rows")" ]
     # The same row twice is said to be meant, or is as little a key's own.
-    { events 0 6 9; events 0 8 9; } | capture 3 0 3 a1 4
+    { log_events 0 6 9; log_events 0 8 9; } | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
     scope_of 0 --checkpoint=3
-    [ "$(twice)" = "$(sed 's/7/8/g' <<<"$rows" | jq -c .)" ]
+    [ "$(twice)" = "$(jq -c . <<<"${rows//7/8}")" ]
     [ "$(twice --repeats)" = '["reconcile.rows","passed",""]' ]
     scope_of 0 --checkpoint=3 --repeats
     [ "$(document | jq -c .repeats)" = true ]
@@ -377,19 +376,19 @@ unavailable() { # what the reason says
 }
 
 @test "values that do not fit are unfit in their row; a column that the sink did not write is told" {
-    events 0 0 3 | sed '1s/"0.5"/"0.00005"/; 2s/"name":"n1"/"name":null/; 3s/,"seen":[0-9]*//' | capture 3 0 1 a1 3
+    log_events 0 0 3 | sed '1s/"0.5"/"0.00005"/; 2s/"name":"n1"/"name":null/; 3s/,"seen":[0-9]*//' | capture 3 0 1 a1 3
     interval 0 1 0 a1 3
     scope_of 0 --checkpoint=1
     [ "$(of row | head -3 | jq -c '.cells[1:]' | paste -sd' ')" = \
         '["n0",{"unfit":"0.00005"},"1758000000000000"] [{"unfit":"null"},"15000","1758000000001000"] ["n2","25000",{"unfit":"null"}]' ]
-    events 0 0 3 | sed '2s/"name"/"extra":1,"name"/' | capture 3 0 1 a1 3
+    log_events 0 0 3 | sed '2s/"name"/"extra":1,"name"/' | capture 3 0 1 a1 3
     interval 0 1 0 a1 3
     scope_of 3 --checkpoint=1
     unavailable "'extra'"
 }
 
 @test "integers past 2^53 keep every digit" {
-    events 0 0 3 | sed '1s/"id":0/"id":9007199254740993/; 2s/"id":1/"id":"-9223372036854775808"/' | capture 3 0 1 a1 3
+    log_events 0 0 3 | sed '1s/"id":0/"id":9007199254740993/; 2s/"id":1/"id":"-9223372036854775808"/' | capture 3 0 1 a1 3
     interval 0 1 0 a1 3
     scope_of 0 --checkpoint=1
     [ "$(of row | head -2 | jq -r '.cells[0]' | paste -sd' ')" = "9007199254740993 -9223372036854775808" ]

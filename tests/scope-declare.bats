@@ -3,7 +3,8 @@
 # scope-declare: from what was found of a log and a table, or from options alone, to a scope; and what is refused.
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
-load ch-read
+load stream
+load answers
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -213,7 +214,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     head -n 3 found >part
     declare_it 3 part "${key[@]}" --range=ALL
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
-    { echo "$log"; echo '{"type":"stop","stage":"table-look","kind":"unfinished","code":"interrupted","reason":"r"}'; } | whole part
+    { echo "$log"; stopped unfinished r table-look; } | whole part
     declare_it 3 part "${key[@]}" --range=ALL --out=scope.json
     [ -z "$(jq -c 'select(.type == "require")' <<<"$output")" ]
     [ ! -e scope.json ]
@@ -235,7 +236,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     declare_it 0 found --key=id --range=ALL --out=scope.json
     [ "$(document | jq -r '.sources[0].partitions[0].to')" = 9007199254740993 ]
     rewrite() { # NAME: standard input is the document as another program wrote it
-        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; owed; } | whole again
+        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; captured_side; } | whole again
         run -3 --separate-stderr from again "$bin/ch-read" --url=http://127.0.0.1:1
         [[ $stderr == *connecting* ]] || { echo "$1: $stderr" >&2; return 1; }
     }

@@ -3,7 +3,7 @@
 # table-look without a server: its arguments, and how it says that nothing could be had.
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every program alike: help, version, bad options, bad streams, a full or closed output, no secret in any message.
 bats_require_minimum_version 1.5.0
-load job-stages
+load stream
 
 setup() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -68,7 +68,7 @@ one_line() { # program: what stands on standard error is one line of its own
 }
 
 @test "a filter that refuses its usage still passes what came, but rows" {
-    { printf '{"type":"row","side":"captured","cells":["1"]}\n{"type":"note","x":1}\n{"type":"stop","stage":"t","kind":"unfinished","code":"interrupted","reason":"before"}\n'; } | whole came
+    { captured '["1"]'; echo '{"type":"note","x":1}'; stopped unfinished before; } | whole came
     for p in bundle-check scope-cut table-look scope-declare ch-read ref-run ref-seal ref-bind rows-diff; do
         run -2 --separate-stderr bash -c "'$bin/$p' --nope <came"
         [ "$(jq -r 'select(.type != "stream") | .type' <<<"$output" | tr '\n' ' ')" = "stop note stop end " ] || { echo "$p: $output" >&2; return 1; }

@@ -3,50 +3,32 @@
 # verdict: which checks decide, and what each end of a stream is worth.
 bats_require_minimum_version 1.5.0
 
-setup() { PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH; }
+load stream
 
-head='{"type":"stream","format":"owed-stream","version":1,"stages":[{"name":"t","version":"1"}]}'
+setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
 
-check() { # name status
-    local code=,\"code\":\"server-failed\"
-    [ "$2" != passed ] || code=
-    printf '{"type":"check","stage":"t","name":"%s","status":"%s"%s,"reason":"because","evidence":[]}\n' "$1" "$2" "$code"
-}
-
-require() {
-    local list
-    printf -v list '"%s",' "$@"
-    printf '{"type":"require","checks":[%s]}\n' "${list%,}"
-}
-
-# Lines on standard input become a whole stream in $BATS_TEST_TMPDIR/stream.
-whole() {
-    local counts
-    { echo "$head"; cat; } >"$BATS_TEST_TMPDIR/lines"
-    counts=$(jq -r .type "$BATS_TEST_TMPDIR/lines" | sort | uniq -c | awk '{printf "%s\"%s\":%s", sep, $2, $1; sep=","}')
-    { cat "$BATS_TEST_TMPDIR/lines"; printf '{"type":"end","lines":{%s}}\n' "$counts"; } >"$BATS_TEST_TMPDIR/stream"
-}
+untouched=$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson
 
 # What a stream shows besides its checks: bundle, scope, columns, observation and summary of a saved run.
 about() {
-    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson"
+    grep -E '^\{"type":"('"${1:-bundle|scope|columns|interval|observation|side|summary}"')"' "$untouched"
 }
 
 decide() { # expected status, arguments...
     local want=$1
     shift
-    run "-$want" --separate-stderr verdict "$@" <"$BATS_TEST_TMPDIR/stream"
+    run "-$want" --separate-stderr verdict "$@" <stream
 }
 
 @test "every required check passed: 0" {
-    { about; require reconcile.rows bundle.manifest; check reconcile.rows passed; check bundle.manifest passed
-      for c in bundle.artifacts bundle.completeness reconcile.scope reconcile.destination; do check $c passed; done; } | whole
+    { about; require reconcile.rows bundle.manifest; checked reconcile.rows passed; checked bundle.manifest passed
+      for c in bundle.artifacts bundle.completeness reconcile.scope reconcile.destination; do checked $c passed; done; } | whole
     decide 0
     [[ ${lines[0]} == PASSED* ]]
 }
 
 @test "a failed check outweighs what could not be decided: 1" {
-    { require reconcile.rows bundle.manifest; check reconcile.rows failed; check bundle.manifest unavailable; } | whole
+    { require reconcile.rows bundle.manifest; checked reconcile.rows failed; checked bundle.manifest unavailable; } | whole
     decide 1
     [[ ${lines[0]} == FAILED* ]]
     [[ $output == *because* ]]
@@ -54,41 +36,41 @@ decide() { # expected status, arguments...
 
 @test "unavailable and unsupported are 3, never 0" {
     for s in unavailable unsupported; do
-        { require reconcile.rows; check reconcile.rows "$s"; } | whole
+        { require reconcile.rows; checked reconcile.rows "$s"; } | whole
         decide 3
     done
 }
 
 @test "a required check that nobody made is unavailable" {
-    { require reconcile.rows bundle.manifest; check bundle.manifest passed; } | whole
+    { require reconcile.rows bundle.manifest; checked bundle.manifest passed; } | whole
     decide 3
     [[ $output == *"no stage made this check"* ]]
 }
 
 @test "nothing required is 3" {
-    check reconcile.rows passed | whole
+    checked reconcile.rows passed | whole
     decide 3
 }
 
 @test "checks that are not required are shown and do not decide" {
-    { about bundle; require bundle.manifest; check bundle.manifest passed; check reconcile.rows failed; } | whole
+    { about bundle; require bundle.manifest; checked bundle.manifest passed; checked reconcile.rows failed; } | whole
     decide 0
     [[ $output == *"failed"*"reconcile.rows"*"not required"* ]]
 }
 
 @test "of several lines for one check the worst counts" {
-    { require reconcile.rows; check reconcile.rows failed; check reconcile.rows passed; } | whole
+    { require reconcile.rows; checked reconcile.rows failed; checked reconcile.rows passed; } | whole
     decide 1
-    { require reconcile.rows; check reconcile.rows unsupported; check reconcile.rows unavailable; check reconcile.rows passed; } | whole
+    { require reconcile.rows; checked reconcile.rows unsupported; checked reconcile.rows unavailable; checked reconcile.rows passed; } | whole
     decide 3
-    [[ $(verdict --json <"$BATS_TEST_TMPDIR/stream" | jq -r '.checks[0].status') == unavailable ]]
+    [[ $(verdict --json <stream | jq -r '.checks[0].status') == unavailable ]]
 }
 
 @test "a profile adds to what the stream requires and takes nothing away" {
-    { require reconcile.rows; check reconcile.rows failed; check bundle.manifest passed; check bundle.artifacts passed
-      check bundle.completeness passed; } | whole
+    { require reconcile.rows; checked reconcile.rows failed; checked bundle.manifest passed; checked bundle.artifacts passed
+      checked bundle.completeness passed; } | whole
     decide 1 --profile=integrity
-    { about bundle; check bundle.manifest passed; check bundle.artifacts passed; check bundle.completeness passed; } | whole
+    { about bundle; checked bundle.manifest passed; checked bundle.artifacts passed; checked bundle.completeness passed; } | whole
     decide 0 --profile=integrity
     decide 3 --profile=consistency
     decide 3 --profile=consistency --profile=integrity
@@ -111,41 +93,40 @@ EOF
 }
 
 @test "a refusal is 2, an unfinished stop 3, and a failed check outweighs only the second" {
-    stop() { printf '{"type":"stop","stage":"t","kind":"%s","code":"interrupted","reason":"another server"}\n' "$1"; }
-    { require reconcile.rows; check reconcile.rows failed; stop refused; } | whole
+    { require reconcile.rows; checked reconcile.rows failed; stopped refused 'another server'; } | whole
     decide 2
     [[ $output == *"another server"* ]]
-    { require reconcile.rows; check reconcile.rows failed; stop unfinished; } | whole
+    { require reconcile.rows; checked reconcile.rows failed; stopped unfinished 'another server'; } | whole
     decide 1
-    { require reconcile.rows; check reconcile.rows passed; stop unfinished; } | whole
+    { require reconcile.rows; checked reconcile.rows passed; stopped unfinished 'another server'; } | whole
     decide 3
 }
 
 @test "a stream cut at any line is 3, never 0" {
-    { about bundle; require bundle.manifest; check bundle.manifest passed; } | whole
+    { about bundle; require bundle.manifest; checked bundle.manifest passed; } | whole
     decide 0
     for n in 0 1 2 3 4; do
-        head -n "$n" "$BATS_TEST_TMPDIR/stream" >"$BATS_TEST_TMPDIR/cut"
-        run -3 verdict <"$BATS_TEST_TMPDIR/cut"
+        head -n "$n" stream >short
+        run -3 verdict <short
     done
-    head -c -5 "$BATS_TEST_TMPDIR/stream" >"$BATS_TEST_TMPDIR/cut"
-    run -3 verdict <"$BATS_TEST_TMPDIR/cut"
+    head -c -5 stream >short
+    run -3 verdict <short
 }
 
 @test "what is outside the contract is 2, and the message names the line" {
-    { echo "$head"; echo '{"type":"check","type":"check"}'; } >"$BATS_TEST_TMPDIR/stream"
+    { echo "$head"; echo '{"type":"check","type":"check"}'; } >stream
     decide 2
     [[ $stderr == *"line 2"* ]]
-    echo 'hello' >"$BATS_TEST_TMPDIR/stream"
+    echo 'hello' >stream
     decide 2
-    { echo "$head"; printf '{"type":"note","x":"\xff"}\n'; } >"$BATS_TEST_TMPDIR/stream"
+    { echo "$head"; printf '{"type":"note","x":"\xff"}\n'; } >stream
     decide 2
-    echo '{"type":"stream","format":"owed-stream","version":2,"stages":[]}' >"$BATS_TEST_TMPDIR/stream"
+    echo '{"type":"stream","format":"owed-stream","version":2,"stages":[]}' >stream
     decide 2
 }
 
 @test "findings are shown by key, with the columns that differ" {
-    { require reconcile.rows; check reconcile.rows failed
+    { require reconcile.rows; checked reconcile.rows failed
       echo '{"type":"columns","cells":"clink-canonical-cells-v1","columns":[{"name":"id","type":"Int64","key":true},{"name":"amount","type":"Decimal(18, 4)","key":false}]}'
       echo '{"type":"finding","relation":"delivery","kind":"changed","key":["4711"],"owed":["4711","1230000"],"found":["4711","1230001"],"owed_copies":1,"found_copies":1,"differ":["amount"],"at":"orders/0/4711","explained":null}'
       echo '{"type":"summary","relation":"delivery","owed_rows":1,"found_rows":1,"keys":1,"missing":{"keys":0,"rows":0},"changed":{"keys":1,"rows":1},"duplicated":{"keys":0,"surplus":0},"unexpected":{"keys":0,"rows":0},"explained":{"resent":0,"replayed":0,"unexplained":0},"owed_duplicate_keys":0,"unsupported_keys":0,"excluded_keys":0,"runs":[],"runs_total":0,"runs_unordered":[],"tail":{"rows":0,"partitions":0},"listed":1}'
@@ -166,18 +147,18 @@ EOF
 }
 
 @test "the JSON report says the same as the exit status, on standard output and in a file" {
-    { require reconcile.rows; check reconcile.rows failed; } | whole
-    decide 1 --json --report="$BATS_TEST_TMPDIR/report.json"
+    { require reconcile.rows; checked reconcile.rows failed; } | whole
+    decide 1 --json --report=report.json
     [ "$(jq -r '.format, .version, .verdict, .exit' <<<"$output" | tr '\n' ' ')" = "clink-reconcile-report 1 failed 1 " ]
-    diff <(echo "$output") "$BATS_TEST_TMPDIR/report.json"
+    diff <(echo "$output") report.json
 }
 
 @test "a report that cannot be written is 3, and nothing is left under its name" {
-    { require reconcile.rows; check reconcile.rows passed; } | whole
-    decide 3 --report="$BATS_TEST_TMPDIR/none/report.json"
-    [ ! -e "$BATS_TEST_TMPDIR/none" ]
-    run -3 bash -c 'verdict <"$1" >/dev/full' _ "$BATS_TEST_TMPDIR/stream"
-    run -3 bash -c 'verdict <"$1" >&-' _ "$BATS_TEST_TMPDIR/stream"
+    { require reconcile.rows; checked reconcile.rows passed; } | whole
+    decide 3 --report=none/report.json
+    [ ! -e none ]
+    run -3 bash -c 'verdict <"$1" >/dev/full' _ stream
+    run -3 bash -c 'verdict <"$1" >&-' _ stream
 }
 
 @test "bad usage is 2, in one line, and shows no value" {
@@ -189,37 +170,36 @@ EOF
     done
 }
 
-# Change the saved stream that passed: a jq filter over its lines, which may give none or several for one.
-edit() {
-    jq -c "$1" "$BATS_TEST_DIRNAME/../fixtures/the-table-untouched/8-rows-diff.ndjson" | grep -v '^{"type":"end"' >"$BATS_TEST_TMPDIR/lines"
-    { cat "$BATS_TEST_TMPDIR/lines"; jq -sc '{type: "end", lines: (group_by(.type) | map({(.[0].type): length}) | add)}' "$BATS_TEST_TMPDIR/lines"; } \
-        >"$BATS_TEST_TMPDIR/stream"
+# changed FILTER: the saved stream that passed, edited so.
+changed() {
+    edit "$1" "$untouched"
+    mv edited stream
 }
 
 @test "what the passed checks are about must be in the stream: without it nothing is passed" {
-    edit .
+    changed .
     decide 0
     for gone in bundle scope observation summary; do
-        edit "select(.type != \"$gone\")"
+        changed "select(.type != \"$gone\")"
         decide 3
         [[ ${lines[0]} == "NOT DECIDED"* && $stderr == *"no $gone"* ]]
     done
-    edit 'if .type == "summary" then ., {type: "row", side: "captured", cells: ["1"]} else . end'
+    changed 'if .type == "summary" then ., {type: "row", side: "captured", cells: ["1"]} else . end'
     decide 3
     [[ $stderr == *"no stage compared"* ]]
-    edit 'if .type == "stream" then . + {shard: {index: 0, of: 2}} else . end'
+    changed 'if .type == "stream" then . + {shard: {index: 0, of: 2}} else . end'
     decide 3
     [[ $stderr == *shard* ]]
 }
 
 @test "a stream that speaks of two things, or contradicts itself, is refused" {
     for twice in bundle scope observation; do
-        edit "if .type == \"$twice\" then ., . else . end"
+        changed "if .type == \"$twice\" then ., . else . end"
         decide 2
         [[ $stderr == *"a second $twice line"* ]]
     done
     refuse() { # jq filter, words
-        edit "$1"
+        changed "$1"
         decide 2
         [[ $stderr == *"$2"* ]]
     }
@@ -240,7 +220,7 @@ edit() {
 }
 
 @test "members with long names stay whole in the report" {
-    edit 'if .type == "interval" then . + {("é" * 200): 1, (("é" * 200) + "x"): 2, "a\u0000b": 3} else . end'
-    run -0 verdict --json <"$BATS_TEST_TMPDIR/stream"
+    changed 'if .type == "interval" then . + {("é" * 200): 1, (("é" * 200) + "x"): 2, "a\u0000b": 3} else . end'
+    run -0 verdict --json <stream
     jq -e '.intervals[0] | .["é" * 200] == 1 and .[("é" * 200) + "x"] == 2 and .["a\u0000b"] == 3' <<<"$output"
 }

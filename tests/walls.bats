@@ -4,6 +4,7 @@
 # what a source may include; and what a program reads, shown where all else is away.
 # shellcheck disable=SC2154 # bats sets output
 bats_require_minimum_version 1.5.0
+load stream
 # bats file_tags=plain
 
 setup_file() {
@@ -193,11 +194,10 @@ all_of_it() {
 @test "after a stop no program opens the bundle" {
     all_of_it
     { head -n 1 cut.ndjson; grep -m 1 '^{"type":"bundle"' cut.ndjson
-        echo '{"type":"stop","stage":"bundle-check","kind":"refused","reason":"r","next":""}'
-        echo '{"type":"end","lines":{"stream":1,"bundle":1,"stop":1}}'; } >stopped
-    reads '' bundle-check <stopped
-    reads '' scope-cut --key=event_id --checkpoint="$checkpoint" <stopped
-    sed '/"type":"stop"/d; s/,"stop":1//' stopped >going
+        stopped refused r bundle-check; } | ended >halted
+    reads '' bundle-check <halted
+    reads '' scope-cut --key=event_id --checkpoint="$checkpoint" <halted
+    sed '/"type":"stop"/d; s/,"stop":1//' halted >going
     reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" <going
 }
 

@@ -4,7 +4,8 @@
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
 load services
-load ../ch-read
+load ../stream
+load ../answers
 
 columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
@@ -37,8 +38,8 @@ stream_for() {
     {
         scope_of "$(server_uuid)" "$(table_uuid "$table")" shop "$table" "$cols"
         columns_of "$cols"
-        owed "$@"
-        check reconcile.scope passed
+        captured_side "$@"
+        checked reconcile.scope passed
     } | whole in
 }
 
@@ -163,7 +164,7 @@ three='["1","one"]
         scope_of "$(server_uuid)" "$(table_uuid many)" shop many "$cols"
         columns_of "$cols"
         awk 'BEGIN { for (i = 0; i < 25000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"a key of some length, number %d\",\"0\"]}\n", i }'
-        check reconcile.scope passed
+        checked reconcile.scope passed
     } | whole in
     read_as reader 0 --keys-per-query=20000
     [ "$(read_rows 2 | sort -u | wc -l)" -eq 25000 ]
@@ -267,7 +268,7 @@ three='["1","one"]
         scope_of "$(server_uuid)" "$(table_uuid orders)" shop orders "$columns"
         columns_of "$columns"
         awk 'BEGIN { for (i = 0; i < 3000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"%d\",\"x\"]}\n", i }'
-        check reconcile.scope passed
+        checked reconcile.scope passed
     } | whole in
     for user in short narrow; do
         read_as $user 0
@@ -430,8 +431,8 @@ FORMS
     {
         scope_of "$(server_uuid)" "$(ch "SELECT uuid FROM system.tables WHERE database = 'shop' FORMAT TSV")" shop "o'r\\d\`ers" "$cols"
         columns_of "$cols"
-        owed '["1","x"]'
-        check reconcile.scope passed
+        captured_side '["1","x"]'
+        checked reconcile.scope passed
     } | whole in
     read_as reader 0
     [ "$(read_rows 1)" = '["1","one"]' ]

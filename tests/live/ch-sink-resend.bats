@@ -69,7 +69,7 @@ load ch-sink
     soon grep -q '"checkpoint":2' sink.out
     [ "$(ledger 2)" = '[[1,1,2,true,"deduplicated"]]' ]
     [ "$(ch "SELECT count() FROM shop.$t WHERE id = 3")" = 1 ]
-    echo '{"type":"end","lines":{"stream":1,"event":3,"barrier":2}}' >&9
+    end_of stream 1 event 3 barrier 2 >&9
     finish_sink 0
 }
 
@@ -142,7 +142,7 @@ load ch-sink
     barrier 2 1 >&9
     soon grep -q '"checkpoint":2' sink.out
     [ "$(rows | tr '\n' ' ')" = '1 2 3 ' ]
-    echo '{"type":"end","lines":{"stream":1,"event":3,"barrier":2}}' >&9
+    end_of stream 1 event 3 barrier 2 >&9
     finish_sink 0
 }
 
@@ -190,7 +190,7 @@ load ch-sink
     [ "$(count)" = 1 ]
     [ "$(ledger)" = '[[1,1,2,true,"may_duplicate"]]' ]
     [ "$(evidence 1 '.ledger[] | [.tokens, .cut, .errors, .restarted]')" = '[2,1,0,true]' ]
-    echo '{"type":"end","lines":{"stream":1,"event":1,"barrier":1}}' >&9
+    end_of stream 1 event 1 barrier 1 >&9
     finish_sink 0
 }
 

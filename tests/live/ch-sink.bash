@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # job-stages sets head
+# shellcheck disable=SC2154  # stream sets head
 # A table, a sink and a lane for the live tests of ch-sink, on a ClickHouse of the file's own.
 load services
-load ../job-stages
+load ../stream
 
 setup_file() {
     clickhouse_up
@@ -47,11 +47,7 @@ rows() { ch "SELECT * FROM shop.$t ORDER BY ALL"; }
 count() { ch "SELECT count() FROM shop.$t"; }
 evidence() { jq -c "$2" "cap/op-3/subtask-0/epoch-$1.sink.json"; }
 
-valued() { # offset values
-    printf '{"type":"event","at":"t/0/%s","ts":%s,"values":%s}\n' "$1" "$1" "$2"
-}
-
-record() { cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a; }
+recorder() { cap-tee --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a; }
 
 # A sink that reads a lane as it is written to descriptor 9; what it writes is in sink.out.
 start_sink() {

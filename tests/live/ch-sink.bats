@@ -8,7 +8,7 @@ load ch-sink
 @test "rows are written, barriers and watermarks pass, events end here" {
     table 'id Int64'
     { event 1; event 2; watermark 5; barrier 1 0; event 3; idle; barrier 2 1; barrier 3 2; event 4; } | whole lane
-    record <lane >recorded
+    recorder <lane >recorded
     run -0 --separate-stderr sink <recorded
     [ -z "$stderr" ]
     [ "$(rows | tr '\n' ' ')" = '1 2 3 4 ' ]
@@ -44,7 +44,7 @@ load ch-sink
     ch_fault release=1
     soon grep -q '"checkpoint":2' sink.out
     [ "$(count)" = 2 ]
-    echo '{"type":"end","lines":{"stream":1,"event":2,"barrier":2}}' >&9
+    end_of stream 1 event 2 barrier 2 >&9
     finish_sink 0
 }
 
@@ -58,7 +58,7 @@ load ch-sink
     soon grep -q barrier sink.out
     [ "$(evidence 1 '[.ledger[] | [.first, .rows]]')" = '[[0,2],[2,1],[3,1]]' ]
     [ "$(evidence 1 '.ledger | map(.token) | unique | length')" = 3 ]
-    echo '{"type":"end","lines":{"stream":1,"event":4,"barrier":1}}' >&9
+    end_of stream 1 event 4 barrier 1 >&9
     finish_sink 0
 }
 

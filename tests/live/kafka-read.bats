@@ -3,7 +3,8 @@
 # kafka-read and log-look on a real broker: what exactly is in a range, how its end is known, and what makes it incomplete.
 bats_require_minimum_version 1.5.0
 load kafka
-load ../kafka-scope
+load ../stream
+load ../answers
 load agree
 
 stderr="" stderr_lines=() # run sets them
@@ -80,7 +81,6 @@ ended() { # its exit status into $status
 }
 
 # What a file holds: whole, then offsets, payloads, the account.
-whole() { [ "$(jq -s '(.[:-1] | group_by(.type) | map({(.[0].type): length}) | add) == .[-1].lines' "$1")" = true ]; }
 offsets() { jq -r "select(.type == \"record\" and .partition == ${2:-0}) | .offset" "$1" | paste -sd' '; }
 payloads() { jq -r 'select(.type == "record") | .payload' "$1" | paste -sd' '; }
 account() { grep '^{"type":"account"' "${1:-out}"; }
@@ -92,7 +92,7 @@ sums() { # every offset that was passed stands in the account, and every record 
 }
 complete() { # exit 0 and an account to match
     run -0 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >out' _ "$@"
-    whole out
+    is_whole out
     sums
     [ "$(account | jq -c '[.complete, .reasons, ([.ranges[] | .complete and .position == .to and .reason == ""] | all), .verified]')" = \
         '[true,[],true,["cluster id","topic id","cleanup policy","log start before and after"]]' ]
@@ -108,7 +108,7 @@ incomplete() { # REASON OPTION…: exit 3 without a stop, the reason in the acco
     agrees 3 "$@"
 }
 says() { # REASON STDERR
-    whole out
+    is_whole out
     sums
     run ! grep -q '"stop"' out
     [ "$(account | jq .complete)" = false ]
@@ -565,7 +565,8 @@ LINES
     open_transaction 7 a commit "$(records 0 21 22)"
     run -0 --separate-stderr log-look -b "$KAFKA_BOOTSTRAP" -t "$topic"
     [ -z "$stderr" ]
-    whole <(cat <<<"$output") || printf '%s\n' "$output" >&2
+    printf '%s\n' "$output" >out
+    is_whole out
     [ "$(jq -c 'select(.type == "log") | [.topic, .cleanup_policy, .partitions]' <<<"$output")" = \
         "[\"$topic\",\"delete\",[{\"partition\":0,\"low\":4,\"high\":22,\"stable\":20},{\"partition\":1,\"low\":0,\"high\":0,\"stable\":0}]]" ]
     [ "$(jq -r 'select(.type == "log") | .topic_id, .cluster_id' <<<"$output" | paste -sd' ')" = \

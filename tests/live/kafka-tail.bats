@@ -3,6 +3,7 @@
 # kafka-tail on a real broker: what is read, what barriers promise, and going on from a checkpoint.
 bats_require_minimum_version 1.5.0
 load kafka
+load ../answers
 
 stderr="" stderr_lines=() # run sets them
 
@@ -47,14 +48,6 @@ positions() { jq -c '[.positions[] | [.partition, .offset]]' "ck/_state/1/v1/$1/
 # What $pid has used of the processor's time, in clock ticks.
 ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 
-# whole FILE…: each ends with an `end` that holds.
-whole() {
-    local f
-    for f; do
-        [ "$(jq -s '(.[:-1] | group_by(.type) | map({(.[0].type): length}) | add) == .[-1].lines' "$f")" = true ]
-    done
-}
-
 # recreate PARTITIONS: another topic of the same name; the broker may take a moment to let the old one go.
 recreate() {
     local end=$((SECONDS + 120))
@@ -79,7 +72,7 @@ until_in() {
     { records 0 1 3; echo '{"end":"commit"}'; records 0 4 6; echo '{"end":"abort"}'; records 0 7 8; echo '{"end":"commit"}'
         records 0 9 9; } | kafka_tool --transactional-id="$topic" --abort produce "$topic"
     job --stop-at-end >out
-    whole out
+    is_whole out
     [ "$(values out | paste -sd' ')" = "1 2 3 7 8" ]
     [ "$(offsets out | paste -sd' ')" = "0 1 2 8 9" ]
     # 9 records and 4 markers
@@ -119,7 +112,7 @@ until_in() {
 LINES
     kafka_tool produce "$topic" <in
     tail_ --stop-at-end >out
-    whole out
+    is_whole out
     jq -c 'select(.type == "record") | del(.type, .topic, .partition, .tstype, .ts)' out >got
     diff got - <<'LINES'
 {"offset":0,"key":"é","payload":"{\"n\": 1}"}
@@ -268,7 +261,7 @@ LINES
     kafka_topic "$topic" 2
     records 0 1 10 | kafka_tool produce "$topic"
     job --stop-at-end --lane=l0 --lane=l1
-    whole l0 l1
+    is_whole l0 l1
     for l in l0 l1; do
         [ "$(jq -c 'select(.type == "barrier") | [.checkpoint, .previous]' $l | paste -sd' ')" = "[1,0] [2,1] [3,2]" ]
         [ "$(jq -c 'select(.type == "barrier") | .checkpoint' $l | tail -n 3 | paste -sd' ')" = "$(tail -n 4 $l | head -n 3 | jq .checkpoint | paste -sd' ')" ]
@@ -296,7 +289,7 @@ LINES
     job --stop-at-end --lane=l0 --lane=l1 --idle-ms=0
     [ "$(sed -n 2p l1)" = '{"type":"watermark","idle":true}' ]
     [ "$(jq -c '[.positions, .declared]' ck/_state/1/v1/1/checkpoint-1.snap)" = '[[],[]]' ]
-    whole l0 l1
+    is_whole l0 l1
 }
 
 @test "killed and restored: every record once up to each checkpoint, none lost" {
@@ -312,7 +305,7 @@ LINES
     done
     finish -9
     job --lane=b0 --lane=b1 --stop-at-end --restore=4 --first-epoch=9
-    whole b0 b1
+    is_whole b0 b1
     [ "$(jq -c 'select(.type == "barrier") | [.checkpoint, .previous]' b0 | head -n 1)" = "[9,0]" ]
     # what lay before barrier 4 in the first run, and all of the second: each record once
     for l in 0 1; do
@@ -444,5 +437,5 @@ LINES
     [ "$(grep -c kafka-tail examples)" -eq 2 ]
     run -0 --separate-stderr bash -e examples
     [ "$(values <<<"$output" | wc -l)" -eq 5 ]
-    whole lane-0 lane-1
+    is_whole lane-0 lane-1
 }

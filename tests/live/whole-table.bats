@@ -4,7 +4,8 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load services
-load ../ch-read
+load ../stream
+load ../answers
 
 columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
@@ -53,17 +54,14 @@ rows_read='%60s%60+FROM+%60shop' # and no count of them
 
 # whole_scope CELLS…: a scope that covers the table, with captured rows, in the file `in`.
 whole_scope() {
-    local server table sum
+    local server table
     server=$(ch "SELECT serverUUID() FORMAT TSV")
     table=$(ch "SELECT uuid FROM system.tables WHERE database = 'shop' AND name = 'orders' FORMAT TSV")
-    scope_of "$server" "$table" shop orders "$columns" |
-        jq -c '.document | del(.scope_sha256) | .from_run_start = true | .coverage = "complete-table"' >document
-    sum=$(jq -cjS . document | sha256sum | cut -d' ' -f1)
     {
-        jq -c --arg sum "$sum" '{type: "scope", document: (. + {scope_sha256: $sum})}' document
+        scope_of "$server" "$table" shop orders "$columns" | jq -c '.document | .from_run_start = true | .coverage = "complete-table"' | scope_print | scope_line
         columns_of "$columns"
-        owed "$@"
-        check reconcile.scope passed
+        captured_side "$@"
+        checked reconcile.scope passed
     } | whole in
 }
 
@@ -103,18 +101,18 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     three
     echo '{"type":"log","topic":"orders","cluster_id":"c","topic_id":null,"partitions":[{"partition":0,"low":0,"high":5,"stable":5}]}' | whole log
     run -0 --separate-stderr bash -c "'$bin/table-look' --url='$CH_URL' ${asked[*]} --table=shop.orders <log | '$bin/scope-declare' --key=id --columns=id,s --range=ALL"
-    reference() { # the stream with two rows of a reference
+    with_reference() { # the stream with two rows of a reference
         sed '$d; 1d' <<<"$output" >declared
-        { cat declared; printf '{"type":"row","side":"reference","cells":%s}\n' '["1","x"]' '["2","x"]'; echo '{"type":"side","side":"reference","rows":2,"whole":true}'; } | whole in
+        { cat declared; reference_side '["1","x"]' '["2","x"]'; } | whole in
     }
-    reference
+    with_reference
     read_it 0
     check_is passed ""
     [ "$(jq -r 'select(.name == "reconcile.destination") | .reason' <<<"$output")" = "" ]
     [ "$(read_rows 1 | tr -d '\n')" = '["1","one"]["2","two"]' ]
     [ -z "$(coverage)" ]
     run -0 --separate-stderr "$bin/scope-declare" --first --topic=orders --range=0:0-5 --table=shop.orders --key=id --column=id:Int64 --column=s:String
-    reference
+    with_reference
     read_it 0
     check_is passed "declared, not established: the server's UUID (found: $(ch "SELECT serverUUID() FORMAT TSV")), the table's UUID (found: "
     ch "DROP TABLE shop.orders"
@@ -130,7 +128,7 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     given() { # ARGUMENT…
         run -0 --separate-stderr "$bin/scope-declare" --first --topic=orders --range=0:0-5 --table=shop.orders --key=id --column=id:"${type:-Int64}" "$@"
         sed '$d; 1d' <<<"$output" >declared
-        { cat declared; echo '{"type":"side","side":"reference","rows":0,"whole":true}'; } | whole in
+        { cat declared; reference_side; } | whole in
     }
     given --table-uuid=11111111-2222-3333-4444-555555555555
     read_it 2
@@ -177,7 +175,7 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     [ "$(read_rows 1)" = '["1","one"]' ]
     observed '.table_whole == null'
     [[ $(coverage) == "unavailable: the table was not read whole: nobody said"*"--max-table-rows"* ]]
-    { scope_of s t shop orders "$columns"; columns_of "$columns"; owed '["1","one"]'; check reconcile.scope passed; } | whole in
+    { scope_of s t shop orders "$columns"; columns_of "$columns"; captured_side '["1","one"]'; checked reconcile.scope passed; } | whole in
     read_it 2 --max-table-rows=10
     [[ $stderr == *"the scope does not say that the table is dedicated to it"* ]]
     [ -z "$(read_rows 1)" ]

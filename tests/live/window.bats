@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The deduplication window at its bound, on both lines of the engine: where the ledger says `deduplicated`, the rows are
 # there once. One line keeps two entries for each block and the other one.
-# shellcheck disable=SC2154  # job-stages sets some
+# shellcheck disable=SC2154  # stream sets some
 bats_require_minimum_version 1.5.0
 load services
-load ../job-stages
+load ../stream
 
 # Each line has a server of its own; the file's functions start both.
 setup_file() {

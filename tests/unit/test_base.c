@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,9 +161,14 @@ static int beneath_fault(int root)
     return fd < 0 || close(fd) != 0 || unlinkat(root, "side/new", 0) != 0 ? 40 : 0;
 }
 
-/* As a kernel before 5.6 answers, or one whose filter does not know the call. */
+/* As a kernel before 5.6 answers, or one whose filter does not know the call. Where nobody knows it to begin with, as
+ * under valgrind, it is away already, whatever a filter would say. */
 static int take_openat2_away(int answer)
 {
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &(struct open_how){.flags = O_RDONLY}, sizeof(struct open_how));
+    if (fd < 0 && errno == ENOSYS)
+        return 0;
+    close(fd);
     struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)answer),
