@@ -319,7 +319,7 @@ static const char *assurance(const struct report *r)
     bool destination = false, recorded = false;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         destination |= r->required[i] && i >= CHECK_RECONCILE_SCOPE;
-        recorded |= r->required[i] && i < CHECK_RECONCILE_SCOPE;
+        recorded |= i < CHECK_RECONCILE_SCOPE && r->required[i];
     }
     if (r->has_scope && r->scope.declared)
         return "this is an audit of a declared range: the observed table against what a reference computed outside the job, only as "
