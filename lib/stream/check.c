@@ -44,7 +44,7 @@ int cause_parse(const struct json *doc, const char *place, struct cause *out, st
 void cause_put(struct buf *line, const struct cause *cause)
 {
     const char *name = NULL, *value;
-    if (cause->code == CODE_NONE)
+    if (!cause || cause->code == CODE_NONE)
         return;
     buf_printf(line, ",\"code\":\"%s\"", code_word(cause->code));
     for (bool first = true; (name = cause_next(cause, name, &value)) != NULL; first = false) {

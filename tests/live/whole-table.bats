@@ -174,7 +174,7 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     check_is passed ""
     [ "$(read_rows 1)" = '["1","one"]' ]
     observed '.table_whole == null'
-    [[ $(coverage) == "unavailable: the table was not read whole: nobody said"*"--max-table-rows"* ]]
+    [[ $(coverage) == "unavailable: the table was not read whole: nobody said"*" -> table-not-read-whole" ]]
     { scope_of s t shop orders "$columns"; columns_of "$columns"; captured_side '["1","one"]'; checked reconcile.scope passed; } | whole in
     read_it 2 --max-table-rows=10
     [[ $stderr == *"the scope does not say that the table is dedicated to it"* ]]
