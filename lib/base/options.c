@@ -282,11 +282,21 @@ static int read_letters(struct reader *r, const char *arg)
     return 0;
 }
 
+/* An address may hold a password: what is no plain word is named by its place. */
+static int unexpected(struct reader *r, const char *arg)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-";
+    size_t n = strcspn(arg, "=");
+    if (strspn(arg, plain) >= n)
+        return err_set(r->err, ERR_REFUSED, "'%.*s': no such argument is expected (try --help)", (int)n, arg);
+    return err_set(r->err, ERR_REFUSED, "argument %d: no such argument is expected (try --help)", r->at - 1);
+}
+
 static int read_operand(struct reader *r, char *arg)
 {
     const struct opt *o = find_operand(r->table);
     if (!o || (o->kind == OPT_KIND_OPERAND && *o->to.text))
-        return err_set(r->err, ERR_REFUSED, "argument %d: no such argument is expected (try --help)", r->at - 1);
+        return unexpected(r, arg);
     if (o->kind == OPT_KIND_OPERAND) {
         *o->to.text = arg;
     } else if (o->kind == OPT_KIND_OPERANDS) {
