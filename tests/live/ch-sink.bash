@@ -19,6 +19,8 @@ setup() {
     runner=''
     mkdir cap
     ch_fault clear=1
+    # Its uptime is whole seconds: of one that came up just now nobody can tell that it did not come up just before.
+    until [ "$(ch 'SELECT uptime()')" -ge 2 ]; do sleep 0.1; done
 }
 
 teardown() {
