@@ -19,8 +19,6 @@ setup() {
     runner=''
     mkdir cap
     ch_fault clear=1
-    # Its uptime is whole seconds: of one that came up just now nobody can tell that it did not come up just before.
-    until [ "$(ch 'SELECT uptime()')" -ge 2 ]; do sleep 0.1; done
 }
 
 teardown() {
@@ -31,8 +29,12 @@ teardown() {
     done
 }
 
-# table COLUMNS [WINDOW [ENGINE CLAUSES]]
-table() { ch "CREATE TABLE shop.$t ($1) ENGINE = MergeTree ${3:-ORDER BY tuple()} SETTINGS non_replicated_deduplication_window = ${2:-0}"; }
+# table COLUMNS [WINDOW [ENGINE CLAUSES]]. The server's uptime is whole seconds: of one that came up just now nobody can tell
+# that it did not come up after an INSERT began.
+table() {
+    until [ "$(ch 'SELECT uptime()')" -ge 2 ]; do sleep 0.1; done
+    ch "CREATE TABLE shop.$t ($1) ENGINE = MergeTree ${3:-ORDER BY tuple()} SETTINGS non_replicated_deduplication_window = ${2:-0}"
+}
 
 sink_command() {
     command=(ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop --table="$t"
