@@ -253,7 +253,7 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
-    if ((r->scope.complete_table && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
+    if ((scope_complete_table(&r->scope) && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
@@ -296,7 +296,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
     const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
-    if (!r->scope.complete_table || !u)
+    if (!scope_complete_table(&r->scope) || !u)
         return;
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
@@ -388,7 +388,7 @@ static void after_input(struct run *r)
         stop(r, BECAUSE(CODE_LINE_MALFORMED), "stdin: the columns line is not of the scope's columns");
         return;
     }
-    if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
+    if (r->o->read.max_table_rows > 0 && !scope_complete_table(&r->scope)) {
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
             "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");

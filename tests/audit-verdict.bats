@@ -245,7 +245,7 @@ refuse_() { # jq filter, words
         refuse_ 'if .name == "'$name'" then .counts.keys = 7 else . end' "counts other keys"
         refuse_ 'if .name == "'$name'" then .stage = "nobody" else . end' "'nobody'"
     done
-    refuse_ 'if .type == "scope" then .document.checkpoint = 8 else . end' "scope"
+    refuse_ 'if .type == "scope" then .document.bundle.checkpoint = 8 else . end' "scope"
 }
 
 @test "a key that the reference did not leave out is not left out by a line" {

@@ -341,7 +341,7 @@ setup() {
     read_ 'if .type == "scope" then ., . else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *"a second scope"* ]]
-    read_ 'if .type == "scope" then .document.epochs = [] else . end'
+    read_ 'if .type == "scope" then .document.bundle.epochs = [] else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *fingerprint* ]]
 }
