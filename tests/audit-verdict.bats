@@ -119,9 +119,10 @@ whole_() { from=stream decide "$@"; }
     [[ $output == *"no row is owed, and the table, read whole, holds none"* ]]
     compose selected
     whole_ 3
+    [[ ${lines[0]} == "NOT DECIDED: delivery: nothing is owed and nothing was received"* && ${lines[1]} == "        empty: "* ]]
     compose declared
     whole_ 3
-    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* ]]
+    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* && ${lines[1]} == "        scope-empty: "* ]]
 }
 
 @test "a reference that says it is incomplete leaves the audit undecided, with the reason" {
