@@ -66,16 +66,16 @@ static int question(const struct report *r, struct err *err)
         return any_reconciled(r)
                    ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream")
                    : 0;
-    if (r->scope.declared && declared(r, err) != 0)
+    if (r->scope.origin == SCOPE_DECLARED && declared(r, err) != 0)
         return -1;
-    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
+    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.bundle.job))
         return err_set(err, ERR_REFUSED, "the bundle is of another job than the scope");
     if (r->columns.first && !scope_fits(&r->scope, &r->cols))
         return err_set(err, ERR_REFUSED, "the columns line is not of the scope's columns");
     return 0;
 }
 
-static bool in_scope(const struct scope *s, uint64_t epoch)
+static bool in_scope(const struct scope_bundle *s, uint64_t epoch)
 {
     size_t lo = 0, hi = s->n_epochs;
     while (lo < hi) {
@@ -90,17 +90,18 @@ static bool in_scope(const struct scope *s, uint64_t epoch)
 
 static bool of_the_sink(const struct report *r, const struct interval_line *l)
 {
-    return !l->source && r->scope.sink && strcmp(l->operator_id, r->scope.sink) == 0;
+    return !l->source && r->scope.bundle.sink && strcmp(l->operator_id, r->scope.bundle.sink) == 0;
 }
 
 /* The sink's intervals: each of the scope's, from each subtask, and together as many rows as the captured side has. */
 static int intervals(const struct report *r, struct err *err)
 {
-    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.n_epochs * r->scope.n_subtasks;
-    if (r->scope.declared || (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
+    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.bundle.n_epochs * r->scope.bundle.n_subtasks;
+    if (r->scope.origin == SCOPE_DECLARED ||
+        (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
         return 0;
     for (const struct report_interval *l = r->interval; l; l = l->next) {
-        if (!of_the_sink(r, &l->line) || !in_scope(&r->scope, l->line.iv.epoch))
+        if (!of_the_sink(r, &l->line) || !in_scope(&r->scope.bundle, l->line.iv.epoch))
             continue;
         if (__builtin_add_overflow(rows, l->line.iv.seen, &rows))
             return err_set(err, ERR_REFUSED, "line %" PRIu64 ": the intervals count more rows than there can be",
@@ -169,17 +170,17 @@ static const struct interval *quiet_after(const struct report *r, uint64_t subta
  */
 static int run_shown(const struct report *r, struct err *err)
 {
-    if (r->scope.start != SCOPE_FROM_RUN)
+    if (r->scope.bundle.start != SCOPE_FROM_RUN)
         return err_set(err, ERR_REFUSED, "the scope does not begin with the run, and destination.coverage passed");
-    for (size_t i = 0; i < r->scope.n_subtasks; i++) {
-        uint64_t at = r->scope.checkpoint;
+    for (size_t i = 0; i < r->scope.bundle.n_subtasks; i++) {
+        uint64_t at = r->scope.bundle.checkpoint;
         for (unsigned k = 0; k < QUIET; k++) {
-            const struct interval *quiet = quiet_after(r, r->scope.subtasks[i], at);
+            const struct interval *quiet = quiet_after(r, r->scope.bundle.subtasks[i], at);
             if (!quiet)
                 return err_set(err, ERR_TROUBLE,
                                "no interval line shows sink subtask %" PRIu64
                                " quiet for %d barriers after checkpoint %" PRIu64,
-                               r->scope.subtasks[i], QUIET, r->scope.checkpoint);
+                               r->scope.bundle.subtasks[i], QUIET, r->scope.bundle.checkpoint);
             at = quiet->epoch;
         }
     }
@@ -191,7 +192,7 @@ static int covered(const struct report *r, struct err *err)
     if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
         return 0;
     const struct observation *o = &r->observation;
-    if (!r->scope.complete_table)
+    if (!scope_complete_table(&r->scope))
         return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
     if (!o->table_whole)
         return err_set(err, ERR_REFUSED, "the observation does not say table_whole, and destination.coverage passed");

@@ -35,7 +35,7 @@ struct compared {
 static void plan(struct compared *c)
 {
     /* Wherever a sink has rows, they name keys too. */
-    c->of = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
+    c->of = relation_sides(c->relation, report_has_reference(c->r), c->r->scope.origin != SCOPE_DECLARED);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -117,7 +117,7 @@ static bool empty_fits(const struct compared *c)
         return true;
     return c->r->side[c->of.found].rows == 0 &&
            (c->relation == RELATION_TRANSFORMATION ||
-            (c->r->scope.complete_table && c->r->observed && c->r->observation.table_whole));
+            (scope_complete_table(&c->r->scope) && c->r->observed && c->r->observation.table_whole));
 }
 
 static int counts(const struct compared *c, struct err *err)
