@@ -108,9 +108,9 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
     if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
         return err_prefix(err, "stdin");
     d->has_scope = true;
-    d->ask.declared = d->scope.declared;
-    d->ask.repeats = d->scope.repeats;
-    if (!d->scope.complete_table)
+    d->ask.declared = d->scope.origin == SCOPE_DECLARED;
+    d->ask.repeats = d->scope.bundle.repeats;
+    if (!scope_complete_table(&d->scope))
         say(&d->ask.uncovered, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
             "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;

@@ -132,8 +132,8 @@ static void put_checks(struct cut *c, struct stream_out *out)
         evidence[n++] = c->intervals[i].capture;
     }
     evidence[n] = NULL;
-    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals, c->scope.n_epochs,
-               c->rows);
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals,
+               c->scope.bundle.n_epochs, c->rows);
     if (c->broken.len > 0)
         stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {

@@ -119,9 +119,10 @@ whole_() { from=stream decide "$@"; }
     [[ $output == *"no row is owed, and the table, read whole, holds none"* ]]
     compose selected
     whole_ 3
+    [[ ${lines[0]} == "NOT DECIDED: delivery: nothing is owed and nothing was received"* && ${lines[1]} == "        empty: "* ]]
     compose declared
     whole_ 3
-    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* ]]
+    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* && ${lines[1]} == "        scope-empty: "* ]]
 }
 
 @test "a reference that says it is incomplete leaves the audit undecided, with the reason" {
@@ -245,7 +246,7 @@ refuse_() { # jq filter, words
         refuse_ 'if .name == "'$name'" then .counts.keys = 7 else . end' "counts other keys"
         refuse_ 'if .name == "'$name'" then .stage = "nobody" else . end' "'nobody'"
     done
-    refuse_ 'if .type == "scope" then .document.checkpoint = 8 else . end' "scope"
+    refuse_ 'if .type == "scope" then .document.bundle.checkpoint = 8 else . end' "scope"
 }
 
 @test "a key that the reference did not leave out is not left out by a line" {

@@ -40,7 +40,7 @@ unavailable() { # what the reason says
 
 @test "the scope of a checkpoint starts at the completed one before; an aborted one left its interval to it" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
-    [ "$(document | jq -c '[.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]
+    [ "$(document | jq -c '.bundle | [.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]
     [ "$(document | jq -c '.sources[0].partitions')" = '[{"partition":0,"from":3,"to":10},{"partition":1,"from":3,"to":10}]' ]
     [ "$(of row | wc -l)" -eq 14 ]
     [ "$(of side)" = '{"type":"side","side":"captured","rows":14,"whole":true}' ]
@@ -62,7 +62,7 @@ unavailable() { # what the reason says
 
 @test "the first interval of a restored run starts at the restore point, and its rows are replays" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=6 --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.restored_from,.epochs,.sink.attempts]')" = '[0,"restore",4,[6],["a2"]]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.restored_from,.epochs,.sink.attempts]')" = '[0,"restore",4,[6],["a2"]]' ]
     [ "$(document | jq -c '.sources[0].partitions[0]')" = '{"partition":0,"from":10,"to":15}' ]
     [ "$(of row | jq -r .again | sort -u)" = replayed ]
     [ "$(of row | wc -l)" -eq 10 ]
@@ -70,25 +70,25 @@ unavailable() { # what the reason says
 
 @test "the run's start is no restore where nothing ran before" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=1 --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.restored_from]')" = '[0,"run",null]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.restored_from]')" = '[0,"run",null]' ]
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=4 --from-run-start --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.from_run_start,.epochs]')" = '[0,"run",true,[1,2,3,4]]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.from_run_start,.epochs]')" = '[0,"run",true,[1,2,3,4]]' ]
     [ "$(of row | wc -l)" -eq 20 ]
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=7 --from-run-start --key=id "$all"
-    [ "$(document | jq -c '[.start,.epochs]')" = '["restore",[6,7]]' ]
+    [ "$(document | jq -c '.bundle | [.start,.epochs]')" = '["restore",[6,7]]' ]
 }
 
 @test "a run that started again from nothing may repeat what the one before wrote" {
     printf 'job=1\ncheckpoint=0\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
     for s in 0 1; do snap $s 5 0 6 0 a2; done
     scope_of 0 --checkpoint=6
-    [ "$(document | jq -c '[.start,.restored_from]')" = '["restore",0]' ]
+    [ "$(document | jq -c '.bundle | [.start,.restored_from]')" = '["restore",0]' ]
 }
 
 @test "a scope with no rows establishes nothing" {
     run -3 --separate-stderr "$bin/scope-cut" --checkpoint=4 --key=id "$all"
     [[ $(check) == "unavailable the scope holds no rows"* ]]
-    [ "$(document | jq .checkpoint)" -eq 4 ]
+    [ "$(document | jq .bundle.checkpoint)" -eq 4 ]
 }
 
 @test "the document: its fingerprint, --out, and the columns' keys" {
@@ -125,7 +125,7 @@ unavailable() { # what the reason says
     scope_of 0 --checkpoint=1 --sink=4
     [ "$(document | jq -r .destination.table)" = audit ]
     scope_of 0 --checkpoint=1 --table=orders
-    [ "$(document | jq -r .sink.operator)" = 3 ]
+    [ "$(document | jq -r .bundle.sink.operator)" = 3 ]
 }
 
 @test "evidence of an interval that is missing: unavailable, by name, for every subtask" {
@@ -329,7 +329,7 @@ unavailable() { # what the reason says
 @test "without the job's manifest the operators speak for themselves" {
     rm job/ha/job-1.json
     scope_of 0 --checkpoint=3
-    [ "$(document | jq .job_graph_sha256)" = null ]
+    [ "$(document | jq .bundle.job_graph_sha256)" = null ]
     op_json 2 0 w window
     scope_of 3 --checkpoint=3
     [[ $(check) == "unsupported"*"'window'"* ]]
@@ -364,7 +364,7 @@ unavailable() { # what the reason says
     [ "$(twice)" = "$(jq -c . <<<"${rows//7/8}")" ]
     [ "$(twice --repeats)" = '["reconcile.rows","passed",""]' ]
     scope_of 0 --checkpoint=3 --repeats
-    [ "$(document | jq -c .repeats)" = true ]
+    [ "$(document | jq -c .bundle.repeats)" = true ]
 }
 
 @test "a column type that is not compared is unsupported by name" {

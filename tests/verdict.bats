@@ -204,7 +204,7 @@ changed() {
         [[ $stderr == *"$2"* ]]
     }
     refuse 'if .type == "scope" then .document.table = "other" else . end' "scope"
-    refuse 'if .type == "scope" then .document.epochs = [] else . end' "fingerprint"
+    refuse 'if .type == "scope" then .document.bundle.epochs = [] else . end' "fingerprint"
     refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "bundle" then .job = "2" else . end' "another job"

@@ -70,7 +70,7 @@ static const char *again_of(const struct cut *c, const struct interval *iv, uint
         ++*entry;
     if (*entry < iv->n_ledger && index >= iv->ledger[*entry].first && iv->ledger[*entry].resend == RESEND_MAY_DUPLICATE)
         return AGAIN_RESENT;
-    return c->scope.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
+    return c->scope.bundle.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
 }
 
 /* {"cells":[…],"at":"…"} */

@@ -52,19 +52,21 @@ static void say_sources(struct view *v)
 static void say_scope(struct view *v)
 {
     const struct scope *s = &v->report->scope;
-    const struct json *epochs = json_get(json_get(v->report->scopes.first->doc, "document"), "epochs");
+    const struct scope_bundle *b = &s->bundle;
+    const struct json *document = json_get(v->report->scopes.first->doc, "document");
+    const struct json *epochs = json_get(json_get(document, "bundle"), "epochs");
     const char *database = view_shown(v, s->database), *table = view_shown(v, s->table), *in = view_json(v, epochs);
-    if (s->declared) {
+    if (s->origin == SCOPE_DECLARED) {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what these offsets owe it", database, table);
         view_say(v, &v->about, "scope", "declared by the operator, not taken from a bundle");
     } else {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what checkpoint %" PRIu64 " of job %s owed it",
-                 database, table, s->checkpoint, view_shown(v, s->job));
-        if (s->start == SCOPE_FROM_RESTORE)
+                 database, table, b->checkpoint, view_shown(v, b->job));
+        if (b->start == SCOPE_FROM_RESTORE)
             view_say(v, &v->about, "scope", "after the restore of checkpoint %" PRIu64 ", intervals %s",
-                     s->restored_from, in);
-        else if (s->since)
-            view_say(v, &v->about, "scope", "after checkpoint %" PRIu64 ", intervals %s", s->since, in);
+                     b->restored_from, in);
+        else if (b->since)
+            view_say(v, &v->about, "scope", "after checkpoint %" PRIu64 ", intervals %s", b->since, in);
         else
             view_say(v, &v->about, "scope", "after the run's start, intervals %s", in);
     }

@@ -268,8 +268,8 @@ uint64_t report_rows_read(const struct report *r)
 void report_imply(struct report *r, const struct json *stages)
 {
     struct run_known known = {.scope = r->has_scope,
-                              .declared = r->has_scope && r->scope.declared,
-                              .complete_table = r->has_scope && r->scope.complete_table,
+                              .declared = r->has_scope && r->scope.origin == SCOPE_DECLARED,
+                              .complete_table = r->has_scope && scope_complete_table(&r->scope),
                               .stages = stages,
                               .profile = r->profile};
     known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];

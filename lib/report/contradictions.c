@@ -66,16 +66,16 @@ static int question(const struct report *r, struct err *err)
         return any_reconciled(r)
                    ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream")
                    : 0;
-    if (r->scope.declared && declared(r, err) != 0)
+    if (r->scope.origin == SCOPE_DECLARED && declared(r, err) != 0)
         return -1;
-    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
+    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.bundle.job))
         return err_set(err, ERR_REFUSED, "the bundle is of another job than the scope");
     if (r->columns.first && !scope_fits(&r->scope, &r->cols))
         return err_set(err, ERR_REFUSED, "the columns line is not of the scope's columns");
     return 0;
 }
 
-static bool in_scope(const struct scope *s, uint64_t epoch)
+static bool in_scope(const struct scope_bundle *s, uint64_t epoch)
 {
     size_t lo = 0, hi = s->n_epochs;
     while (lo < hi) {
@@ -91,15 +91,16 @@ static bool in_scope(const struct scope *s, uint64_t epoch)
 /* The sink's intervals: each of the scope's, from each subtask, and together as many rows as the captured side has. */
 static int intervals(const struct report *r, struct err *err)
 {
-    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.n_epochs * r->scope.n_subtasks;
-    if (r->scope.declared || (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
+    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.bundle.n_epochs * r->scope.bundle.n_subtasks;
+    if (r->scope.origin == SCOPE_DECLARED ||
+        (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
         return 0;
     for (const struct report_line *l = r->intervals.first; l; l = l->next) {
         uint64_t epoch, seen;
         const struct json *capture = json_get(l->doc, "capture"), *e = json_get(l->doc, "epoch"),
                           *v = capture ? json_get(capture, "seen") : NULL;
-        if (!json_is(json_get(l->doc, "operator"), r->scope.sink) || !e || !json_u64(e, &epoch) ||
-            !in_scope(&r->scope, epoch))
+        if (!json_is(json_get(l->doc, "operator"), r->scope.bundle.sink) || !e || !json_u64(e, &epoch) ||
+            !in_scope(&r->scope.bundle, epoch))
             continue;
         if (!v || !json_u64(v, &seen) || __builtin_add_overflow(rows, seen, &rows))
             return err_set(err, ERR_REFUSED,
@@ -168,7 +169,7 @@ static const struct json *quiet_after(const struct report *r, uint64_t subtask, 
         const struct json *before = json_get(l->doc, "previous"), *of = json_get(l->doc, "subtask"),
                           *seen = capture ? json_get(capture, "seen") : NULL;
         uint64_t n, at, who;
-        if (json_is(json_get(l->doc, "operator"), r->scope.sink) && of && json_u64(of, &who) && who == subtask &&
+        if (json_is(json_get(l->doc, "operator"), r->scope.bundle.sink) && of && json_u64(of, &who) && who == subtask &&
             before && json_u64(before, &at) && at == previous && epoch && seen && json_u64(seen, &n) && n == 0 &&
             ledger && ledger->type == JSON_ARRAY && ledger->len == 0)
             return epoch;
@@ -180,17 +181,17 @@ static const struct json *quiet_after(const struct report *r, uint64_t subtask, 
  */
 static int run_shown(const struct report *r, struct err *err)
 {
-    if (r->scope.start != SCOPE_FROM_RUN)
+    if (r->scope.bundle.start != SCOPE_FROM_RUN)
         return err_set(err, ERR_REFUSED, "the scope does not begin with the run, and destination.coverage passed");
-    for (size_t i = 0; i < r->scope.n_subtasks; i++) {
-        uint64_t at = r->scope.checkpoint;
+    for (size_t i = 0; i < r->scope.bundle.n_subtasks; i++) {
+        uint64_t at = r->scope.bundle.checkpoint;
         for (unsigned k = 0; k < QUIET; k++) {
-            const struct json *epoch = quiet_after(r, r->scope.subtasks[i], at);
+            const struct json *epoch = quiet_after(r, r->scope.bundle.subtasks[i], at);
             if (!epoch || !json_u64(epoch, &at))
                 return err_set(err, ERR_TROUBLE,
                                "no interval line shows sink subtask %" PRIu64
                                " quiet for %d barriers after checkpoint %" PRIu64,
-                               r->scope.subtasks[i], QUIET, r->scope.checkpoint);
+                               r->scope.bundle.subtasks[i], QUIET, r->scope.bundle.checkpoint);
         }
     }
     return 0;
@@ -202,7 +203,7 @@ static int covered(const struct report *r, struct err *err)
         return 0;
     const struct json *doc = r->observations.first->doc;
     uint64_t bound, rows = report_rows_read(r);
-    if (!r->scope.complete_table)
+    if (!scope_complete_table(&r->scope))
         return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
     if (!is_true(json_get(doc, "table_whole")))
         return err_set(err, ERR_REFUSED, "the observation does not say table_whole, and destination.coverage passed");

@@ -70,11 +70,11 @@ static const char *not_given(struct view *v)
 
 static void say_declared(struct view *v, const struct scope *s)
 {
-    if (s->complete_table)
+    if (scope_complete_table(s))
         view_say(v, &v->declared, NULL, "the table holds this one run's writes and nothing else");
-    if (s->repeats)
+    if (s->bundle.repeats)
         view_say(v, &v->declared, NULL, "rows that are equal in every column are meant, and their copies count");
-    if (!s->declared)
+    if (s->origin != SCOPE_DECLARED)
         return;
     view_say(v, &v->declared, NULL, "the ranges, the table, its key and columns");
     v->not_given = not_given(v);
@@ -135,7 +135,7 @@ static void say_not_known(struct view *v)
     const struct report *r = v->report;
     const struct stream_account *reference = report_reference(r);
     const char *program = r->kept[ACCOUNT_PROGRAM].stage;
-    if (r->has_scope && r->scope.declared)
+    if (r->has_scope && r->scope.origin == SCOPE_DECLARED)
         view_say(
             v, &v->not_known, NULL,
             "what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint");
@@ -173,16 +173,16 @@ static void say_assumptions(struct view *v)
          "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read"},
         {true,
          "the observation is of one time: later writes, merges and the loss of the server's host are not covered"},
-        {r->has_scope && r->scope.complete_table,
+        {r->has_scope && scope_complete_table(&r->scope),
          "the operator declares that the table holds this one run's writes and nothing else"},
-        {r->has_scope && r->scope.repeats,
+        {r->has_scope && r->scope.bundle.repeats,
          "the operator declares that rows which are equal in every column are meant to stand as often as they came"},
         {!v->coverage.established, "rows of keys that were not selected are not read, and nothing is said about them"},
         {r->bundles.first,
          "the bundle's digests show that nothing changed after it was collected, not who collected it"},
         {report_reference(r),
          "the reference's hashes show that its file is as its writer finished it, not who wrote it, nor that it is independent of the job"},
-        {r->has_scope && r->scope.declared,
+        {r->has_scope && r->scope.origin == SCOPE_DECLARED,
          "the operator declares the ranges, the table, its key and its columns: no evidence of a job stands behind them"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -35,7 +35,7 @@ struct compared {
 static void plan(struct compared *c)
 {
     /* Wherever a sink has rows, they name keys too. */
-    c->of = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
+    c->of = relation_sides(c->relation, report_has_reference(c->r), c->r->scope.origin != SCOPE_DECLARED);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -120,8 +120,9 @@ static bool empty_fits(const struct compared *c)
         return true;
     const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL,
                       *whole = doc ? json_get(doc, "table_whole") : NULL;
-    return c->r->side[c->of.found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
-                                                 (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
+    return c->r->side[c->of.found].rows == 0 &&
+           (c->relation == RELATION_TRANSFORMATION ||
+            (scope_complete_table(&c->r->scope) && whole && whole->type == JSON_TRUE));
 }
 
 static int counts(const struct compared *c, struct err *err)
