@@ -394,12 +394,51 @@ unavailable() { # what the reason says
     [ "$(of row | head -2 | jq -r '.cells[0]' | paste -sd' ')" = "9007199254740993 -9223372036854775808" ]
 }
 
-@test "a file that is not what the manifest lists fails bundle.artifacts, whoever checked before" {
-    pack_job job b --epochs=1-9 >/dev/null
-    sed -i 's/"n7"/"x7"/' b/capture/op-3/subtask-0/epoch-3.cap
-    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id b
-    [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
-    unavailable "epoch-3.cap"
+@test "a directory alone is checked whole, as behind bundle-check, before anything of it is used" {
+    local damage
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [ "$(of check | jq -r '"\(.stage) \(.name) \(.status)"' | head -3 | paste -sd,)" = \
+        "scope-cut bundle.manifest passed,scope-cut bundle.artifacts passed,scope-cut bundle.completeness passed" ]
+    # None of these is a file that the scope of 3 uses.
+    for damage in 'echo x >b/capture/op-2/subtask-0/epoch-7.cap' 'rm b/capture/op-3/subtask-1/epoch-6.sink.json' 'echo x >b/capture/unlisted' \
+        "sed -i 's/n15/x15/' b/capture/op-3/subtask-0/epoch-7.cap"; do
+        cp -a "$all" b
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id --out=doc b
+        [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
+        unavailable "the bundle was not read: bundle.artifacts failed"
+        [ "$(of row | wc -l)" -eq 0 ] && [ ! -e doc ]
+        rm -r b
+    done
+    # A stream whose bundle nobody checked is no other.
+    sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" >packed
+    cp -a "$all" b
+    echo x >b/capture/unlisted
+    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <packed
+    unavailable "bundle.artifacts failed"
+}
+
+@test "a file that is not what the manifest lists fails bundle.artifacts before it is judged by what it holds" {
+    local damage cap=b/capture/op-3/subtask-0/epoch-3
+    for damage in "sed -i 's/\"n7\"/\"x7\"/' $cap.cap" "truncate -s -70 $cap.cap" "truncate -s 100 $cap.cap" "echo '{' >>$cap.cap" "sed -i 's/\"seen\":4/\"seen\":5/' $cap.cap" \
+        "truncate -s 100 $cap.sink.json" "truncate -s 10 b/checkpoint/_state/1/v1/0/checkpoint-1.snap"; do
+        rm -rf b
+        cp -a "$all" b
+        sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" | "$bin/bundle-check" >checked
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <checked
+        [ "$(of check | jq -r 'select(.stage=="scope-cut" and .name=="bundle.artifacts")|.status+" "+.code')" = "failed artifact-changed" ] || { echo "$damage: $output" >&2; return 1; }
+        [ "$(of side | jq .whole)" != true ]
+    done
+}
+
+@test "without --key: a document for a reference that brings its own, and nothing that could be compared by none" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --out=scope.json "$all"
+    [ "$(check)" = "passed " ]
+    [ "$(jq -c '[.columns[]|select(.key)]' scope.json)" = '[]' ]
+    [ "$(jq -cS 'del(.scope_sha256)' scope.json | tr -d '\n' | sha256sum | cut -c1-64)" = "$(jq -r .scope_sha256 scope.json)" ]
+    run -2 --separate-stderr "$bin/rows-diff" <<<"$output"
+    [[ $stderr == *"name no key"* ]]
 }
 
 @test "from a stream: after bundle-check, and not after one that failed" {
