@@ -49,7 +49,10 @@ static void check(struct declare *d)
     struct scope s, again;
     struct buf note = BUF_INIT, text = BUF_INIT;
     struct err err = ERR_INIT;
-    if (declare_scope(d, &s, &note, &err) == 0) {
+    if (declare_scope(d, &s, &note, &err) == 0 && d->status != STATUS_PASSED) {
+        if (d->reason.len == 0 || d->cause.code == CODE_NONE)
+            abort();
+    } else if (err.kind == ERR_NONE) {
         scope_put(&text, &s);
         if (scope_parse(text.p, text.len, d->arena, &again, &err) != 0 || strcmp(s.sha256, again.sha256) != 0 ||
             again.origin != SCOPE_DECLARED || !scope_fits(&s, &again.columns) ||
@@ -60,6 +63,7 @@ static void check(struct declare *d)
         abort();
     }
     scope_free(&s);
+    declare_free(d);
     buf_free(&note);
     buf_free(&text);
 }
