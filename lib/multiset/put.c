@@ -30,6 +30,19 @@ static void put_differ(struct json_w *w, const struct multiset_finding *f, const
     free(ends);
 }
 
+/* What explains it, and of how many of its rows where not of all. */
+static void put_explained(struct json_w *w, const struct multiset_finding *f)
+{
+    const struct again words = {f->explained.resent != 0, f->explained.replayed != 0, f->explained.kept};
+    uint64_t n = (uint64_t)f->explained.resent + f->explained.replayed;
+    struct buf text = BUF_INIT;
+    again_put(&text, &words);
+    jw_str(w, "explained", text.len ? buf_str(&text) : NULL);
+    if (n > 0 && n < f->rows)
+        jw_u64(w, "explained_copies", n);
+    buf_free(&text);
+}
+
 static void put_finding(struct stream_out *out, enum relation r, const struct multiset_finding *f,
                         const struct columns *columns, bool undecided)
 {
@@ -58,7 +71,7 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
     if (f->kind == KIND_CHANGED && f->owed.p && f->found.p)
         put_differ(&w, f, columns);
     jw_str(&w, "at", f->at);
-    jw_str(&w, "explained", f->explained);
+    put_explained(&w, f);
     if (f->cut)
         jw_bool(&w, "cut", true);
     if (undecided) {

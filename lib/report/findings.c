@@ -102,6 +102,11 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
         buf_adds(out, has_text(doc, "explained") ? ", explained: " : ", not explained");
         if (has_text(doc, "explained"))
             put_json(out, json_get(doc, "explained"));
+        if (json_get(doc, "explained_copies"))
+            buf_printf(out, ", %" PRIu64 " of %" PRIu64 " surplus copies", report_number(doc, "explained_copies", NULL),
+                       report_number(doc, "rows", NULL));
+    } else if (json_is(json_get(doc, "explained"), AGAIN_KEPT)) {
+        buf_adds(out, "; its INSERT's token can have outlived it");
     }
     if (has_text(doc, "at")) {
         buf_adds(out, "  at ");
@@ -207,6 +212,8 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
                    " by nothing\n",
                    s->resent, s->replayed, s->unexplained);
+    if (s->kept)
+        buf_printf(out, "    missing: %" PRIu64 " of INSERTs whose token can have outlived its rows\n", s->kept);
     size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
     for (const struct report_line *l = r->findings.first; l; l = l->next) {
