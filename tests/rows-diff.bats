@@ -166,7 +166,7 @@ setup() {
     { repeats; captured '["a","v"]' t/0/1 resent; captured '["a","v"]' t/0/2 resent; side captured 2; mapfile -t r < <(printf '["%s","v"]\n' a a a a a); found "${r[@]}"; } | whole
     run -1 --separate-stderr diff_
     [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":2,"replayed":0,"unexplained":1}' ]
-    for bad in resent:1 resent:0 resent:02 resent: replayed,resent resent,resent kept:2 resent, ,kept resent:4294967296; do
+    for bad in resent:1 resent:0 resent:02 "resent:" replayed,resent resent,resent kept:2 "resent," ",kept" resent:4294967296; do
         { captured '["a","v"]' t/0/1 "$bad"; side captured 1; found; } | whole
         run -2 --separate-stderr diff_
         [[ $stderr == *"again says something else"* ]]
