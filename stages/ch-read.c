@@ -271,7 +271,7 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
-    if ((r->scope.complete_table && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
+    if ((scope_complete_table(&r->scope) && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
@@ -285,15 +285,9 @@ static int read_all(struct run *r, struct chread_why *why)
 
 static void put_observation(struct run *r, const struct chread_unstable *u, bool whole)
 {
-    struct buf text = BUF_INIT;
     r->reads.keys = chread_keys_count(r->keys);
-    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
-                   whole && u->list.len == 0);
-    struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
-    buf_addc(line, ',');
-    buf_add(line, text.p + 1, text.len - 2); /* the object's members */
-    stream_put_built(&r->out, LINE_OBSERVATION);
-    buf_free(&text);
+    chread_observe(&r->out, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
+                   whole && u->n == 0);
 }
 
 /* Under a declared scope an id may lack: what was found there is said, and nobody can tell that it was meant. */
@@ -314,7 +308,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
     const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
-    if (!r->scope.complete_table || !u)
+    if (!scope_complete_table(&r->scope) || !u)
         return;
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
@@ -383,14 +377,13 @@ static void read_destination(struct run *r)
     }
     if (status == 0) {
         chread_find_unstable(&r->first, &r->last, &u);
-        if (u.list.len > 0)
+        if (u.n > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
     if (r->first.table_uuid && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
     conclude(r, status == 0 ? NULL : &why, whole);
-    buf_free(&u.list);
-    buf_free(&u.reason);
+    chread_unstable_free(&u);
 }
 
 static bool is_whole(const struct run *r, enum side side)
@@ -440,7 +433,7 @@ static void after_input(struct run *r)
         stop(r, BECAUSE(CODE_LINE_MALFORMED), "stdin: the columns line is not of the scope's columns");
         return;
     }
-    if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
+    if (r->o->read.max_table_rows > 0 && !scope_complete_table(&r->scope)) {
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
             "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");

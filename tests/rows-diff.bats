@@ -223,7 +223,7 @@ setup() {
 }
 
 @test "keys left out are left out of comparisons with the reference alone" {
-    { reference '["1","v"]'; side reference 1; captured '["1","v"]'; captured '["2","v"]'; side captured 2; echo '{"type":"excluded","key":["2"],"reason":"open"}'
+    { reference '["1","v"]'; side reference 1; captured '["1","v"]'; captured '["2","v"]'; side captured 2; echo '{"type":"excluded","key":["2"],"why":"open"}'
         found '["1","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(check reference.capture) $(check reference.destination) $(check)" = "passed passed failed" ]
@@ -391,7 +391,7 @@ setup() {
     bad '{"type":"row","side":"destination","read":1,"cells":["1","2"],"at":"t/0/1"}' "at or again"
     bad '{"type":"side","side":"else","rows":0,"whole":true}' "side"
     bad '{"type":"side","side":"captured","rows":0,"whole":true,"more":1}' ""
-    bad '{"type":"excluded","key":["1","2"]}' "more cells"
+    bad '{"type":"excluded","key":["1","2"],"why":"open"}' "more cells"
     row_columns='{"name":"id","type":"String"}' bad '{"type":"row","side":"captured","cells":["1"]}' "no key"
 }
 
@@ -426,7 +426,7 @@ setup() {
     read_ 'if .type == "scope" then ., . else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *"a second scope"* ]]
-    read_ 'if .type == "scope" then .document.epochs = [] else . end'
+    read_ 'if .type == "scope" then .document.bundle.epochs = [] else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *fingerprint* ]]
 }

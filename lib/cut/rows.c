@@ -75,9 +75,9 @@ static uint32_t copies(uint64_t n)
  * that began named an epoch, and its successor numbers on from there. */
 static uint64_t discarded_runs(const struct cut *c)
 {
-    if (c->scope.start != SCOPE_FROM_RESTORE)
+    if (c->scope.bundle.start != SCOPE_FROM_RESTORE)
         return 0;
-    uint64_t first = c->intervals[0].iv.epoch, from = c->scope.restored_from;
+    uint64_t first = c->intervals[0].iv.epoch, from = c->scope.bundle.restored_from;
     return first > from + 1 ? first - from - 1 : 1;
 }
 
@@ -191,6 +191,8 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
         rc = read_lines(p, i, &r, &err);
     if (rc == 0)
         rc = check_digest(&r, f, &err);
+    else /* what is not the manifest's file is that, whatever it holds */
+        bundle_hold(f, fd, &err);
     if (rc != 0)
         cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
     capture_read_close(&r);
