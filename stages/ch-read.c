@@ -285,15 +285,9 @@ static int read_all(struct run *r, struct chread_why *why)
 
 static void put_observation(struct run *r, const struct chread_unstable *u, bool whole)
 {
-    struct buf text = BUF_INIT;
     r->reads.keys = chread_keys_count(r->keys);
-    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
-                   whole && u->list.len == 0);
-    struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
-    buf_addc(line, ',');
-    buf_add(line, text.p + 1, text.len - 2); /* the object's members */
-    stream_put_built(&r->out, LINE_OBSERVATION);
-    buf_free(&text);
+    chread_observe(&r->out, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
+                   whole && u->n == 0);
 }
 
 /* Under a declared scope an id may lack: what was found there is said, and nobody can tell that it was meant. */
@@ -383,14 +377,13 @@ static void read_destination(struct run *r)
     }
     if (status == 0) {
         chread_find_unstable(&r->first, &r->last, &u);
-        if (u.list.len > 0)
+        if (u.n > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
     if (r->first.table_uuid && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
     conclude(r, status == 0 ? NULL : &why, whole);
-    buf_free(&u.list);
-    buf_free(&u.reason);
+    chread_unstable_free(&u);
 }
 
 static bool is_whole(const struct run *r, enum side side)

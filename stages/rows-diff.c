@@ -12,6 +12,8 @@
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
 #include "scope/line.h"
+#include "stream/excluded.h"
+#include "stream/observation.h"
 #include "stream/stream.h"
 #include "types/line.h"
 
@@ -74,12 +76,6 @@ static int no_place(const struct stream_line *line, const char *why, struct err 
 static int misfit(const struct stream_line *line, struct err *err)
 {
     return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
-}
-
-static struct json *parse(struct diff *d, const struct stream_line *line, struct err *err)
-{
-    arena_reset(&d->arena);
-    return json_parse_named(line->p, line->n, &d->arena, line_type_name(line->type), err);
 }
 
 /* Keep the first reason. */
@@ -156,11 +152,6 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
-static bool is_text(const char *p, size_t n, const char *s)
-{
-    return n == strlen(s) && memcmp(p, s, n) == 0;
-}
-
 /* Only owed sides have a cell that does not fit its column. */
 static bool any_unfit(const struct diff *d, const struct stream_row *row)
 {
@@ -181,15 +172,9 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
-    out->again = MULTISET_ONCE;
-    if (row->again) {
-        if (is_text(row->again, row->again_len, AGAIN_RESENT))
-            out->again = MULTISET_RESENT;
-        else if (is_text(row->again, row->again_len, AGAIN_REPLAYED))
-            out->again = MULTISET_REPLAYED;
-        else
-            return refuse(line, "again is neither resent nor replayed", err);
-    }
+    out->again = (struct again){0};
+    if (row->again && !again_parse(row->again, row->again_len, &out->again))
+        return refuse(line, "again says something else than resent, replayed, kept", err);
     return 0;
 }
 
@@ -260,28 +245,27 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
 
 static int on_excluded(struct diff *d, const struct stream_line *line, struct err *err)
 {
+    struct stream_excluded e;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
-    struct json *doc = parse(d, line, err), *key;
-    if (!doc || json_need(doc, "key", JSON_ARRAY, &key, "excluded", err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_excluded(line, &d->arena, &e, err) != 0)
+        return err_prefix(err, "stdin");
     size_t len;
     const char *why = "";
-    if (!cells_scan_row(key->raw, key->raw_len, d->keys, &len, NULL, 0, &why) || len != key->raw_len)
+    if (!cells_scan_row(e.key, e.key_len, d->keys, &len, NULL, 0, &why) || len != e.key_len)
         return refuse(line, *why ? why : "not a key", err);
-    multiset_exclude(d->rows, key->raw + 1, key->raw_len - 2);
+    multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
     return 0;
 }
 
 /* What a check upstream takes from the relations that use the destination, or from the one of the whole table. */
 static int on_check(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    if (!doc)
-        return misfit(line, err);
     struct check_line c;
-    if (check_line_parse(doc, &d->arena, &c, err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_check(line, &d->arena, &c, err) != 0)
+        return err_prefix(err, "stdin");
     if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
         return 0;
     struct buf what = BUF_INIT;
@@ -294,23 +278,17 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
 
 static int on_observation(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    bool stable = true, whole = false;
+    struct observation o;
     if (d->observed)
         return no_place(line, "a second observation", err);
-    if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
-        json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_observation(line, &d->arena, &o, err) != 0)
+        return err_prefix(err, "stdin");
     d->observed = true;
-    d->ask.table_whole = whole;
-    if (stable)
-        return 0;
-    const struct json *list = json_get(doc, "unstable");
-    const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
-    char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
-    say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
-        "the table did not stand still while it was read", why);
-    free(why);
+    d->ask.table_whole = o.table_whole;
+    if (!o.stable)
+        say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
+            "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");
     return 0;
 }
 

@@ -236,9 +236,9 @@ compose() {
         else . end' "$saved" >upper
     # One sink subtask has them all, so that the intervals count what is captured now.
     jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n
-        elif .type == "interval" and .capture then (.capture.seen = (if .subtask == 0 then $n else 0 end)),
-            (if $kind == "complete" then (. + {capture: {outcome: "empty", seen: 0, stored: 0, truncated: false}, ledger: []} |
-                (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8)) else empty end)
+        elif .type == "interval" and .capture then (. as $was | (.capture += {outcome: "empty", seen: 0, stored: 0} | .ledger = []) as $empty |
+            (if .subtask == 0 and $n > 0 then $was | .capture += {seen: $n, stored: $n} | .ledger = [.ledger[0] | .rows = $n] else $empty end),
+            (if $kind == "complete" then $empty | (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8) else empty end))
         else . end' --arg kind "$kind" upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
     jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "ch-read", version: "0.1.0"}] else . end' bound >lines
     jq -c 'select(.type == "row" and .side == "destination") | .read as $read | .cells | ('"${table_rows:-.}"') |

@@ -113,15 +113,14 @@ static bool every_record_answered(const struct report *r)
 static void say_other_columns(struct view *v)
 {
     const struct report *r = v->report;
-    const struct json *list = r->observations.first ? json_get(r->observations.first->doc, "columns") : NULL;
     struct buf text = BUF_INIT;
     size_t at, n = 0;
-    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
-        const struct json *name = json_get(list->u.items[i], "name");
-        if (!name || name->type != JSON_STRING || columns_find(&r->scope.columns, name->str, name->len, &at))
+    for (size_t i = 0; r->observed && i < r->observation.n_columns; i++) {
+        const char *name = r->observation.columns[i].name;
+        if (columns_find(&r->scope.columns, name, strlen(name), &at))
             continue;
         if (n++ < COLUMNS_SHOWN)
-            buf_printf(&text, "%s%s", n > 1 ? ", " : "", view_json(v, name));
+            buf_printf(&text, "%s%s", n > 1 ? ", " : "", view_shown(v, name));
     }
     if (n > COLUMNS_SHOWN)
         buf_printf(&text, " and %zu more", n - COLUMNS_SHOWN);

@@ -22,17 +22,6 @@ static void put_json(struct buf *out, const struct json *v)
         msg_mask(out, v->raw, v->raw_len);
 }
 
-static bool has_text(const struct json *doc, const char *name)
-{
-    const struct json *v = json_get(doc, name);
-    return v && v->type == JSON_STRING && v->len > 0;
-}
-
-static bool is_of(const struct json *doc, enum relation r)
-{
-    return json_is(json_get(doc, "relation"), relation_name(r));
-}
-
 /* ---- one finding ---- */
 
 static void put_cell(struct buf *out, const struct report *r, size_t column, const struct json *cell)
@@ -64,48 +53,47 @@ static void put_key(struct buf *out, const struct report *r, const struct json *
 }
 
 /* The columns that differ, owed and found side by side. */
-static void put_differ(struct buf *out, const struct report *r, const struct json *doc)
+static void put_differ(struct buf *out, const struct report *r, const struct report_finding *f)
 {
-    const struct json *differ = json_get(doc, "differ"), *owed = json_get(doc, "owed"), *found = json_get(doc, "found");
-    for (size_t i = 0; differ && differ->type == JSON_ARRAY && i < differ->len; i++) {
-        const struct json *name = differ->u.items[i];
+    const struct json *owed = json_get(f->doc, "owed"), *found = json_get(f->doc, "found");
+    for (size_t i = 0; i < f->line.n_differ; i++) {
+        const struct finding_name *name = &f->line.differ[i];
         size_t c = 0;
-        if (name->type != JSON_STRING || !columns_find(&r->cols, name->str, name->len, &c))
+        if (!columns_find(&r->cols, name->p, name->n, &c))
             continue;
-        const struct json *a = owed && owed->type == JSON_ARRAY && c < owed->len ? owed->u.items[c] : NULL;
-        const struct json *b = found && found->type == JSON_ARRAY && c < found->len ? found->u.items[c] : NULL;
         buf_adds(out, "; ");
-        msg_mask(out, name->str, name->len);
+        msg_mask(out, name->p, name->n);
         buf_adds(out, " owed ");
-        put_cell(out, r, c, a);
+        put_cell(out, r, c, f->line.owed.p && c < owed->len ? owed->u.items[c] : NULL);
         buf_adds(out, ", found ");
-        put_cell(out, r, c, b);
+        put_cell(out, r, c, f->line.found.p && c < found->len ? found->u.items[c] : NULL);
     }
 }
 
-static void put_kind(struct buf *out, const struct json *doc)
+static void put_explained(struct buf *out, const struct finding *l)
 {
-    const struct json *kind = json_get(doc, "kind");
-    bool text = kind && kind->type == JSON_STRING;
-    enum finding_kind k = text ? finding_kind_of(kind->str, kind->len) : KIND_TYPES;
-    buf_printf(out, "    %-10s  ", k < KIND_TYPES ? finding_kind_name(k) : "-");
+    struct buf words = BUF_INIT;
+    again_put(&words, &l->explained);
+    if (l->kind == KIND_DUPLICATED)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
+                   words.len ? ", explained: " : ", not explained", buf_str(&words));
+    if (l->explained_copies)
+        buf_printf(out, ", %" PRIu64 " of %" PRIu64 " surplus copies", l->explained_copies, l->rows);
+    if (l->explained.kept)
+        buf_adds(out, "; its INSERT's token can have outlived it");
+    buf_free(&words);
 }
 
-static void put_finding(struct buf *out, const struct report *r, const struct json *doc)
+static void put_finding(struct buf *out, const struct report *r, const struct report_finding *f)
 {
-    put_kind(out, doc);
-    put_key(out, r, json_get(doc, "key"));
-    put_differ(out, r, doc);
-    if (json_is(json_get(doc, "kind"), "duplicated")) {
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, report_number(doc, "owed_copies", NULL),
-                   report_number(doc, "found_copies", NULL));
-        buf_adds(out, has_text(doc, "explained") ? ", explained: " : ", not explained");
-        if (has_text(doc, "explained"))
-            put_json(out, json_get(doc, "explained"));
-    }
-    if (has_text(doc, "at")) {
+    const struct finding *l = &f->line;
+    buf_printf(out, "    %-10s  ", finding_kind_name(l->kind));
+    put_key(out, r, json_get(f->doc, "key"));
+    put_differ(out, r, f);
+    put_explained(out, l);
+    if (l->at) {
         buf_adds(out, "  at ");
-        put_json(out, json_get(doc, "at"));
+        msg_mask(out, l->at, strlen(l->at));
     }
     buf_addc(out, '\n');
 }
@@ -113,21 +101,19 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
 /* ---- runs ---- */
 
 /* True where a finding's row lies in a run: its kind, and its at between the ends. */
-static bool lies_in(const struct json *finding, const struct summary_run *run)
+static bool lies_in(const struct finding *f, const struct summary_run *run)
 {
-    const struct json *at = json_get(finding, "at");
     struct stream_place place;
-    return at && at->type == JSON_STRING && json_is(json_get(finding, "kind"), finding_kind_name(run->kind)) &&
-           stream_place_split(at->str, at->len, &place) && place.topic_len == strlen(run->topic) &&
-           memcmp(at->str, run->topic, place.topic_len) == 0 && place.partition == run->partition &&
-           place.offset >= run->first && place.offset <= run->last;
+    return f->at && f->kind == run->kind && stream_place_split(f->at, strlen(f->at), &place) &&
+           place.topic_len == strlen(run->topic) && memcmp(f->at, run->topic, place.topic_len) == 0 &&
+           place.partition == run->partition && place.offset >= run->first && place.offset <= run->last;
 }
 
 static const struct json *first_in(const struct report *r, enum relation relation, const struct summary_run *run)
 {
-    for (const struct report_line *l = r->findings.first; l; l = l->next)
-        if (is_of(l->doc, relation) && lies_in(l->doc, run))
-            return l->doc;
+    for (const struct report_finding *f = r->finding; f; f = f->next)
+        if (f->line.relation == relation && lies_in(&f->line, run))
+            return f->doc;
     return NULL;
 }
 
@@ -165,9 +151,9 @@ static size_t put_runs(struct buf *out, const struct report *r, const struct sum
 }
 
 /* True where a line of a run says what this finding would. */
-static bool told(const struct json *finding, const struct summary_run *shown, size_t n)
+static bool told(const struct finding *finding, const struct summary_run *shown, size_t n)
 {
-    if (json_is(json_get(finding, "kind"), finding_kind_name(KIND_CHANGED)))
+    if (finding->kind == KIND_CHANGED)
         return false;
     for (size_t i = 0; i < n; i++)
         if (shown[i].rows > 1 && lies_in(finding, &shown[i]))
@@ -207,16 +193,18 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
                    " by nothing\n",
                    s->resent, s->replayed, s->unexplained);
+    if (s->kept)
+        buf_printf(out, "    missing: %" PRIu64 " of INSERTs whose token can have outlived its rows\n", s->kept);
     size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
-    for (const struct report_line *l = r->findings.first; l; l = l->next) {
-        if (!is_of(l->doc, s->relation))
+    for (const struct report_finding *f = r->finding; f; f = f->next) {
+        if (f->line.relation != s->relation)
             continue;
-        if (told(l->doc, s->runs, n) || put >= list) {
+        if (told(&f->line, s->runs, n) || put >= list) {
             more++;
             continue;
         }
-        put_finding(out, r, l->doc);
+        put_finding(out, r, f);
         put++;
     }
     if (more)
