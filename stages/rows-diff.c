@@ -267,9 +267,10 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
         return misfit(line, err);
     size_t len;
     const char *why = "";
-    if (!cells_scan_row(key->raw, key->raw_len, d->keys, &len, NULL, 0, &why) || len != key->raw_len)
+    const struct json_text raw = json_raw(key);
+    if (!cells_scan_row(raw.p, raw.n, d->keys, &len, NULL, 0, &why) || len != raw.n)
         return refuse(line, *why ? why : "not a key", err);
-    multiset_exclude(d->rows, key->raw + 1, key->raw_len - 2);
+    multiset_exclude(d->rows, raw.p + 1, raw.n - 2);
     return 0;
 }
 
@@ -306,7 +307,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     if (stable)
         return 0;
     const struct json *list = json_get(doc, "unstable");
-    const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
+    const struct json *first = json_at(list, 0);
     char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
     say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
         "the table did not stand still while it was read", why);

@@ -146,7 +146,7 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
         ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
     snprintf(text, sizeof text, "%" PRId64, at.seconds);
     whole.str = text;
-    whole.len = strlen(text);
+    whole.len = (uint32_t)strlen(text);
     why = exact(&whole, 1, (int)scale, w);
     if (!why)
         wide_add(w, ticks);
@@ -295,13 +295,18 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     return 0;
 }
 
-/* Where the member of that name stands; rows mostly come with their members in one order, so `hint` is tried first. */
-static const struct json *member(const struct json *values, const struct column *c, size_t hint)
+/* The value of the member of that name. Rows mostly come with their members in the columns' order, so the search begins
+ * behind the member found last. */
+static const struct json *member(const struct json *values, const struct column *c, const struct json **last)
 {
+    const struct json *m = *last;
     for (size_t i = 0; i < values->len; i++) {
-        const struct json_member *m = &values->u.members[(hint + i) % values->len];
-        if (m->name_len == c->name_len && memcmp(m->name, c->name, c->name_len) == 0)
-            return m->value;
+        m = m ? json_next(values, m) : NULL;
+        m = m ? m : json_first(values);
+        if (m->len == c->name_len && memcmp(m->str, c->name, c->name_len) == 0) {
+            *last = m;
+            return json_value(m);
+        }
     }
     return NULL;
 }
@@ -314,8 +319,9 @@ static int refuse_value(const struct column *c, const struct json *v, const char
     if (!v) {
         buf_adds(&shown, "no value");
     } else {
-        msg_mask(&shown, v->raw, v->raw_len < 120 ? v->raw_len : 120);
-        buf_adds(&shown, v->raw_len > 120 ? "..." : "");
+        const struct json_text raw = json_raw(v);
+        msg_mask(&shown, raw.p, raw.n < 120 ? raw.n : 120);
+        buf_adds(&shown, raw.n > 120 ? "..." : "");
     }
     err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name,
             buf_str(&shown), why);
@@ -326,11 +332,10 @@ static int refuse_value(const struct column *c, const struct json *v, const char
 
 static int refuse_unknown(const struct columns *cols, const struct json *values, const char *at, struct err *err)
 {
-    for (size_t i = 0; i < values->len; i++) {
-        const struct json_member *m = &values->u.members[i];
-        if (!columns_find(cols, m->name, m->name_len, NULL)) {
+    for (const struct json *m = json_first(values); m; m = json_next(values, m)) {
+        if (!columns_find(cols, m->str, m->len, NULL)) {
             struct buf shown = BUF_INIT;
-            msg_mask(&shown, m->name, m->name_len < 120 ? m->name_len : 120);
+            msg_mask(&shown, m->str, m->len < 120 ? m->len : 120);
             err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
             buf_free(&shown);
             return -1;
@@ -343,10 +348,11 @@ int chwrite_row_cells(const struct columns *cols, const struct json *values, con
                       size_t *ends, struct err *err)
 {
     size_t before = out->len, matched = 0;
+    const struct json *last = NULL;
 
     for (size_t i = 0; i < cols->n; i++) {
         const struct column *c = &cols->at[i];
-        const struct json *v = member(values, c, i);
+        const struct json *v = member(values, c, &last);
         const char *why;
         matched += v != NULL;
         if (chwrite_value(c, v, out, &why) != 0) {

@@ -24,23 +24,22 @@ struct pass {
 static const char *at_of(const struct json *event, size_t *n)
 {
     const struct json *at = json_get(event, "at");
-    if (!at || at->type != JSON_STRING || at->raw_len < 3 || memchr(at->raw, '\\', at->raw_len))
+    if (!at || at->type != JSON_STRING || at->len == 0 || at->escaped)
         return NULL;
-    *n = at->raw_len - 2;
-    return at->raw + 1;
+    *n = at->len;
+    return at->str;
 }
 
 static void say_unknown(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
-    for (size_t i = 0; i < values->len && !p->said_name; i++) {
-        const struct json_member *m = &values->u.members[i];
+    for (const struct json *m = json_first(values); m && !p->said_name; m = json_next(values, m)) {
         size_t at;
-        if (columns_find(all, m->name, m->name_len, &at))
+        if (columns_find(all, m->str, m->len, &at))
             continue;
         cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
                 "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
-                (int)m->name_len, m->name);
+                (int)m->len, m->str);
         p->said_name = true;
     }
 }

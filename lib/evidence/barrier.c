@@ -40,10 +40,11 @@ static int barrier_left(const struct json *list, const char *where, struct arena
                         struct err *err)
 {
     out->left = arena_alloc(a, (list->len + 1) * sizeof *out->left);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[300];
         snprintf(place, sizeof place, "%.200s.left[%zu]", where, i);
-        if (left_parse(list->u.items[i], place, a, &out->left[i], err) != 0)
+        if (left_parse(item, place, a, &out->left[i], err) != 0)
             return -1;
     }
     out->n_left = list->len;

@@ -23,7 +23,7 @@ int op_spec_parse(const char *p, size_t n, const char *where, struct arena *a, s
         return -1;
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
-    out->parameters = arena_strndup(a, parameters->raw, parameters->raw_len);
+    out->parameters = json_raw_dup(a, parameters);
     return 0;
 }
 
@@ -72,10 +72,10 @@ static int operators_parse(const struct json *graph, const char *where, struct a
     if (json_need(graph, "operators", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     out->operators = arena_zalloc(a, (list->len + 1) * sizeof *out->operators);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         char place[300];
         struct graph_operator *o = &out->operators[i];
-        const struct json *v = list->u.items[i];
         snprintf(place, sizeof place, "%.200s.graph.operators[%zu]", where, i);
         if (json_need_str(v, "id", a, &o->id, place, err) != 0 ||
             json_need_str(v, "type", a, &o->type, place, err) != 0 ||
@@ -100,13 +100,13 @@ static int edges_parse(const struct json *graph, const char *where, struct arena
     if (json_need(graph, "edges", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     out->edges = arena_zalloc(a, (list->len + 1) * sizeof *out->edges);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *e = list->u.items[i];
-        if (e->type != JSON_ARRAY || e->len != 2 || e->u.items[0]->type != JSON_STRING ||
-            e->u.items[1]->type != JSON_STRING)
+    const struct json *e = json_first(list);
+    for (size_t i = 0; i < list->len; i++, e = json_next(list, e)) {
+        if (e->type != JSON_ARRAY || e->len != 2 || json_at(e, 0)->type != JSON_STRING ||
+            json_at(e, 1)->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.graph.edges[%zu]: not a pair of operator ids", where, i);
         for (size_t k = 0; k < 2; k++)
-            out->edges[i][k] = arena_strndup(a, e->u.items[k]->str, e->u.items[k]->len);
+            out->edges[i][k] = arena_strndup(a, json_at(e, k)->str, json_at(e, k)->len);
     }
     out->n_edges = list->len;
     return 0;

@@ -23,15 +23,15 @@ void reference_cells_free(struct reference_cells *c)
     *c = (struct reference_cells){0};
 }
 
-static bool is_named(const struct column *column, const struct json_member *m)
+static bool is_named(const struct column *column, const struct json *m)
 {
-    return column->name_len == m->name_len && memcmp(column->name, m->name, m->name_len) == 0;
+    return column->name_len == m->len && memcmp(column->name, m->str, m->len) == 0;
 }
 
-static int unknown(const struct json_member *m, struct err *err)
+static int unknown(const struct json *m, struct err *err)
 {
     struct buf shown = BUF_INIT;
-    msg_mask(&shown, m->name, m->name_len < 80 ? m->name_len : 80);
+    msg_mask(&shown, m->str, m->len < 80 ? m->len : 80);
     err_set(err, ERR_REFUSED, "column '%s': the table's scope has no such column", buf_str(&shown));
     buf_free(&shown);
     return -1;
@@ -42,18 +42,18 @@ static int spread(struct reference_cells *c, const struct json *values, struct e
 {
     const struct columns *all = c->columns;
     memset(c->values, 0, all->n * sizeof *c->values);
-    for (size_t i = 0; i < values->len; i++) {
-        const struct json_member *m = &values->u.members[i];
+    const struct json *m = json_first(values);
+    for (size_t i = 0; m; i++, m = json_next(values, m)) {
         size_t at;
         if (i < c->n_order && is_named(&all->at[c->order[i]], m)) {
             at = c->order[i];
-        } else if (columns_find(all, m->name, m->name_len, &at)) {
+        } else if (columns_find(all, m->str, m->len, &at)) {
             if (i < c->n_order)
                 c->order[i] = at;
         } else {
             return unknown(m, err);
         }
-        c->values[at] = m->value;
+        c->values[at] = json_value(m);
     }
     return 0;
 }

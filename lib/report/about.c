@@ -119,14 +119,14 @@ static void say_observation(struct view *v, const struct json *doc)
                       *mutations = json_get(doc, "mutations");
     if (at && json_i64(at, &ms))
         time_iso_ms(ms, when);
-    for (size_t i = 0; reads && reads->type == JSON_ARRAY && i < reads->len; i++)
-        buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";",
-                   report_number(reads->u.items[i], "read", NULL), report_number(reads->u.items[i], "rows", NULL));
+    for (const struct json *item = json_first(reads); item; item = json_next(reads, item))
+        buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", text.len ? "," : ";",
+                   report_number(item, "read", NULL), report_number(item, "rows", NULL));
     view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, view_json(v, json_get(doc, "endpoint")),
              view_json(v, json_get(doc, "server_version")), buf_str(&text));
     if (mutations && mutations->type == JSON_ARRAY && mutations->len)
         view_say(v, &v->about, "observed",
-                 "%zu mutations of the table are recorded by the server; their effect is part of what was read",
+                 "%" PRIu32 " mutations of the table are recorded by the server; their effect is part of what was read",
                  mutations->len);
     buf_free(&text);
 }

@@ -260,7 +260,7 @@ bool report_has_reference(const struct report *r)
 uint64_t report_rows_read(const struct report *r)
 {
     const struct json *reads = r->observations.first ? json_get(r->observations.first->doc, "reads") : NULL;
-    return reads && reads->type == JSON_ARRAY && reads->len ? report_number(reads->u.items[0], "rows", NULL) : 0;
+    return report_number(json_at(reads, 0), "rows", NULL);
 }
 
 /* ---- deciding ---- */

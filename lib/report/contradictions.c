@@ -34,8 +34,8 @@ static int makers(const struct report *r, const struct json *stages, struct err 
 {
     for (const struct report_made *m = r->made; m; m = m->next) {
         bool found = false;
-        for (size_t i = 0; stages && i < stages->len && !found; i++)
-            found = json_is(json_get(stages->u.items[i], "name"), m->line.stage);
+        for (const struct json *item = json_first(stages); item && !found; item = json_next(stages, item))
+            found = json_is(json_get(item, "name"), m->line.stage);
         if (!found)
             return err_set(err, ERR_REFUSED, "a check of '%.100s', which is no stage that the stream went through",
                            m->line.stage);

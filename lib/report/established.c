@@ -103,8 +103,8 @@ static bool every_record_answered(const struct report *r)
     struct buf text = BUF_INIT;
     bool found = false;
     buf_printf(&text, "%s: " VERIFIED_EVERY_RECORD, r->kept[ACCOUNT_PROGRAM].stage);
-    for (size_t i = 0; checked && i < checked->len && !found; i++)
-        found = json_is(checked->u.items[i], buf_str(&text));
+    for (const struct json *item = json_first(checked); item && !found; item = json_next(checked, item))
+        found = json_is(item, buf_str(&text));
     buf_free(&text);
     return found;
 }
@@ -116,8 +116,8 @@ static void say_other_columns(struct view *v)
     const struct json *list = r->observations.first ? json_get(r->observations.first->doc, "columns") : NULL;
     struct buf text = BUF_INIT;
     size_t at, n = 0;
-    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
-        const struct json *name = json_get(list->u.items[i], "name");
+    for (const struct json *item = json_first(list); item; item = json_next(list, item)) {
+        const struct json *name = json_get(item, "name");
         if (!name || name->type != JSON_STRING || columns_find(&r->scope.columns, name->str, name->len, &at))
             continue;
         if (n++ < COLUMNS_SHOWN)

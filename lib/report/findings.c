@@ -19,7 +19,7 @@ static void put_json(struct buf *out, const struct json *v)
     else if (v->type == JSON_STRING)
         msg_mask(out, v->str, v->len);
     else
-        msg_mask(out, v->raw, v->raw_len);
+        msg_mask(out, json_raw(v).p, json_raw(v).n);
 }
 
 static bool has_text(const struct json *doc, const char *name)
@@ -41,7 +41,7 @@ static void put_cell(struct buf *out, const struct report *r, size_t column, con
         buf_adds(out, "-");
     else if (column < r->cols.n) {
         struct buf plain = BUF_INIT;
-        cells_human(&r->cols.at[column].type, cell->raw, cell->raw_len, &plain);
+        cells_human(&r->cols.at[column].type, json_raw(cell).p, json_raw(cell).n, &plain);
         msg_mask(out, plain.p ? plain.p : "", plain.len);
         buf_free(&plain);
     } else
@@ -50,16 +50,19 @@ static void put_cell(struct buf *out, const struct report *r, size_t column, con
 
 static void put_key(struct buf *out, const struct report *r, const struct json *key)
 {
-    size_t k = 0;
-    for (size_t c = 0; c < r->cols.n && key && key->type == JSON_ARRAY && k < key->len; c++) {
+    const struct json *cell = json_first(key);
+    bool any = false;
+    for (size_t c = 0; c < r->cols.n && cell && key->type == JSON_ARRAY; c++) {
         if (!r->cols.at[c].key)
             continue;
-        buf_adds(out, k ? ", " : "");
+        buf_adds(out, any ? ", " : "");
+        any = true;
         msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
         buf_addc(out, '=');
-        put_cell(out, r, c, key->u.items[k++]);
+        put_cell(out, r, c, cell);
+        cell = json_next(key, cell);
     }
-    if (k == 0)
+    if (!any)
         put_json(out, key);
 }
 
@@ -67,13 +70,12 @@ static void put_key(struct buf *out, const struct report *r, const struct json *
 static void put_differ(struct buf *out, const struct report *r, const struct json *doc)
 {
     const struct json *differ = json_get(doc, "differ"), *owed = json_get(doc, "owed"), *found = json_get(doc, "found");
-    for (size_t i = 0; differ && differ->type == JSON_ARRAY && i < differ->len; i++) {
-        const struct json *name = differ->u.items[i];
+    for (const struct json *name = json_first(differ); name; name = json_next(differ, name)) {
         size_t c = 0;
         if (name->type != JSON_STRING || !columns_find(&r->cols, name->str, name->len, &c))
             continue;
-        const struct json *a = owed && owed->type == JSON_ARRAY && c < owed->len ? owed->u.items[c] : NULL;
-        const struct json *b = found && found->type == JSON_ARRAY && c < found->len ? found->u.items[c] : NULL;
+        const struct json *a = json_at(owed, c);
+        const struct json *b = json_at(found, c);
         buf_adds(out, "; ");
         msg_mask(out, name->str, name->len);
         buf_adds(out, " owed ");

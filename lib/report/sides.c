@@ -69,8 +69,8 @@ static int reads(const struct compared *c, struct err *err)
     if (!list || list->type != JSON_ARRAY || list->len != 2)
         return err_set(err, ERR_REFUSED, "the observation is not of two reads, and %s passed", c->name);
     for (size_t i = 0; i < 2; i++)
-        if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
-            report_number(list->u.items[i], "rows", NULL) != c->r->side[SIDE_READ1 + i].rows)
+        if (report_number(json_at(list, i), "read", NULL) != i + 1 ||
+            report_number(json_at(list, i), "rows", NULL) != c->r->side[SIDE_READ1 + i].rows)
             return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
                            side_words((enum side)(SIDE_READ1 + i)), c->name);
     if (c->r->side[SIDE_READ1].rows != c->r->side[SIDE_READ2].rows)

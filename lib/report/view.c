@@ -54,15 +54,15 @@ const char *view_json(struct view *v, const struct json *value)
     if (value->type == JSON_STRING)
         msg_mask(&text, value->str, value->len);
     else
-        msg_mask(&text, value->raw, value->raw_len);
+        msg_mask(&text, json_raw(value).p, json_raw(value).n);
     return keep(v, &text);
 }
 
 const char *view_list(struct view *v, const struct json *texts)
 {
     struct buf text = BUF_INIT;
-    for (size_t i = 0; texts && texts->type == JSON_ARRAY && i < texts->len; i++)
-        buf_printf(&text, "%s%s", i ? ", " : "", view_json(v, texts->u.items[i]));
+    for (const struct json *item = json_first(texts); item; item = json_next(texts, item))
+        buf_printf(&text, "%s%s", text.len ? ", " : "", view_json(v, item));
     return keep(v, &text);
 }
 

@@ -49,10 +49,11 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
         if (strcmp(d->logs[i].topic, log.topic) == 0)
             return err_set(err, ERR_REFUSED, "log: topic '%s' was looked at already", log.topic);
     log.partitions = arena_zalloc(d->arena, (list->len + 1) * sizeof *log.partitions);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[64];
         snprintf(at, sizeof at, "log.partitions[%zu]", i);
-        if (bounds_parse(list->u.items[i], at, &log.partitions[i], err) != 0)
+        if (bounds_parse(item, at, &log.partitions[i], err) != 0)
             return -1;
     }
     log.n_partitions = list->len;
@@ -78,14 +79,15 @@ static int found_columns(struct declare *d, const struct json *line, struct err 
     struct json *list;
     if (json_need(line, "columns", JSON_ARRAY, &list, "table", err) != 0)
         return -1;
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         struct declare_column *c = ADD(d, columns, n_columns);
         char at[64];
         snprintf(at, sizeof at, "table.columns[%zu]", i);
         c->kind = "";
-        if (json_need_str(list->u.items[i], "name", d->arena, &c->name, at, err) != 0 ||
-            json_need_str(list->u.items[i], "type", d->arena, &c->type, at, err) != 0 ||
-            json_opt_str(list->u.items[i], "kind", d->arena, &c->kind, at, err) != 0)
+        if (json_need_str(item, "name", d->arena, &c->name, at, err) != 0 ||
+            json_need_str(item, "type", d->arena, &c->type, at, err) != 0 ||
+            json_opt_str(item, "kind", d->arena, &c->kind, at, err) != 0)
             return -1;
     }
     return 0;

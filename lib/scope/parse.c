@@ -54,8 +54,9 @@ static int ids_parse(const struct json *obj, const char *name, const char *place
     if (json_need(obj, name, JSON_ARRAY, &list, place, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++) {
-        if (!json_u64(list->u.items[i], &(*out)[i]))
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
+        if (!json_u64(item, &(*out)[i]))
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a whole number", place, name, i);
         if (ascending && i > 0 && (*out)[i] <= (*out)[i - 1])
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not ascending", place, name, i);
@@ -74,8 +75,8 @@ static int sink_parse(const struct json *doc, struct arena *a, struct scope *s, 
         json_need(sink, "attempts", JSON_ARRAY, &attempts, at, err) != 0)
         return -1;
     s->attempts = arena_alloc(a, (attempts->len + 1) * sizeof *s->attempts);
-    for (size_t i = 0; i < attempts->len; i++) {
-        const struct json *v = attempts->u.items[i];
+    const struct json *v = json_first(attempts);
+    for (size_t i = 0; i < attempts->len; i++, v = json_next(attempts, v)) {
         if (v->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.attempts[%zu]: not a string", at, i);
         s->attempts[i] = arena_strndup(a, v->str, v->len);
@@ -151,10 +152,11 @@ static int source_parse(const struct json *v, const char *at, bool declared, str
         json_need(v, "partitions", JSON_ARRAY, &list, at, err) != 0)
         return -1;
     s->partitions = arena_alloc(a, (list->len + 1) * sizeof *s->partitions);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[100];
         snprintf(place, sizeof place, "%s.partitions[%zu]", at, i);
-        if (range_parse(list->u.items[i], place, &s->partitions[i], err) != 0)
+        if (range_parse(item, place, &s->partitions[i], err) != 0)
             return -1;
         if (i > 0 && s->partitions[i].partition <= s->partitions[i - 1].partition)
             return err_set(err, ERR_REFUSED, "%s.partition: not ascending", place);
@@ -169,10 +171,11 @@ static int sources_parse(const struct json *doc, struct arena *a, struct scope *
     if (json_need(doc, "sources", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     s->sources = arena_alloc(a, (list->len + 1) * sizeof *s->sources);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[64];
         snprintf(place, sizeof place, "scope.sources[%zu]", i);
-        if (source_parse(list->u.items[i], place, s->declared, a, &s->sources[i], err) != 0)
+        if (source_parse(item, place, s->declared, a, &s->sources[i], err) != 0)
             return -1;
         for (size_t k = 0; k < i && s->declared; k++)
             if (strcmp(s->sources[k].topic, s->sources[i].topic) == 0)

@@ -7,20 +7,10 @@
 
 void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1])
 {
-    struct json_member *kept = xmalloc((doc->len + 1) * sizeof *kept);
-    struct json copy = *doc;
     struct buf text = BUF_INIT;
-    copy.u.members = kept;
-    copy.len = 0;
-    for (size_t i = 0; i < doc->len; i++) {
-        const struct json_member *m = &doc->u.members[i];
-        if (m->name_len != strlen("scope_sha256") || memcmp(m->name, "scope_sha256", m->name_len) != 0)
-            kept[copy.len++] = *m;
-    }
-    json_canonical(&text, &copy);
+    json_canonical_without(&text, doc, "scope_sha256");
     sha256_of(text.p, text.len, out);
     buf_free(&text);
-    free(kept);
 }
 
 static void ids_put(struct json_w *w, const char *name, const uint64_t *at, size_t n)
@@ -170,47 +160,49 @@ static bool same_value(const struct json *a, const struct json *b)
 
 static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where);
 
-static bool member_differs(const struct json_member *m, const struct json *a, const struct json *b, struct buf *path,
+static bool member_differs(const struct json *m, const struct json *a, const struct json *b, struct buf *path,
                            struct buf *where)
 {
     size_t at = path->len;
     if (at > 0)
         buf_addc(path, '.');
-    buf_add(path, m->name, m->name_len);
+    buf_add(path, m->str, m->len);
     bool found = differs_at(a, b, path, where);
     path->len = at;
     return found;
 }
 
-static const struct json *member_of(const struct json *obj, const struct json_member *m)
+static const struct json *member_of(const struct json *obj, const struct json *name)
 {
-    for (size_t i = 0; i < obj->len; i++)
-        if (obj->u.members[i].name_len == m->name_len && memcmp(obj->u.members[i].name, m->name, m->name_len) == 0)
-            return obj->u.members[i].value;
+    for (const struct json *m = json_first(obj); m; m = json_next(obj, m))
+        if (m->len == name->len && memcmp(m->str, name->str, name->len) == 0)
+            return json_value(m);
     return NULL;
 }
 
 static bool object_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
 {
-    for (size_t i = 0; i < a->len; i++)
-        if (member_differs(&a->u.members[i], a->u.members[i].value, member_of(b, &a->u.members[i]), path, where))
+    for (const struct json *m = json_first(a); m; m = json_next(a, m))
+        if (member_differs(m, json_value(m), member_of(b, m), path, where))
             return true;
-    for (size_t i = 0; i < b->len; i++)
-        if (!member_of(a, &b->u.members[i]) &&
-            member_differs(&b->u.members[i], NULL, b->u.members[i].value, path, where))
+    for (const struct json *m = json_first(b); m; m = json_next(b, m))
+        if (!member_of(a, m) && member_differs(m, NULL, json_value(m), path, where))
             return true;
     return false;
 }
 
 static bool array_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
 {
-    for (size_t i = 0; i < a->len || i < b->len; i++) {
+    const struct json *x = json_first(a), *y = json_first(b);
+    for (size_t i = 0; x || y; i++) {
         size_t at = path->len;
         buf_printf(path, "[%zu]", i);
-        bool found = differs_at(i < a->len ? a->u.items[i] : NULL, i < b->len ? b->u.items[i] : NULL, path, where);
+        bool found = differs_at(x, y, path, where);
         path->len = at;
         if (found)
             return true;
+        x = x ? json_next(a, x) : NULL;
+        y = y ? json_next(b, y) : NULL;
     }
     return false;
 }

@@ -105,10 +105,12 @@ static int text_parse(struct json *v, const struct member *m, struct account_tex
 {
     if (v->type != (m->kind == TEXTS ? JSON_ARRAY : JSON_OBJECT))
         return err_set(err, ERR_REFUSED, "%s.%s: not an %s", where, m->name, m->kind == TEXTS ? "array" : "object");
-    for (size_t i = 0; m->kind == TEXTS && i < v->len; i++)
-        if (v->u.items[i]->type != JSON_STRING)
+    const struct json *item = json_first(v);
+    for (size_t i = 0; m->kind == TEXTS && i < v->len; i++, item = json_next(v, item))
+        if (item->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a string", where, m->name, i);
-    *out = (struct account_text){v->raw, v->raw_len};
+    const struct json_text raw = json_raw(v);
+    *out = (struct account_text){raw.p, raw.n};
     return 0;
 }
 
@@ -207,16 +209,18 @@ static int ranges_parse(const struct json *doc, const char *where, struct arena 
     struct account_log *l = arena_zalloc(arena, (a->n_logs + 1) * sizeof *l);
     a->ranges = r;
     a->logs = l;
-    for (size_t i = 0; i < a->n_ranges; i++) {
+    const struct json *v = json_first(ranges);
+    for (size_t i = 0; i < a->n_ranges; i++, v = json_next(ranges, v)) {
         snprintf(at, sizeof at, "%.40s.ranges[%zu]", where, i);
-        if (range_parse(ranges->u.items[i], at, arena, &r[i], err) != 0)
+        if (range_parse(v, at, arena, &r[i], err) != 0)
             return -1;
     }
-    for (size_t i = 0; i < a->n_logs; i++) {
+    v = json_first(logs);
+    for (size_t i = 0; i < a->n_logs; i++, v = json_next(logs, v)) {
         snprintf(at, sizeof at, "%.40s.logs[%zu]", where, i);
-        if (json_need_str(logs->u.items[i], "topic", arena, &l[i].topic, at, err) != 0 ||
-            json_opt_str(logs->u.items[i], "cluster_id", arena, &l[i].cluster_id, at, err) != 0 ||
-            json_opt_str(logs->u.items[i], "topic_id", arena, &l[i].topic_id, at, err) != 0)
+        if (json_need_str(v, "topic", arena, &l[i].topic, at, err) != 0 ||
+            json_opt_str(v, "cluster_id", arena, &l[i].cluster_id, at, err) != 0 ||
+            json_opt_str(v, "topic_id", arena, &l[i].topic_id, at, err) != 0)
             return -1;
     }
     return stand_once(a, arena, where, err);

@@ -45,9 +45,8 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
     struct buf *b = stream_build(out, LINE_STREAM);
     buf_printf(b, ",\"format\":\"%s\",\"version\":%d,\"stages\":[", STREAM_FORMAT, STREAM_VERSION);
     if (in && in->stages) {
-        for (size_t i = 0; i < in->stages->len; i++) {
-            const struct json *stage = in->stages->u.items[i];
-            buf_add(b, stage->raw, stage->raw_len);
+        for (const struct json *stage = json_first(in->stages); stage; stage = json_next(in->stages, stage)) {
+            json_put_raw(b, stage);
             buf_addc(b, ',');
         }
     }
@@ -56,7 +55,7 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
     buf_adds(b, ",\"version\":\"" OWED_VERSION "\"}]");
     if (in && in->shard) {
         buf_adds(b, ",\"shard\":");
-        buf_add(b, in->shard->raw, in->shard->raw_len);
+        json_put_raw(b, in->shard);
     }
     stream_put_built(out, LINE_STREAM);
 }

@@ -138,11 +138,12 @@ int columns_parse(const struct json *arr, bool need_from, struct columns *out, s
     if (arr->len == 0)
         return err_set(err, ERR_REFUSED, "columns: no column");
     out->at = xcalloc(arr->len, sizeof *out->at);
-    for (size_t i = 0; i < arr->len; i++) {
+    const struct json *item = json_first(arr);
+    for (size_t i = 0; i < arr->len; i++, item = json_next(arr, item)) {
         char where[40];
         snprintf(where, sizeof where, "columns[%zu]", i);
         out->n = i + 1;
-        if (parse_column(arr->u.items[i], need_from, where, &out->at[i], err) != 0) {
+        if (parse_column(item, need_from, where, &out->at[i], err) != 0) {
             columns_free(out);
             return -1;
         }
