@@ -295,22 +295,6 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     return 0;
 }
 
-/* The value of the member of that name. Rows mostly come with their members in the columns' order, so the search begins
- * behind the member found last. */
-static const struct json *member(const struct json *values, const struct column *c, const struct json **last)
-{
-    const struct json *m = *last;
-    for (size_t i = 0; i < values->len; i++) {
-        m = m ? json_next(values, m) : NULL;
-        m = m ? m : json_first(values);
-        if (m->len == c->name_len && memcmp(m->str, c->name, c->name_len) == 0) {
-            *last = m;
-            return json_value(m);
-        }
-    }
-    return NULL;
-}
-
 static int refuse_value(const struct column *c, const struct json *v, const char *at, const char *why, struct err *err)
 {
     struct buf name = BUF_INIT, shown = BUF_INIT;
@@ -330,43 +314,37 @@ static int refuse_value(const struct column *c, const struct json *v, const char
     return -1;
 }
 
-static int refuse_unknown(const struct columns *cols, const struct json *values, const char *at, struct err *err)
+static int refuse_unknown(const struct json *name, const char *at, struct err *err)
 {
-    for (const struct json *m = json_first(values); m; m = json_next(values, m)) {
-        if (!columns_find(cols, m->str, m->len, NULL)) {
-            struct buf shown = BUF_INIT;
-            msg_mask(&shown, m->str, m->len < 120 ? m->len : 120);
-            err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
-            buf_free(&shown);
-            return -1;
-        }
-    }
-    return err_set(err, ERR_REFUSED, "%s: a value that no column takes", at);
+    struct buf shown = BUF_INIT;
+    msg_mask(&shown, name->str, name->len < 120 ? name->len : 120);
+    err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
+    buf_free(&shown);
+    return -1;
 }
+
+enum { FEW_VALUES = 64 };
 
 int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
                       size_t *ends, struct err *err)
 {
-    size_t before = out->len, matched = 0;
-    const struct json *last = NULL;
+    size_t before = out->len;
+    const struct json *few[FEW_VALUES], **value = cols->n <= FEW_VALUES ? few : xmalloc(cols->n * sizeof(*value));
+    const struct json *other = columns_spread(cols, values, value);
+    const char *why;
+    int rc = other ? refuse_unknown(other, at, err) : 0;
 
-    for (size_t i = 0; i < cols->n; i++) {
-        const struct column *c = &cols->at[i];
-        const struct json *v = member(values, c, &last);
-        const char *why;
-        matched += v != NULL;
-        if (chwrite_value(c, v, out, &why) != 0) {
-            out->len = before;
-            return refuse_value(c, v, at, why, err);
-        }
-        if (ends)
+    for (size_t i = 0; i < cols->n && rc == 0; i++) {
+        if (chwrite_value(&cols->at[i], value[i], out, &why) != 0)
+            rc = refuse_value(&cols->at[i], value[i], at, why, err);
+        else if (ends)
             ends[i] = out->len;
     }
-    if (matched != values->len) {
+    if (rc != 0)
         out->len = before;
-        return refuse_unknown(cols, values, at, err);
-    }
-    return 0;
+    if (value != few)
+        free(value);
+    return rc;
 }
 
 int chwrite_row(const struct columns *cols, const struct json *values, const char *at, struct buf *out, struct err *err)

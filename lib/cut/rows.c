@@ -7,6 +7,7 @@
 #include "cut/internal.h"
 #include "evidence/capture.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ struct pass {
     struct err expected_err;   /* of writing it */
     struct buf cells, text;
     struct arena line;
+    const struct json **values; /* of a row, by column */
     bool said_name;
 };
 
@@ -30,37 +32,31 @@ static const char *at_of(const struct json *event, size_t *n)
     return at->str;
 }
 
-static void say_unknown(struct pass *p, const struct json *values, const char *where, uint64_t line)
+static void say_unknown(struct pass *p, const struct json *name, const char *where, uint64_t line)
 {
-    const struct columns *all = &p->c->scope.columns;
-    for (const struct json *m = json_first(values); m && !p->said_name; m = json_next(values, m)) {
-        size_t at;
-        if (columns_find(all, m->str, m->len, &at))
-            continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
-                "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
-                (int)m->len, m->str);
-        p->said_name = true;
-    }
+    if (p->said_name)
+        return;
+    cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
+            "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
+            (int)name->len, name->str);
+    p->said_name = true;
 }
 
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
-    size_t found = 0;
+    const struct json *other = columns_spread(all, values, p->values);
+    if (other)
+        say_unknown(p, other, where, line);
     buf_reset(&p->cells);
     buf_addc(&p->cells, '[');
     for (size_t i = 0; i < all->n; i++) {
-        const struct json *v = json_get(values, all->at[i].name);
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        found += v != NULL;
-        cells_owed(&all->at[i], v, &p->cells, &why);
+        cells_owed(&all->at[i], p->values[i], &p->cells, &why);
     }
     buf_addc(&p->cells, ']');
-    if (found < values->len)
-        say_unknown(p, values, where, line);
 }
 
 static const char *again_of(const struct cut *c, const struct interval *iv, uint64_t index, size_t *entry)
@@ -172,6 +168,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
     struct pass p = {.c = c, .out = out, .expected = expected};
+    p.values = xcalloc(c->scope.columns.n, sizeof(*p.values));
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
@@ -180,6 +177,7 @@ int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, s
     buf_free(&p.cells);
     buf_free(&p.text);
     arena_free(&p.line);
+    free(p.values);
     if (p.expected_err.kind == ERR_NONE)
         return 0;
     *err = p.expected_err;

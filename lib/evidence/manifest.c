@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job says of itself: each operator's op.json, and the job's manifest with its graph. */
 #include "evidence/manifest.h"
+#include "base/hash.h"
 #include "evidence/places.h"
 #include "json/json.h"
 #include "json/redact.h"
@@ -65,6 +66,18 @@ done:
     return rc;
 }
 
+static int operators_once(const struct job_manifest *m, const char *where, struct err *err)
+{
+    struct map ids = MAP_INIT;
+    int rc = 0;
+    for (size_t i = 0; i < m->n_operators && rc == 0; i++)
+        if (!map_add(&ids, m->operators[i].id, strlen(m->operators[i].id), i))
+            rc = err_set(err, ERR_REFUSED, "%.200s.graph.operators[%zu].id: operator '%s' stands twice", where, i,
+                         m->operators[i].id);
+    map_free(&ids);
+    return rc;
+}
+
 static int operators_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,
                            struct err *err)
 {
@@ -84,13 +97,10 @@ static int operators_parse(const struct json *graph, const char *where, struct a
             return -1;
         if (!evidence_operator_ok(o->id))
             return err_set(err, ERR_REFUSED, "%s.id: '%.100s' is no operator id", place, o->id);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(out->operators[j].id, o->id) == 0)
-                return err_set(err, ERR_REFUSED, "%s.id: operator '%s' stands twice", place, o->id);
         o->parameters = json_get(v, "parameters");
     }
     out->n_operators = list->len;
-    return 0;
+    return operators_once(out, where, err);
 }
 
 static int edges_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,

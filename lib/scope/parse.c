@@ -165,6 +165,22 @@ static int source_parse(const struct json *v, const char *at, bool declared, str
     return declared ? declared_source(s, at, err) : 0;
 }
 
+static int topics_once(const struct scope *s, struct err *err)
+{
+    struct map topics = MAP_INIT;
+    int rc = 0;
+    for (size_t i = 0; i < s->n_sources && rc == 0; i++) {
+        const char *topic = s->sources[i].topic;
+        uint64_t before = *map_at(&topics, topic, strlen(topic), i);
+        if (before != i)
+            rc = err_set(err, ERR_REFUSED,
+                         "scope.sources[%zu].topic: '%s' stands in scope.sources[%" PRIu64 "] already", i, topic,
+                         before);
+    }
+    map_free(&topics);
+    return rc;
+}
+
 static int sources_parse(const struct json *doc, struct arena *a, struct scope *s, struct err *err)
 {
     struct json *list;
@@ -177,12 +193,10 @@ static int sources_parse(const struct json *doc, struct arena *a, struct scope *
         snprintf(place, sizeof place, "scope.sources[%zu]", i);
         if (source_parse(item, place, s->declared, a, &s->sources[i], err) != 0)
             return -1;
-        for (size_t k = 0; k < i && s->declared; k++)
-            if (strcmp(s->sources[k].topic, s->sources[i].topic) == 0)
-                return err_set(err, ERR_REFUSED, "%s.topic: '%s' stands in scope.sources[%zu] already", place,
-                               s->sources[i].topic, k);
     }
     s->n_sources = list->len;
+    if (s->declared && topics_once(s, err) != 0)
+        return -1;
     if (s->declared && s->n_sources == 0)
         return err_set(err, ERR_REFUSED, "scope.sources: none, and the scope is declared");
     return 0;

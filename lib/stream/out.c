@@ -148,11 +148,12 @@ int stream_end(struct stream_out *out)
         json_put_u64(b, out->counts[t]);
         first = false;
     }
-    for (const struct stream_annotations *o = out->annotations; o; o = o->next) {
+    for (size_t i = 0; out->annotations && i < out->annotations->n; i++) {
+        const struct annotation *one = &out->annotations->at[i];
         buf_addc(b, ',');
-        json_put_str(b, o->name, o->len);
+        json_put_str(b, one->name, one->len);
         buf_addc(b, ':');
-        json_put_u64(b, o->count);
+        json_put_u64(b, one->count);
     }
     buf_addc(b, '}');
     stream_put_built(out, LINE_END);
