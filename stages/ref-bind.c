@@ -184,7 +184,8 @@ static void work(struct bind *b)
     if (rc == 0)
         rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
     if (rc == 0) {
-        stream_put_require(&b->out, &(struct run_known){.reference = true, .declared = b->scope.declared});
+        stream_put_require(&b->out,
+                           &(struct run_known){.reference = true, .declared = b->scope.origin == SCOPE_DECLARED});
         rc = put_rows(b, &err);
     }
     if (rc == 0)

@@ -101,15 +101,15 @@ PY
         run -2 --separate-stderr bound_to_scope
         refused "is of another scope: $where in the reference"
     done <<'BAD'
-s/"checkpoint":7/"checkpoint":8/	checkpoint: 7 here, 8
+s/"checkpoint":7/"checkpoint":8/	bundle.checkpoint: 7 here, 8
 s/"to":711}]/"to":720}]/	sources[0].partitions[1].to: 711 here, 720
 s/"topic_id":"ohygceYDQmuuHtj8For09g"/"topic_id":null/	sources[0].topic_id: "ohygceYDQmuuHtj8For09g" here, null
-s/5-f9b4f1cb2b69870e/6-0/	sink.attempts[0]: "5-f9b4f1cb2b69870e" here, "6-0"
+s/5-f9b4f1cb2b69870e/6-0/	bundle.sink.attempts[0]: "5-f9b4f1cb2b69870e" here, "6-0"
 s/"Decimal(18, 4)"/"Decimal(18, 2)"/	columns[2].type: "Decimal(18, 4)" here, "Decimal(18, 2)"
 s/"origin":"bundle"/"origin":"declared"/	origin: "bundle" here, "declared"
-s/"epochs":\[7\]/"epochs":[7,8]/	epochs[1]: nothing here, 8
+s/"epochs":\[7\]/"epochs":[7,8]/	bundle.epochs[1]: nothing here, 8
 s/"database":"shop",//	destination.database: "shop" here, nothing
-s/"job":"1"/"job":"1","more":1/	more: nothing here, 1
+s/"job":"1"/"job":"1","more":1/	bundle.more: nothing here, 1
 BAD
 }
 
