@@ -6,6 +6,7 @@
  */
 #include "cut/internal.h"
 #include "evidence/capture.h"
+#include "stream/again.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct pass {
     struct file_out *expected; /* or NULL */
     struct err expected_err;   /* of writing it */
     struct buf cells, text;
+    struct buf again; /* of the row before, in the same interval */
     struct arena line;
     const struct json **values; /* of a row, by column */
     bool said_name;
@@ -59,13 +61,38 @@ static void cells_of(struct pass *p, const struct json *values, const char *wher
     buf_addc(&p->cells, ']');
 }
 
-static const char *again_of(const struct cut *c, const struct interval *iv, uint64_t index, size_t *entry)
+static uint32_t copies(uint64_t n)
 {
-    while (*entry < iv->n_ledger && index >= iv->ledger[*entry].first + iv->ledger[*entry].rows)
-        ++*entry;
-    if (*entry < iv->n_ledger && index >= iv->ledger[*entry].first && iv->ledger[*entry].resend == RESEND_MAY_DUPLICATE)
-        return AGAIN_RESENT;
-    return c->scope.bundle.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* How many runs a restore can have discarded before the scope's own, each of which can have written a row once: one
+ * that began named an epoch, and its successor numbers on from there. */
+static uint64_t discarded_runs(const struct cut *c)
+{
+    if (c->scope.bundle.start != SCOPE_FROM_RESTORE)
+        return 0;
+    uint64_t first = c->intervals[0].iv.epoch, from = c->scope.bundle.restored_from;
+    return first > from + 1 ? first - from - 1 : 1;
+}
+
+/* What the row's INSERT and the scope's start say of how often it may have been written. */
+static const char *again_of(struct pass *p, const struct interval *iv, uint64_t index, size_t *entry)
+{
+    size_t at = *entry;
+    while (at < iv->n_ledger && index >= iv->ledger[at].first + iv->ledger[at].rows)
+        at++;
+    if (index > 0 && at == *entry)
+        return p->again.len ? buf_str(&p->again) : NULL;
+    struct again a = {.replayed = copies(discarded_runs(p->c))};
+    const struct ledger_entry *e = at < iv->n_ledger && index >= iv->ledger[at].first ? &iv->ledger[at] : NULL;
+    if (e && e->resend == RESEND_MAY_DUPLICATE && e->attempts > 1)
+        a.resent = copies(e->attempts - 1);
+    a.kept = e && ledger_may_lack(e);
+    *entry = at;
+    buf_reset(&p->again);
+    again_put(&p->again, &a);
+    return p->again.len ? buf_str(&p->again) : NULL;
 }
 
 /* {"cells":[…],"at":"…"} */
@@ -124,7 +151,7 @@ static int read_lines(struct pass *p, const struct cut_interval *i, struct captu
     while ((rc = capture_read_next(r, &text, &n, &is_data, err)) == 1) {
         if (!is_data)
             continue;
-        const char *again = again_of(p->c, &i->iv, index++, &entry);
+        const char *again = again_of(p, &i->iv, index++, &entry);
         if (put_event(p, text, n, i->capture, r->lines.line_no, again, err) != 0)
             return -1;
     }
@@ -178,6 +205,7 @@ int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, s
     }
     buf_free(&p.cells);
     buf_free(&p.text);
+    buf_free(&p.again);
     arena_free(&p.line);
     free(p.values);
     if (p.expected_err.kind == ERR_NONE)

@@ -86,15 +86,27 @@ static void put_differ(struct buf *out, const struct report *r, const struct rep
     free(found);
 }
 
+static void put_explained(struct buf *out, const struct finding *l)
+{
+    struct buf words = BUF_INIT;
+    again_put(&words, &l->explained);
+    if (l->kind == KIND_DUPLICATED)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
+                   words.len ? ", explained: " : ", not explained", buf_str(&words));
+    if (l->explained_copies)
+        buf_printf(out, ", %" PRIu64 " of %" PRIu64 " surplus copies", l->explained_copies, l->rows);
+    if (l->explained.kept)
+        buf_adds(out, "; its INSERT's token can have outlived it");
+    buf_free(&words);
+}
+
 static void put_finding(struct buf *out, const struct report *r, const struct report_finding *f)
 {
     const struct finding *l = &f->line;
     buf_printf(out, "    %-10s  ", finding_kind_name(l->kind));
     put_key(out, r, json_get(f->doc, "key"));
     put_differ(out, r, f);
-    if (l->kind == KIND_DUPLICATED)
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
-                   l->explained ? ", explained: " : ", not explained", l->explained ? l->explained : "");
+    put_explained(out, l);
     if (l->at) {
         buf_adds(out, "  at ");
         msg_mask(out, l->at, strlen(l->at));
@@ -197,6 +209,8 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
                    " by nothing\n",
                    s->resent, s->replayed, s->unexplained);
+    if (s->kept)
+        buf_printf(out, "    missing: %" PRIu64 " of INSERTs whose token can have outlived its rows\n", s->kept);
     size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
     for (const struct report_finding *f = r->finding; f; f = f->next) {

@@ -85,7 +85,8 @@ static int counts_parse(const struct json *doc, struct summary *s, struct err *e
         const char *name = finding_kind_name((enum finding_kind)k);
         const struct json *of = json_get(doc, name);
         if (json_need_u64(of, "keys", &s->kind_keys[k], name, err) != 0 ||
-            json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0)
+            json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0 ||
+            (k == KIND_MISSING && json_get(of, AGAIN_KEPT) && json_need_u64(of, AGAIN_KEPT, &s->kept, name, err) != 0))
             return -1;
     }
     return 0;
@@ -143,6 +144,8 @@ void stream_put_summary(struct stream_out *out, const struct summary *s)
         jw_obj(&w, finding_kind_name((enum finding_kind)k));
         jw_u64(&w, "keys", s->kind_keys[k]);
         jw_u64(&w, copies_name((enum finding_kind)k), s->kind_rows[k]);
+        if (k == KIND_MISSING && s->kept)
+            jw_u64(&w, AGAIN_KEPT, s->kept);
         jw_end_obj(&w);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
