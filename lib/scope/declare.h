@@ -44,10 +44,12 @@ struct declare {
     /* found */
     struct declare_log *logs;
     size_t n_logs;
+    struct map topics; /* of the logs */
     bool has_table;
     const char *unfit; /* why the table cannot be judged, or NULL */
     struct declare_column *columns;
     size_t n_columns;
+    struct map names; /* of the columns */
     /* found or said; NULL: neither */
     const char *database, *table, *server_uuid, *server_version, *table_uuid;
     /* said */
@@ -64,6 +66,8 @@ struct declare {
     struct buf reason;  /* every reason, "; " between them */
 };
 
+void declare_free(struct declare *d); /* all but what the arena holds */
+
 /* A `log` and a `table` line, as log-look and table-look write them. ERR_REFUSED for a topic or a table that came
  * before, and for one that contradicts what was said. */
 int declare_log(struct declare *d, const struct json *line, struct err *err);
@@ -77,6 +81,5 @@ int declare_column(struct declare *d, const char *said, struct err *err);
  * gets what a reader of the check must know: ids that were not given, columns that are not compared, offsets that are
  * gone, a table that cannot be judged. ERR_REFUSED for what is said wrong. */
 int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err);
-void declare_free(struct declare *d);
 
 #endif

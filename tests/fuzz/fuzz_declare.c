@@ -63,7 +63,6 @@ static void check(struct declare *d)
         abort();
     }
     scope_free(&s);
-    declare_free(d);
     buf_free(&note);
     buf_free(&text);
 }
@@ -84,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (rc == 0)
         check(&d);
+    declare_free(&d);
     arena_free(&arena);
     return 0;
 }
