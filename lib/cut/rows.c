@@ -8,6 +8,7 @@
 #include "evidence/capture.h"
 #include "stream/again.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ struct pass {
     struct buf cells, text;
     struct buf again; /* of the row before, in the same interval */
     struct arena line;
+    const struct json **values; /* of a row, by column */
     bool said_name;
 };
 
@@ -26,44 +28,37 @@ struct pass {
 static const char *at_of(const struct json *event, size_t *n)
 {
     const struct json *at = json_get(event, "at");
-    if (!at || at->type != JSON_STRING || at->raw_len < 3 || memchr(at->raw, '\\', at->raw_len))
+    if (!at || at->type != JSON_STRING || at->len == 0 || at->escaped)
         return NULL;
-    *n = at->raw_len - 2;
-    return at->raw + 1;
+    *n = at->len;
+    return at->str;
 }
 
-static void say_unknown(struct pass *p, const struct json *values, const char *where, uint64_t line)
+static void say_unknown(struct pass *p, const struct json *name, const char *where, uint64_t line)
 {
-    const struct columns *all = &p->c->scope.columns;
-    for (size_t i = 0; i < values->len && !p->said_name; i++) {
-        const struct json_member *m = &values->u.members[i];
-        size_t at;
-        if (columns_find(all, m->name, m->name_len, &at))
-            continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
-                "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
-                (int)m->name_len, m->name);
-        p->said_name = true;
-    }
+    if (p->said_name)
+        return;
+    cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
+            "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
+            (int)name->len, name->str);
+    p->said_name = true;
 }
 
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
-    size_t found = 0;
+    const struct json *other = columns_spread(all, values, p->values);
+    if (other)
+        say_unknown(p, other, where, line);
     buf_reset(&p->cells);
     buf_addc(&p->cells, '[');
     for (size_t i = 0; i < all->n; i++) {
-        const struct json *v = json_get(values, all->at[i].name);
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        found += v != NULL;
-        cells_owed(&all->at[i], v, &p->cells, &why);
+        cells_owed(&all->at[i], p->values[i], &p->cells, &why);
     }
     buf_addc(&p->cells, ']');
-    if (found < values->len)
-        say_unknown(p, values, where, line);
 }
 
 static uint32_t copies(uint64_t n)
@@ -202,6 +197,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
     struct pass p = {.c = c, .out = out, .expected = expected};
+    p.values = xcalloc(c->scope.columns.n, sizeof(*p.values));
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
@@ -211,6 +207,7 @@ int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, s
     buf_free(&p.text);
     buf_free(&p.again);
     arena_free(&p.line);
+    free(p.values);
     if (p.expected_err.kind == ERR_NONE)
         return 0;
     *err = p.expected_err;

@@ -33,10 +33,6 @@ uint64_t text_hash(uint64_t seed, const char *p, size_t n);
 int text_order(struct multiset_text a, struct multiset_text b);
 struct multiset_text text_copy(struct arena *a, struct multiset_text t);
 
-/* ---- a keyed hash (siphash.c) ---- */
-
-uint64_t siphash(const uint64_t key[2], const char *p, size_t n);
-
 /* ---- one distinct row (table.c) ---- */
 
 #define UNIT 8u /* entries are counted in units of 8 bytes, so that 32 bits reach 32 GiB */

@@ -19,7 +19,8 @@ static int cells_parse(const struct json *doc, const char *name, struct finding_
         return 0;
     if (json_need(doc, name, JSON_ARRAY, &cells, at_where, err) != 0)
         return -1;
-    *out = (struct finding_cells){cells->raw, cells->raw_len};
+    const struct json_text raw = json_raw(cells);
+    *out = (struct finding_cells){raw.p, raw.n};
     return 0;
 }
 
@@ -31,8 +32,8 @@ static int differ_parse(const struct json *doc, struct arena *arena, struct find
     if (json_need(doc, "differ", JSON_ARRAY, &list, at_where, err) != 0)
         return -1;
     struct finding_name *names = arena_alloc(arena, (list->len + 1) * sizeof *names);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *v = list->u.items[i];
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         if (v->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "finding.differ[%zu]: not a string", i);
         names[i] = (struct finding_name){v->str, v->len};

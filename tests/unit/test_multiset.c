@@ -16,6 +16,7 @@
 
 #include "cells/cells.h"
 #include "multiset/multiset.h"
+#include "base/hash.h"
 #include "multiset/internal.h"
 #include "rounds.h"
 
