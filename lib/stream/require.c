@@ -33,12 +33,11 @@ static bool binds_reference(const struct json *stages)
 static bool evidence_alone(const struct json *stages)
 {
     static const char *const names[] = {"bundle-check", "epoch-replay", "trace-check"};
-    bool all = stages && stages->len > 0;
-    for (size_t i = 0; all && i < stages->len; i++) {
-        bool one = false;
+    bool all = json_first(stages) != NULL;
+    for (const struct json *item = json_first(stages); all && item; item = json_next(stages, item)) {
+        all = false;
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            one = one || json_is(json_get(stages->u.items[i], "name"), names[k]);
-        all = one;
+            all = all || json_is(json_get(item, "name"), names[k]);
     }
     return all;
 }
