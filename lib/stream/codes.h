@@ -319,12 +319,12 @@
       "choose a --key that names one row of the scope, or say with scope-cut --repeats that equal rows are meant") \
     X(KEY_UNSUPPORTED, "key-unsupported", \
       "a key column is of a type that cannot be a key", \
-      "a Nullable or floating point column was named", \
+      "a column was named that is Nullable, a time, a floating point number, or of a type without cells", \
       "choose a --key of integer or String columns, not Nullable, instead of {column|this one}") \
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
-      "compare a table whose columns all have cells; {column|the column that the reason names} has none") \
+      "where the scope is declared, leave {column|the column that the reason names} out, with --columns naming the others; else audit a table whose columns all have cells") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \
@@ -525,6 +525,14 @@
       "the log's start has passed the range's start: the records are gone", \
       "retention", \
       "audit a range that is still held whole, from offset {offset|the log's start} of {partition|the partition} on, and raise the retention") \
+    X(LOG_EMPTY, "log-empty", \
+      "the log holds no record, which establishes nothing", \
+      "another topic or cluster than the one that was meant, or a producer that has not begun", \
+      "name the topic that holds the records, or wait for the first of them") \
+    X(LOG_EXPIRED, "log-expired", \
+      "every record of the log is gone, which establishes nothing", \
+      "retention, or records that were deleted", \
+      "audit while the records are held, and raise the retention") \
     X(RANGE_BEYOND, "range-beyond", \
       "the log ends before the range does", \
       "offsets of another topic, or a log that was truncated after a failover", \
