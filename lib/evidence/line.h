@@ -17,7 +17,8 @@ struct interval_stand {
 
 struct interval_line {
     uint64_t line_no;
-    bool source; /* the stands are given; else iv, without its job and destination */
+    bool source;          /* the stands are given; else iv, without its job */
+    bool has_destination; /* of iv: a line of before has none */
     const char *operator_id;
     uint64_t subtask;
     struct interval iv;
