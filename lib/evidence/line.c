@@ -105,7 +105,8 @@ void stream_put_interval(struct stream_out *out, const struct interval *iv)
     else
         jw_null(&w, "watermark");
     put_text(&w, "ledger", iv->ledger_text, iv->ledger_len);
-    destination_put(&w, &iv->destination);
+    if (iv->destination.columns)
+        destination_put(&w, &iv->destination);
     finish(out, &w, &text);
 }
 
