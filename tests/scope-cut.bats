@@ -85,10 +85,13 @@ unavailable() { # what the reason says
     [ "$(document | jq -c '.bundle | [.start,.restored_from]')" = '["restore",0]' ]
 }
 
-@test "a scope with no rows establishes nothing" {
-    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=4 --key=id "$all"
-    [[ $(check) == "unavailable the scope holds no rows"* ]]
-    [ "$(document | jq .bundle.checkpoint)" -eq 4 ]
+@test "a capture that is whole and empty passes: what the job dropped is for a reference to say, and nothing passes by it alone" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=4 --key=id --out=doc "$all"
+    [ "$(check)" = "passed " ]
+    [ "$(of side)" = '{"type":"side","side":"captured","rows":0,"whole":true}' ]
+    [ "$(jq .bundle.checkpoint doc)" -eq 4 ]
+    run -3 --separate-stderr bash -c "'$bin/ch-read' --url=http://127.0.0.1:1 | '$bin/rows-diff' | '$bin/verdict'" <<<"$output"
+    [[ $output == "NOT DECIDED"* && $output == *"unavailable   reconcile.rows"* ]]
 }
 
 @test "the document: its fingerprint, --out, and the columns' keys" {
@@ -115,11 +118,11 @@ unavailable() { # what the reason says
 @test "several sinks and none named is refused; --sink or --table names one" {
     local s
     for s in 0 1; do
-        op_json 4 $s ch-sink clickhouse-sink
+        op_json 4 $s ch-sink clickhouse-sink audit '{}'
         log_events $s 0 3 | capture 4 $s 1 a1 3
         table=audit op=4 interval $s 1 0 a1 3
     done
-    sed -i 's/{"id":"3",/{"id":"4","type":"clickhouse-sink","parallelism":2},&/; s/\["2","3"\]/&,["2","4"]/' job/ha/job-1.json
+    sed -i 's/{"id":"3",/{"id":"4","uid":"audit","type":"clickhouse-sink","parallelism":2,"parameters":{}},&/; s/\["2","3"\]/&,["2","4"]/' job/ha/job-1.json
     scope_of 2 --checkpoint=1
     [[ $stderr == *"several sinks"*"3 (shop.orders), 4 (shop.audit)"* ]]
     scope_of 0 --checkpoint=1 --sink=4
@@ -183,7 +186,8 @@ unavailable() { # what the reason says
     log_events 0 6 10 | capture 3 0 3 a9 4
     interval 0 3 2 a1 4
     scope_of 3 --checkpoint=3
-    unavailable "another interval or attempt"
+    unavailable "attempt: capture/op-3/subtask-0/epoch-3.sink.json says 'a1', capture/op-3/subtask-0/epoch-3.cap says 'a9'"
+    [ "$(code)" = capture-changed ]
 }
 
 @test "a ledger must acknowledge exactly the recorded rows" {
@@ -211,11 +215,12 @@ unavailable() { # what the reason says
     log_events 1 6 10 | capture 3 1 3 a9 4
     interval 1 3 2 a9 4
     scope_of 3 --checkpoint=3
-    unavailable "of attempt 'a1'"
+    unavailable "subtask-0/epoch-2.sink.json says 'a1', capture/op-3/subtask-1/epoch-3.sink.json says 'a9'"
     log_events 1 6 10 | capture 3 1 3 a1 4
     table=other interval 1 3 2 a1 4
     scope_of 3 --checkpoint=3
-    unavailable "table differs"
+    unavailable "table: capture/op-3/subtask-0/epoch-2.sink.json says 'orders', capture/op-3/subtask-1/epoch-3.sink.json says 'other'"
+    [ "$(code)" = runs-mixed ]
 }
 
 @test "evidence of a discarded run is never walked" {
@@ -238,11 +243,11 @@ unavailable() { # what the reason says
     local jobs=job/ckpt/_jobs/1
     cp $jobs/COMPLETED-1 $jobs/COMPLETED-2 # would make the scope narrower than it is
     scope_of 3 --checkpoint=3
-    unavailable "COMPLETED-2' is the marker of checkpoint 1"
+    unavailable "checkpoint: checkpoint/_jobs/1/COMPLETED-2 says '1', its place says '2'"
     rm $jobs/COMPLETED-2
     sed -i s/job=1/job=2/ $jobs/COMPLETED-1
     scope_of 3 --checkpoint=3
-    unavailable "COMPLETED-1' is the marker of checkpoint 1 of job '2'"
+    unavailable "job: checkpoint/_jobs/1/COMPLETED-1 says '2', its place says '1'"
     marker 1
     : >$jobs/COMPLETED-1
     scope_of 3 --checkpoint=3
@@ -275,64 +280,115 @@ unavailable() { # what the reason says
     unavailable "checkpoint-3.snap has 290 bytes, its sidecar says 291"
     sidecar $state/0/checkpoint-3.snap 3
     scope_of 3 --checkpoint=3
-    unavailable "checkpoint-3.snap' is of job '1', subtask 0, checkpoint 1"
+    unavailable "checkpoint: checkpoint/_state/1/v1/0/checkpoint-3.snap says '1', its place says '3'"
+    [ "$(of check | jq 'select(.name=="reconcile.scope").counts.outside')" = null ]
     cp $state/1/checkpoint-1.snap $state/0/checkpoint-1.snap
     sidecar $state/0/checkpoint-1.snap 1
     snap 0 3 10
     scope_of 3 --checkpoint=3
-    unavailable "checkpoint-1.snap' is of job '1', subtask 1, checkpoint 1"
+    unavailable "subtask: checkpoint/_state/1/v1/0/checkpoint-1.snap says '1', its place says '0'"
     snap 0 1 3
     sed -i 's/"positions":[^]]*]/"positions":[]/' $state/0/checkpoint-[13].snap
     for c in 1 3; do sidecar $state/0/checkpoint-$c.snap $c; done
     scope_of 3 --checkpoint=3
-    unavailable "declares partition 0 and has no position of it"
+    unavailable "partitions: checkpoint/_state/1/v1/0/checkpoint-3.snap says '0', its list of positions says ''"
     snap 0 1 3
     snap 0 3 10
     sed -i 's/read_committed/read_uncommitted/' $state/*/checkpoint-1.snap
     for s in 0 1; do sidecar $state/$s/checkpoint-1.snap 1; done
     scope_of 3 --checkpoint=3
-    unavailable "reads read_uncommitted at the scope's start and read_committed at its end"
+    unavailable "isolation: checkpoint/_state/1/v1/0/checkpoint-1.snap says 'read_uncommitted', checkpoint/_state/1/v1/0/checkpoint-3.snap says 'read_committed'"
     snap 0 1 3
     snap 1 1 3
     sed -i 's/"operator":"1"/"operator":"9"/' $state/0/checkpoint-3.snap
     sidecar $state/0/checkpoint-3.snap 3
     scope_of 3 --checkpoint=3
-    unavailable "of several operators"
+    unavailable "source operator: the job's graph says '1', checkpoint/_state/1/v1/0/checkpoint-3.snap says '9'"
+    unavailable "source operator: checkpoint/_state/1/v1/0/checkpoint-1.snap says '1'"
 }
 
-@test "where a row came from is left out where a row cannot carry it" {
-    for at in '' 'a\\\\b' 'a\\"b'; do
-        log_events 0 6 10 | sed 's#"at":"orders/0/7"#"at":"'"$at"'"#' | capture 3 0 3 a1 4
+@test "a row's record is one of the scope's log and ranges, past the row before, or the scope is none" {
+    local at
+    for at in '' 'a\\\\b' 'a\\"b' other/0/7 orders/7 orders/9/7 orders/1/7 orders/0/2 orders/0/10 orders/0/6 orders/0/8 orders/0/x 'orders/0/7#' \
+        orders/0/18446744073709551615 /0/7; do
+        log_events 0 6 10 | sed 's|"at":"orders/0/7"|"at":"'"$at"'"|' | capture 3 0 3 a1 4
         interval 0 3 2 a1 4
-        scope_of 0 --checkpoint=3
-        [ "$(of row | jq -r 'select(.cells[0] == "7") | has("at")')" = false ]
-        run -3 "$bin/rows-diff" <<<"$output"
+        scope_of 3 --checkpoint=3
+        unavailable "is no record of the scope's ranges" || { echo "$at" >&2; return 1; }
+        [ "$(code)" = rows-elsewhere ]
+        [ "$(of check | jq -c 'select(.name=="reconcile.scope").counts.outside')" -ge 1 ]
     done
+    # A row that a line cannot carry the place of has none.
+    log_events 0 6 10 | sed 's|"at":"orders/0/7"|"at":"a\\"b"|' | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    [ "$(of row | jq -r 'select(.cells[0] == "7") | has("at")')" = false ]
+    # Several rows of a record count on; a row that says nothing of it is counted.
+    log_events 0 6 10 | sed 's|"at":"orders/0/8"|"at":"orders/0/7#1"|; s|"at":"orders/0/9",||' | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 0 --checkpoint=3
+    [ "$(of check | jq -c 'select(.name=="reconcile.scope").counts')" = '{"intervals":4,"epochs":2,"rows":14,"without_at":1}' ]
 }
 
-@test "another log at the other end is said and changes no verdict" {
+@test "positions that leave no room for the rows that were captured between them" {
+    local s
+    for s in 0 1; do snap $s 1 10; done
+    scope_of 3 --checkpoint=3
+    unavailable "is said to be of \"orders/0/3\", which is no record of the scope's ranges"
+    unavailable "14 rows are so"
+    [ "$(document | jq -c '.sources[0].partitions[0]')" = '{"partition":0,"from":10,"to":10}' ]
+}
+
+@test "one run reads one log; another one behind a restore is said and changes no verdict" {
     local s
     for s in 0 1; do topic_id=t2 snap $s 3 10; done
-    scope_of 0 --checkpoint=3
-    [[ $(check) == "passed the ends of the scope are of different logs"*"id t1"*"id t2"* ]]
-    [ "$(document | jq -c '.sources[0]|[.topic_id,.partitions[0].from]')" = '["t2",null]' ]
+    scope_of 3 --checkpoint=3
+    unavailable "topic id: checkpoint/_state/1/v1/0/checkpoint-1.snap says 't1', checkpoint/_state/1/v1/0/checkpoint-3.snap says 't2'"
+    [ "$(code)" = positions-contradict ]
+    for s in 0 1; do
+        snap $s 3 10
+        topic_id=t2 snap $s 5 10 6 4 a2
+        topic_id=t2 snap $s 6 15
+    done
+    scope_of 0 --checkpoint=6
+    [[ $(check) == "passed the runs before and after the restore read different logs"*"id t1"*"id t2"* ]]
+    [ "$(document | jq -c '.sources[0]|[.topic_id,.partitions[0].from]')" = '["t2",10]' ]
 }
 
-@test "a stateful or unknown operator is unsupported by its type, and has no document" {
+@test "an operator that is not record-wise leaves the reference unsupported, and the delivery is checked" {
     job_manifest tumbling-window
+    for s in 0 1; do op_json 2 $s window tumbling-window map '{"program":"."}'; done
     scope_of 3 --checkpoint=3 --out=doc
-    [[ $(check) == "unsupported"*"'tumbling-window'"* ]]
+    [ "$(check)" = "passed " ]
+    [ "$(of check | jq -r 'select(.name|startswith("reference"))|"\(.name) \(.status) \(.code)"' | paste -sd,)" = \
+        "reference.scope unsupported job-unsupported,reference.capture unsupported job-unsupported,reference.destination unsupported job-unsupported" ]
+    [[ $(of check | jq -r 'select(.name=="reference.scope").reason') == *"operator 2 is of type 'tumbling-window'"* ]]
     [ ! -e doc ]
-    [ "$(of row | wc -l)" -eq 0 ]
+    [ "$(of row | wc -l)" -eq 14 ]
+    [ "$(of side | jq .whole)" = true ]
+    # Its rows may be of records before.
+    log_events 0 2 6 | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    scope_of 3 --checkpoint=3
+    [ "$(check)" = "passed " ]
+    log_events 0 6 10 | capture 3 0 3 a1 4
+    interval 0 3 2 a1 4
+    for s in 0 1; do op_json 2 $s row-map map map '{"program":"."}'; done
+    job_manifest map
+    sed -i 's/"type":"clickhouse-sink"/"type":"other-sink"/' job/ha/job-1.json
+    for s in 0 1; do op_json 3 $s x other-sink sink '{"url":"http://127.0.0.1:8123","password":"<redacted>"}'; done
+    scope_of 3 --checkpoint=3
+    [[ $(check) == "unsupported"*"no ClickHouse sink"* ]]
 }
 
 @test "without the job's manifest the operators speak for themselves" {
     rm job/ha/job-1.json
     scope_of 0 --checkpoint=3
     [ "$(document | jq .bundle.job_graph_sha256)" = null ]
-    op_json 2 0 w window
+    for s in 0 1; do op_json 2 $s w window map '{}'; done
     scope_of 3 --checkpoint=3
-    [[ $(check) == "unsupported"*"'window'"* ]]
+    [ "$(check)" = "passed " ]
+    [[ $(of check | jq -r 'select(.name=="reference.scope").reason') == *"'window'"* ]]
     rm job/capture/op-2/subtask-*/op.json
     scope_of 3 --checkpoint=3
     unavailable "what the job is made of"
@@ -358,10 +414,10 @@ unavailable() { # what the reason says
     [ "$(twice)" = "$(jq -c . <<<"$rows")" ]
     [ "$(twice --repeats)" = "$(jq -c . <<<"$rows")" ]
     # The same row twice is said to be meant, or is as little a key's own.
-    { log_events 0 6 9; log_events 0 8 9; } | capture 3 0 3 a1 4
+    { log_events 0 6 9; log_events 0 8 9 | sed 's|orders/0/8|&#1|'; } | capture 3 0 3 a1 4
     interval 0 3 2 a1 4
     scope_of 0 --checkpoint=3
-    [ "$(twice)" = "$(jq -c . <<<"${rows//7/8}")" ]
+    [ "$(twice)" = "$(jq -c . <<<"${rows//7/8}" | sed 's|orders/0/8"|orders/0/8#1"|')" ]
     [ "$(twice --repeats)" = '["reconcile.rows","passed",""]' ]
     scope_of 0 --checkpoint=3 --repeats
     [ "$(document | jq -c .bundle.repeats)" = true ]

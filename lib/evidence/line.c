@@ -54,6 +54,7 @@ int stream_interval(const struct stream_line *line, struct arena *arena, struct 
     if (out->source && !json_get(doc, "from") && !json_get(doc, "to"))
         err_set(err, ERR_REFUSED, "interval.capture: missing");
     if (err->kind != ERR_NONE || (!out->source && interval_members(doc, where, arena, &out->iv, err) != 0) ||
+        json_opt_u64(doc, "replays", &out->replays, where, err) != 0 ||
         (out->source &&
          (stand_parse(doc, "from", arena, &out->from, err) != 0 || stand_parse(doc, "to", arena, &out->to, err) != 0)))
         return stream_misfit(line, err);
@@ -87,7 +88,7 @@ static void finish(struct stream_out *out, struct json_w *w, struct buf *text)
     buf_free(text);
 }
 
-void stream_put_interval(struct stream_out *out, const struct interval *iv)
+void stream_put_interval(struct stream_out *out, const struct interval *iv, uint64_t replays)
 {
     struct buf text = BUF_INIT;
     struct json_w w;
@@ -101,6 +102,8 @@ void stream_put_interval(struct stream_out *out, const struct interval *iv)
     else
         jw_null(&w, "watermark");
     put_text(&w, "ledger", iv->ledger_text, iv->ledger_len);
+    if (replays > 0)
+        jw_u64(&w, "replays", replays);
     finish(out, &w, &text);
 }
 
