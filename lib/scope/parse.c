@@ -215,7 +215,7 @@ bool scope_fits(const struct scope *s, const struct columns *c)
     for (size_t i = 0; fits && i < c->n; i++) {
         const struct column *a = &s->columns.at[i], *b = &c->at[i];
         fits = a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0 &&
-               type_equal(&a->type, &b->type) && a->key == b->key;
+               type_same(&a->type, &b->type) && a->key == b->key;
     }
     return fits;
 }

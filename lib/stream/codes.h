@@ -420,7 +420,7 @@
       "it was dropped or renamed", \
       "declare or cut a scope of the columns that the table has, or restore column {column|as it was}") \
     X(COLUMN_TYPE_CHANGED, "column-type-changed", \
-      "a column has another type than the scope's, or the table computes it", \
+      "a column has another type than the scope's (LowCardinality and the time zone are of the type), or the table computes it", \
       "the table was altered after the scope was made", \
       "make the scope again from the table as it is, or restore the type of {column|the column}") \
     X(DEFINITION_CHANGED, "definition-changed", \
