@@ -223,6 +223,128 @@ unavailable() { # what the reason says
     [ "$(code)" = runs-mixed ]
 }
 
+# lanes SED [LANE]: an edit of the intervals' evidence of checkpoint 3's scope, in one lane or in both.
+lanes() { sed -i "$1" job/capture/op-3/subtask-${2:-*}/epoch-[23].sink.json; }
+
+@test "what two pieces of evidence both say they say alike, each with its code" {
+    local edit file code says
+    while IFS='|' read -r code file says edit; do
+        cp -a job kept
+        sed -i "$edit" job/$file
+        for f in job/ckpt/_state/1/v1/*/*.snap; do
+            cmp -s "$f" "kept${f#job}" || sidecar "$f" "$(jq .checkpoint "$f")"
+        done
+        scope_of 3 --checkpoint=3
+        unavailable "$says" || { echo "$file: $edit" >&2; return 1; }
+        [ "$(code)" = "$code" ] || { echo "$file: $edit: $(code)" >&2; return 1; }
+        rm -r job
+        mv kept job
+    done <<'END'
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|async_insert: |s/"async_insert":"0"/"async_insert":"1"/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|engine: |s/"engine":"MergeTree"/"engine":"ReplacingMergeTree"/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|dedup_window: |s/"dedup_window":"0"/"dedup_window":"100"/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|partition_key: |s/"partition_key":""/"partition_key":"id"/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|create_table_query: |s/(id Int64)/(id Int32)/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|endpoint: |s/:8123"/:8124"/
+marker-other|ckpt/_jobs/1/COMPLETED-1|generation: checkpoint/_jobs/1/COMPLETED-1 says '2'|s/generation=1/generation=2/
+marker-other|ckpt/_jobs/1/COMPLETED-1|participants: |s/subtasks=0,1/subtasks=0/
+evidence-differs|ha/job-1.json|type: the job's graph says 'kafka-source', capture/op-2/subtask-0/op.json says 'map'|s/"type":"map"/"type":"kafka-source"/
+evidence-differs|ha/job-1.json|endpoint: the job's graph says 'http://127.0.0.1:8124'|s/127.0.0.1:8123/127.0.0.1:8124/
+evidence-differs|ha/job-1.json|table: the job's graph says 'other'|s/"password"/"table":"other",&/
+evidence-differs|ha/job-1.json|generation: job/manifest.json says '3'|s/"generation":1/"generation":3/
+evidence-differs|ha/job-1.json|source operator: |s/"id":"1"/"id":"9"/; s/\["1"/["9"/
+evidence-differs|capture/op-3/subtask-1/op.json|uid: |s/"uid":"sink"/"uid":"other"/
+evidence-differs|capture/op-2/subtask-1/op.json|parameters: |s/"program":"."/"program":"empty"/
+job-unknown|capture/op-2/subtask-1/op.json|operator: capture/op-2/subtask-1/op.json says '3', its place says '2'|s/"operator":"2"/"operator":"3"/
+positions-contradict|ckpt/_state/1/v1/0/checkpoint-3.snap|partitions: |s/"declared":.0./"declared":[]/
+positions-contradict|ckpt/_state/1/v1/0/checkpoint-1.snap|cluster: |s/"cluster_id":"c1"/"cluster_id":"c2"/
+positions-contradict|ckpt/_state/1/v1/0/checkpoint-3.snap|topic id: |s/"topic_id":"t1"/"topic_id":null/
+ledger-differs|capture/op-3/subtask-0/epoch-3.sink.json|in_doubt: |s/"errors":1/"errors":0/
+ledger-differs|capture/op-3/subtask-0/epoch-3.sink.json|attempts: |s/"attempts":2/"attempts":1/
+capture-changed|capture/op-3/subtask-0/epoch-3.sink.json|capture: |s/"file":"epoch-3.cap"/"file":"epoch-2.cap"/
+END
+}
+
+@test "a restored run begins where its restore point stood, and is the one that RESTORED has" {
+    local path=checkpoint/_jobs/1/RESTORED
+    pack_job job b --epochs=1-9 >/dev/null
+    sed -i s/job=1/job=2/ b/$path
+    jq -c --arg sha "$(digest b/$path)" '(.artifacts[]|select(.path=="'$path'"))|=(.sha256=$sha)' b/manifest.json >mended
+    mv mended b/manifest.json
+    run -3 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id b
+    unavailable "job: $path says '2', its place says '1'"
+    [ "$(code)" = marker-other ]
+    snap 0 5 9 6 4 a2
+    scope_of 3 --checkpoint=6
+    unavailable "start-6.snap says '0 at 9', checkpoint/_state/1/v1/0/checkpoint-4.snap says '0 at 10'"
+    snap 0 5 10 6 3 a2
+    scope_of 3 --checkpoint=6
+    unavailable "restored checkpoint: "
+    snap 0 5 10 6 4 a2
+    printf 'job=1\ncheckpoint=4\nnext=5\n' >job/ckpt/_jobs/1/RESTORED
+    scope_of 3 --checkpoint=6
+    unavailable "RESTORED has the run of epoch 5 as the newest, and the scope's began at epoch 6"
+}
+
+@test "lanes that agree on what the contract leaves out are unsupported, and so is what nobody shows" {
+    local edit code
+    while IFS='|' read -r code edit; do
+        lanes "$edit"
+        scope_of 3 --checkpoint=3
+        [[ $(check) == "unsupported "* && $(code) == "$code" ]] || { check >&2; return 1; }
+        rm -r job
+        cp -a "$BATS_FILE_TMPDIR/job" job
+    done <<'END'
+insert-asynchronous|s/"async_insert":"0"/"async_insert":"1"/
+insert-asynchronous|s/"wait_for_async_insert":"1"/"wait_for_async_insert":"0"/
+insert-asynchronous|s/"async_insert":"0",//
+engine-unsupported|s/MergeTree/ReplacingMergeTree/g
+END
+    lanes 's/"engine":"MergeTree"/"engine":"Log"/'
+    scope_of 3 --checkpoint=3
+    unavailable "engine: "
+}
+
+@test "--database and --table are held against the scope's own intervals" {
+    local s
+    for s in 0 1; do sed -i 's/"table":"orders"/"table":"later"/' job/capture/op-3/subtask-$s/epoch-[67].sink.json; done
+    scope_of 0 --checkpoint=6 --table=later
+    scope_of 2 --checkpoint=6 --table=orders
+    [[ $stderr == *"3 (shop.later)"* ]]
+    scope_of 0 --checkpoint=3 --table=orders
+    scope_of 2 --checkpoint=3 --table=later
+}
+
+@test "what a bound of the collection left out is said with the bound" {
+    local n
+    for n in 22 26 30 34; do
+        rm -rf b
+        pack_job job b --epochs=1-9 --checkpoint=3 --max-files=$n >/dev/null
+        run -3 --separate-stderr "$bin/scope-cut" --key=id b
+        [ "$(code)" = left-out-by-bound ] || { echo "$n: $(check)" >&2; return 1; }
+        [ "$(of check | jq -r 'select(.name=="reconcile.scope").facts.bound')" = --max-files ]
+    done
+}
+
+@test "how often a replay can have written a row is in its interval's line, as each INSERT's attempts are" {
+    replays() { of interval | jq -c 'select(.operator=="3").replays' | sort -u | paste -sd,; }
+    scope_of 0 --checkpoint=3
+    [ "$(replays)" = null ]
+    [ "$(of interval | jq -c 'select(.epoch==3 and .subtask==0).ledger|map(.attempts)')" = '[1,2]' ]
+    # 5 is shown to be a barrier of the run before, so that no other run began in between.
+    scope_of 0 --checkpoint=6
+    [ "$(replays)" = 1 ]
+    rm job/capture/op-3/subtask-*/epoch-5.sink.json
+    scope_of 0 --checkpoint=6
+    [ "$(replays)" = 2 ]
+    # From nothing: each of the numbers before can have begun a run.
+    printf 'job=1\ncheckpoint=0\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
+    for s in 0 1; do snap $s 5 0 6 0 a2; done
+    rm job/capture/op-3/subtask-*/epoch-[24].sink.json
+    scope_of 0 --checkpoint=6
+    [ "$(replays)" = 4 ]
+}
+
 @test "evidence of a discarded run is never walked" {
     marker 5
     scope_of 3 --checkpoint=5

@@ -99,6 +99,7 @@ static void hold_restore_point(struct cut *c, const struct cut_leg *leg, const s
     buf_free(&rel);
     if (id == 0 || !bundle_find(&c->b->m, where) || !state_read(c, where, e->subtask, id, &point))
         return;
+    cut_hold(c, START_POINT, (struct said){e->from_where, &e->from}, (struct said){where, &point});
     if (!log_id_same(&point.log, &e->from.log)) {
         note_logs(c, &point, &e->from);
         return;
@@ -119,6 +120,10 @@ static void start_of_run(struct cut *c, struct cut_leg *leg)
     const struct restored *r = c->markers.has_restored && c->markers.restored.next == leg->first ? &c->markers.restored
                                                                                                  : NULL;
     const struct cut_end *first = NULL;
+    if (c->markers.has_restored && leg->first > c->markers.restored.next)
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                "RESTORED has the run of epoch %" PRIu64 " as the newest, and the scope's began at epoch %" PRIu64,
+                c->markers.restored.next, leg->first);
     for (size_t i = 0; i < leg->n_ends; i++) {
         const struct cut_end *e = &leg->ends[i];
         struct said start = {e->from_where, &e->from};

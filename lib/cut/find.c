@@ -155,6 +155,14 @@ static const bool *upstream(struct cut *c, const struct job_manifest *job)
     return up;
 }
 
+static bool has_input(const struct job_manifest *job, const char *id)
+{
+    for (size_t e = 0; e < job->n_edges; e++)
+        if (strcmp(job->edges[e][1], id) == 0)
+            return true;
+    return false;
+}
+
 static void check_graph(struct cut *c, const struct job_manifest *job)
 {
     const bool *up = upstream(c, job);
@@ -170,7 +178,9 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         if (strcmp(o->type, "kafka-source") == 0) {
             c->source_node = o;
             sources++;
-        }
+        } else if (!has_input(job, o->id))
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN),
+                    "nothing leads to operator %s of the job's graph, which is no source", o->id);
     }
     if (c->sink && !c->sink_node)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);

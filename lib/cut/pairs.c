@@ -317,6 +317,7 @@ static const struct pair {
     {START_INTERVAL, "attempt", start_attempt, interval_attempt, CODE_START_UNKNOWN, BOTH},
     {START_LANE, "restored checkpoint", start_restored, start_restored, CODE_START_UNKNOWN, BOTH},
     {START_RESTORED, "restored checkpoint", start_restored, restored_from, CODE_START_UNKNOWN, BOTH},
+    {START_POINT, "source operator", state_operator, state_operator, CODE_POSITIONS_CONTRADICT, BOTH},
     {STAND_RESTORED, "partition", offset_of, offset_of, CODE_POSITIONS_CONTRADICT, BOTH},
 
     {INTERVAL_PLACE, "job", interval_job, place_job, CODE_INTERVAL_OTHER, BOTH},

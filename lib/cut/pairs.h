@@ -47,6 +47,7 @@ enum pair_of {
     START_INTERVAL,    /* struct snapshot that a run began with, struct interval of its first epoch */
     START_LANE,        /* struct snapshot that a run began with, of two subtasks */
     START_RESTORED,    /* struct snapshot that a run began with, struct restored */
+    START_POINT,       /* struct snapshot that a run began with, and of its restore point */
     STAND_RESTORED,    /* struct stand at a run's start, and at its restore point */
     INTERVAL_PLACE,    /* struct interval, struct place */
     INTERVAL_RUN,      /* struct interval, and another one of its run */
