@@ -9,10 +9,10 @@
 
 void cut_say(struct cut *c, enum status s, const struct cause *cause, const char *fmt, ...)
 {
-    if (s > c->status) {
-        c->status = s;
+    c->status = s > c->status ? s : c->status;
+    /* The first in the order of the work leads, whatever status the others have: they may follow from it. */
+    if (c->cause.code == CODE_NONE || (code_follows(c->cause.code) && !code_follows(cause->code)))
         c->cause = *cause;
-    }
     if (c->reasons++ >= REASONS_MAX)
         return;
     if (c->reason.len > 0)
@@ -40,21 +40,24 @@ void cut_say_read(struct cut *c, const char *path, const struct err *err, enum c
     cut_say(c, STATUS_UNAVAILABLE, &cause, "%s", err->text);
 }
 
-struct cause cut_lack(const struct cut *c, const char *path, enum code otherwise)
+struct cause cut_lack(struct cut *c, const char *path, enum code otherwise)
 {
-    static const char bound[] = "past ";
+    static const char bound[] = "past ", more[] = " more files past ";
     const struct bundle_manifest *m = &c->b->m;
-    for (size_t i = 0; i < m->n_excluded; i++) {
-        const char *why = m->excluded[i].why, *rest = strstr(why, " more files past ");
-        bool one = strcmp(m->excluded[i].what, path) == 0;
-        if (one && strncmp(why, bound, sizeof bound - 1) == 0)
-            return *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", why + sizeof bound - 1});
-        if (one)
-            return *BECAUSE(CODE_EPOCHS_NOT_COLLECTED);
+    bool known = c->excluded.used > 0;
+    for (size_t i = 0; i < m->n_excluded && !known; i++) {
+        const char *rest = strstr(m->excluded[i].why, more);
+        map_add(&c->excluded, m->excluded[i].what, strlen(m->excluded[i].what), i);
         if (rest) /* past a number they are only counted */
-            return *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", rest + strlen(" more files past ")});
+            c->excluded_bound = rest + sizeof more - 1;
     }
-    return *BECAUSE(otherwise);
+    const uint64_t *at = map_find(&c->excluded, path, strlen(path));
+    const char *why = at ? m->excluded[*at].why : NULL;
+    if (why && strncmp(why, bound, sizeof bound - 1) == 0)
+        return *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", why + sizeof bound - 1});
+    if (why)
+        return *BECAUSE(CODE_EPOCHS_NOT_COLLECTED);
+    return c->excluded_bound ? *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", c->excluded_bound}) : *BECAUSE(otherwise);
 }
 
 bool cut_read(struct cut *c, const char *path, enum code code, const char **p, size_t *n)
@@ -88,6 +91,7 @@ static void list_markers(struct cut *c)
             continue;
         c->markers.completed[c->markers.n_completed++] = id;
     }
+    markers_sort(&c->markers);
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
     if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
         if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
@@ -177,5 +181,6 @@ void cut_free(struct cut *c)
     buf_free(&c->uncovered);
     buf_free(&c->broken);
     buf_free(&c->unknown);
+    map_free(&c->excluded);
     arena_free(&c->a);
 }

@@ -11,6 +11,7 @@
 #ifndef OWED_CUT_H
 #define OWED_CUT_H
 
+#include "base/hash.h"
 #include "bundle/bundle.h"
 #include "cells/cells.h"
 #include "evidence/interval.h"
@@ -68,17 +69,19 @@ struct cut {
     struct arena a;
     enum status status; /* of reconcile.scope so far; the worst counts */
     struct buf reason;  /* every reason, "; " between them */
-    struct cause cause; /* of the worst */
+    struct cause cause; /* of the first, which leads */
     unsigned reasons;
     struct buf note;              /* what is said and changes no verdict */
     struct buf uncovered;         /* with complete_table: what the bundle does not show of it; "" where it shows all */
     struct cause uncovered_cause; /* of the first */
     unsigned uncovered_reasons;
-    struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
-    struct cause broken_cause; /* of the first */
-    struct markers markers;    /* those that the bundle lists */
-    struct marker marker;      /* of the checkpoint */
-    struct scope scope;        /* whole once has_scope */
+    struct buf broken;          /* files that are not what the manifest lists: bundle.artifacts fails */
+    struct cause broken_cause;  /* of the first */
+    struct markers markers;     /* those that the bundle lists */
+    struct map excluded;        /* what the manifest says was left out, once it is asked */
+    const char *excluded_bound; /* the bound that left out more than it lists */
+    struct marker marker;       /* of the checkpoint */
+    struct scope scope;         /* whole once has_scope */
     bool has_columns, has_scope;
     struct buf unknown; /* operators on the rows' way that are not record-wise: no reference can be held to it */
     const struct job_manifest *job;                       /* NULL: none in the bundle, or none that can be read */

@@ -11,10 +11,15 @@
 
 static const struct position *position_of(const struct snapshot *s, uint64_t partition)
 {
-    for (size_t i = 0; i < s->n_positions; i++)
-        if (s->positions[i].partition == partition)
-            return &s->positions[i];
-    return NULL;
+    size_t low = 0, high = s->n_positions; /* they ascend: the reader has seen to that */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->positions[middle].partition < partition)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->n_positions && s->positions[low].partition == partition ? &s->positions[low] : NULL;
 }
 
 /* Where the bundle has the state's sidecar, the bytes must be those that were synced: a restart holds it to the same.
@@ -148,7 +153,7 @@ static void start_of_run(struct cut *c, struct cut_leg *leg)
     bool again = r || leg->first > 1 || s->restored_from > 0;
     s->start = again ? SCOPE_FROM_RESTORE : SCOPE_FROM_RUN;
     s->has_restored_from = again;
-    if (again && s->restored_from < leg->first)
+    if (again)
         leg->replays = cut_replays(c, s->restored_from, leg->first);
 }
 
@@ -218,13 +223,23 @@ static void add_range(struct cut *c, struct cut_leg *leg, const struct cut_end *
                 r.to);
         r.has_from = false;
     }
-    for (size_t i = 0; i < leg->n_ranges; i++)
-        if (leg->ranges[i].partition == r.partition) {
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "partition %" PRIu64 " has a position in two source subtasks", r.partition);
-            return;
-        }
     leg->ranges[leg->n_ranges++] = r;
+}
+
+/* In order, each once. */
+static void sort_ranges(struct cut *c, struct cut_leg *leg)
+{
+    size_t kept = 0;
+    if (leg->n_ranges > 1)
+        qsort(leg->ranges, leg->n_ranges, sizeof *leg->ranges, by_partition);
+    for (size_t i = 0; i < leg->n_ranges; i++) {
+        if (kept > 0 && leg->ranges[kept - 1].partition == leg->ranges[i].partition)
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
+                    "partition %" PRIu64 " has a position in two source subtasks", leg->ranges[i].partition);
+        else
+            leg->ranges[kept++] = leg->ranges[i];
+    }
+    leg->n_ranges = kept;
 }
 
 static void leg_ranges(struct cut *c, struct cut_leg *leg)
@@ -249,8 +264,7 @@ static void leg_ranges(struct cut *c, struct cut_leg *leg)
     }
     if (whole && leg->n_ends > 0)
         leg->topic = leg->ends[0].to.log.topic;
-    if (leg->n_ranges > 1)
-        qsort(leg->ranges, leg->n_ranges, sizeof *leg->ranges, by_partition);
+    sort_ranges(c, leg);
 }
 
 const struct scope_range *cut_range(const struct cut_leg *leg, uint64_t partition)

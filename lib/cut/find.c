@@ -137,36 +137,43 @@ static void check_type(struct cut *c, const char *id, const char *type)
                    c->unknown.len ? "; " : "", id, type);
 }
 
-/* What leads to the sink, by the graph's index; another branch of the job does not decide. */
+/* By operator: do its rows reach the sink (any, where none is named)? */
 static const bool *upstream(struct cut *c, const struct job_manifest *job)
 {
-    bool *up = arena_zalloc(&c->a, job->n_operators + 1), more = true;
-    for (size_t i = 0; i < job->n_operators; i++)
-        up[i] = !c->sink || strcmp(job->operators[i].id, c->sink) == 0;
-    while (more) {
-        more = false;
-        for (size_t e = 0; e < job->n_edges; e++)
-            for (size_t to = 0; to < job->n_operators; to++)
-                for (size_t from = 0; up[to] && from < job->n_operators; from++)
-                    if (!up[from] && strcmp(job->edges[e][0], job->operators[from].id) == 0 &&
-                        strcmp(job->edges[e][1], job->operators[to].id) == 0)
-                        up[from] = more = true;
+    bool *up = arena_zalloc(&c->a, job->n_operators + 1);
+    size_t *todo = arena_alloc(&c->a, (job->n_operators + 1) * sizeof *todo), n = 0; /* each enters it once */
+    size_t *into = arena_zalloc(&c->a, (job->n_operators + 1) * sizeof *into);       /* one past an edge, 0: none */
+    size_t *next = arena_zalloc(&c->a, (job->n_edges + 1) * sizeof *next);           /* the same, of one more */
+    struct map ids = MAP_INIT;
+    for (size_t i = 0; i < job->n_operators; i++) {
+        map_add(&ids, job->operators[i].id, strlen(job->operators[i].id), i);
+        if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
+            up[todo[n++] = i] = true;
     }
+    for (size_t e = 0; e < job->n_edges; e++) {
+        const uint64_t *to = map_find(&ids, job->edges[e][1], strlen(job->edges[e][1]));
+        if (!to)
+            continue;
+        next[e] = into[*to];
+        into[*to] = e + 1;
+    }
+    while (n > 0)
+        for (size_t e = into[todo[--n]]; e > 0; e = next[e - 1]) {
+            const uint64_t *from = map_find(&ids, job->edges[e - 1][0], strlen(job->edges[e - 1][0]));
+            if (from && !up[*from])
+                up[todo[n++] = *from] = true;
+        }
+    map_free(&ids);
     return up;
-}
-
-static bool has_input(const struct job_manifest *job, const char *id)
-{
-    for (size_t e = 0; e < job->n_edges; e++)
-        if (strcmp(job->edges[e][1], id) == 0)
-            return true;
-    return false;
 }
 
 static void check_graph(struct cut *c, const struct job_manifest *job)
 {
     const bool *up = upstream(c, job);
     size_t sources = 0;
+    struct map fed = MAP_INIT; /* operators that something leads to */
+    for (size_t e = 0; e < job->n_edges; e++)
+        map_add(&fed, job->edges[e][1], strlen(job->edges[e][1]), e);
     for (size_t i = 0; i < job->n_operators; i++) {
         const struct graph_operator *o = &job->operators[i];
         if (!up[i])
@@ -178,10 +185,11 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         if (strcmp(o->type, "kafka-source") == 0) {
             c->source_node = o;
             sources++;
-        } else if (!has_input(job, o->id))
+        } else if (!map_find(&fed, o->id, strlen(o->id)))
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN),
                     "nothing leads to operator %s of the job's graph, which is no source", o->id);
     }
+    map_free(&fed);
     if (c->sink && !c->sink_node)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);
     else if (sources != 1)
@@ -217,12 +225,10 @@ static bool check_manifest(struct cut *c)
     return true;
 }
 
-static const struct graph_operator *node_of(const struct cut *c, const char *id)
+static const struct graph_operator *node_of(const struct cut *c, const struct map *nodes, const char *id)
 {
-    for (size_t i = 0; c->job && i < c->job->n_operators; i++)
-        if (strcmp(c->job->operators[i].id, id) == 0)
-            return &c->job->operators[i];
-    return NULL;
+    const uint64_t *at = map_find(nodes, id, strlen(id));
+    return at ? &c->job->operators[*at] : NULL;
 }
 
 static const struct op_spec *operator_read(struct cut *c, const char *path)
@@ -248,13 +254,16 @@ void cut_check_operators(struct cut *c)
     const struct bundle_manifest *m = &c->b->m;
     bool has_manifest = check_manifest(c), sink = false, other = false;
     struct said before = {NULL, NULL};
+    struct map nodes = MAP_INIT;
+    for (size_t i = 0; c->job && i < c->job->n_operators; i++)
+        map_add(&nodes, c->job->operators[i].id, strlen(c->job->operators[i].id), i);
     for (size_t i = 0; i < m->n_artifacts; i++) {
         const char *path = m->artifacts[i].path;
         const struct op_spec *op = m->artifacts[i].role == ROLE_OPERATOR ? operator_read(c, path) : NULL;
         if (!op)
             continue;
         const struct op_spec *last = before.doc;
-        const struct graph_operator *node = node_of(c, op->operator_id);
+        const struct graph_operator *node = node_of(c, &nodes, op->operator_id);
         bool is_sink = c->sink && strcmp(op->operator_id, c->sink) == 0,
              again = last && strcmp(last->operator_id, op->operator_id) == 0;
         if (again)
@@ -267,6 +276,7 @@ void cut_check_operators(struct cut *c)
         other |= !is_sink;
         before = (struct said){path, op};
     }
+    map_free(&nodes);
     if (!has_manifest && (!sink || !other))
         cut_say(c, STATUS_UNAVAILABLE, (struct cause[]){cut_lack(c, "", CODE_JOB_UNKNOWN)},
                 "nothing in the bundle says what the job is made of: no job manifest, and no op.json of %s",

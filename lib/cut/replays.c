@@ -23,7 +23,7 @@ static bool is_within(const struct cut *c, const struct bundle_artifact *f)
 uint64_t cut_replays(const struct cut *c, uint64_t restored_from, uint64_t first_epoch)
 {
     const struct bundle_manifest *m = &c->b->m;
-    uint64_t began = first_epoch - restored_from - 1, epoch;
+    uint64_t began = first_epoch > restored_from ? first_epoch - restored_from - 1 : 0, epoch;
     struct buf head = BUF_INIT;
     buf_printf(&head, "capture/op-%s/subtask-%" PRIu64 "/", c->sink, c->scope.bundle.subtasks[0]);
     buf_str(&head);
@@ -33,5 +33,6 @@ uint64_t cut_replays(const struct cut *c, uint64_t restored_from, uint64_t first
             epoch > restored_from && epoch < first_epoch && is_within(c, &m->artifacts[i]))
             began--;
     buf_free(&head);
-    return began + (restored_from > 0);
+    began += restored_from > 0;
+    return began > 0 ? began : 1;
 }

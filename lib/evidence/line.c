@@ -17,9 +17,10 @@ static int positions_parse(const struct json *stand, const char *name, struct ar
     struct position *p = arena_alloc(arena, (list->len + 1) * sizeof *p);
     out->positions = p;
     out->n_positions = list->len;
-    for (size_t i = 0; i < list->len; i++)
-        if (json_need_u64(list->u.items[i], "partition", &p[i].partition, "interval.positions", err) != 0 ||
-            json_need_i64(list->u.items[i], "offset", &p[i].value, "interval.positions", err) != 0)
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item))
+        if (json_need_u64(item, "partition", &p[i].partition, "interval.positions", err) != 0 ||
+            json_need_i64(item, "offset", &p[i].value, "interval.positions", err) != 0)
             return -1;
     return 0;
 }
@@ -54,7 +55,6 @@ int stream_interval(const struct stream_line *line, struct arena *arena, struct 
     if (out->source && !json_get(doc, "from") && !json_get(doc, "to"))
         err_set(err, ERR_REFUSED, "interval.capture: missing");
     if (err->kind != ERR_NONE || (!out->source && interval_members(doc, where, arena, &out->iv, err) != 0) ||
-        json_opt_u64(doc, "replays", &out->replays, where, err) != 0 ||
         (out->source &&
          (stand_parse(doc, "from", arena, &out->from, err) != 0 || stand_parse(doc, "to", arena, &out->to, err) != 0)))
         return stream_misfit(line, err);
@@ -88,7 +88,7 @@ static void finish(struct stream_out *out, struct json_w *w, struct buf *text)
     buf_free(text);
 }
 
-void stream_put_interval(struct stream_out *out, const struct interval *iv, uint64_t replays)
+void stream_put_interval(struct stream_out *out, const struct interval *iv)
 {
     struct buf text = BUF_INIT;
     struct json_w w;
@@ -102,8 +102,6 @@ void stream_put_interval(struct stream_out *out, const struct interval *iv, uint
     else
         jw_null(&w, "watermark");
     put_text(&w, "ledger", iv->ledger_text, iv->ledger_len);
-    if (replays > 0)
-        jw_u64(&w, "replays", replays);
     finish(out, &w, &text);
 }
 

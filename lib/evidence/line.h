@@ -21,14 +21,13 @@ struct interval_line {
     const char *operator_id;
     uint64_t subtask;
     struct interval iv;
-    uint64_t replays; /* of a sink's: so many attempts before, at most, can have written its rows too */
     struct interval_stand from, to;
 };
 
 /* Parse an interval line; everything lives in arena. ERR_REFUSED, with the line's number. */
 int stream_interval(const struct stream_line *line, struct arena *arena, struct interval_line *out, struct err *err);
 /* Of a sink's, as interval_parse gave it: capture and ledger go on as they stood. */
-void stream_put_interval(struct stream_out *out, const struct interval *iv, uint64_t replays);
+void stream_put_interval(struct stream_out *out, const struct interval *iv);
 /* Of a source's. */
 void stream_put_interval_stands(struct stream_out *out, const struct interval_line *l);
 
