@@ -228,8 +228,8 @@ unavailable() { # what the reason says
     [ "$(code)" = runs-mixed ]
 }
 
-# lanes SED [LANE]: an edit of the intervals' evidence of checkpoint 3's scope, in one lane or in both.
-lanes() { sed -i "$1" job/capture/op-3/subtask-${2:-*}/epoch-[23].sink.json; }
+# lanes SED: an edit of the intervals' evidence of checkpoint 3's scope, in both lanes.
+lanes() { sed -i "$1" job/capture/op-3/subtask-*/epoch-[23].sink.json; }
 
 @test "what two pieces of evidence both say they say alike, each with its code" {
     local edit file code says
