@@ -104,6 +104,7 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         OPT_NAME("table-uuid", "UUID", &d->table_uuid, "the table's, the same"),
         OPT_TAKE("column", "NAME:TYPE", take_column, d, "a column, in order, where no table was looked at; repeated"),
         STREAM_OPTION_FIRST(&r->first),
+        MODE_OPTION,
         STREAM_OPTIONS(&r->max_line),
         OPT_EXIT("0 declared, 2 refused, 3 the input is unfinished, or what is declared cannot be audited"),
         OPT_END};

@@ -318,9 +318,9 @@
       "an operator that keeps state across records, or several sources", \
       "see scope-cut(1), LIMITS: audit a job of one Kafka source and record-wise operators") \
     X(COLUMN_UNKNOWN, "column-unknown", \
-      "a captured row has a column that the sink does not write", \
-      "the sink's column list changed within the scope", \
-      "choose a checkpoint whose scope lies after the change") \
+      "a row has a column that the sink does not write", \
+      "the map names a column that the table has not, or the sink's column list changed within the scope", \
+      "correct the map or the table; of captured rows, choose a checkpoint whose scope lies after the change") \
     X(SCOPE_EMPTY, "scope-empty", \
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \
