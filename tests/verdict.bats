@@ -205,8 +205,8 @@ changed() {
     }
     refuse 'if .type == "scope" then .document.table = "other" else . end' "scope"
     refuse 'if .type == "scope" then .document.bundle.epochs = [] else . end' "fingerprint"
-    refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
-    refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
+    refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "the columns are not the scope's"
+    refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "the columns are not the scope's"
     refuse 'if .type == "bundle" then .job = "2" else . end' "another job"
     refuse 'if .type == "bundle" then del(.path) else . end' "bundle.path: missing"
     refuse 'if .type == "bundle" then .manifest_sha256 = "0" else . end' "bundle.manifest_sha256"

@@ -151,6 +151,10 @@ void view_about(struct view *v)
         say_bundle(v);
     if (report_reference(r))
         say_reference(v, report_reference(r));
+    for (size_t i = 0; i < EXCLUDED_TYPES; i++)
+        if (r->excluded_why[i])
+            view_say(v, &v->about, "left out", "%" PRIu64 " keys %s", r->excluded_why[i],
+                     excluded_why_words((enum excluded_why)i));
     if (!r->observed)
         return;
     v->coverage.read = r->observation.n_reads > 0;

@@ -173,8 +173,8 @@ static int reads_parse(const struct json *doc, struct arena *arena, struct obser
     for (size_t i = 0; i < o->n_reads; i++)
         if (json_need_u64(items[i], "read", &r[i].read, where, err) != 0 ||
             json_need_u64(items[i], "rows", &r[i].rows, where, err) != 0 ||
-            json_opt_u64(items[i], "queries", &r[i].queries, where, err) != 0 ||
-            json_opt_u64(items[i], "bytes", &r[i].bytes, where, err) != 0)
+            json_need_u64(items[i], "queries", &r[i].queries, where, err) != 0 ||
+            json_need_u64(items[i], "bytes", &r[i].bytes, where, err) != 0)
             return -1;
     return 0;
 }
