@@ -43,6 +43,7 @@ struct bind {
     const struct json *document; /* of the stream's scope line */
     struct scope scope;
     struct reference r;
+    struct buf note; /* how the reference's scope asks otherwise of the same rows */
     struct file_out expected;
 };
 
@@ -115,13 +116,14 @@ static int put_rows(struct bind *b, struct err *err)
 static void why_incomplete(const struct reference *r, struct buf *out)
 {
     buf_adds(out, "the reference is incomplete: ");
-    for (size_t i = 0; i < r->reasons->len && i < 5; i++) {
+    const struct json *reason = json_first(r->reasons);
+    for (size_t i = 0; reason && i < 5; i++, reason = json_next(r->reasons, reason)) {
         if (i > 0)
             buf_adds(out, "; ");
-        msg_mask(out, r->reasons->u.items[i]->str, r->reasons->u.items[i]->len);
+        msg_mask(out, reason->str, reason->len);
     }
     if (r->reasons->len > 5)
-        buf_printf(out, " and %zu more reasons", r->reasons->len - 5);
+        buf_printf(out, " and %" PRIu32 " more reasons", r->reasons->len - 5);
     buf_str(out);
 }
 
@@ -167,8 +169,8 @@ static void conclude(struct bind *b)
     buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
     stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
-                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,
-                     buf_str(&counts));
+                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE),
+                     r->complete && b->note.len ? buf_str(&b->note) : reason.p, evidence, buf_str(&counts));
     put_account(b);
     buf_free(&reason);
     buf_free(&counts);
@@ -207,7 +209,7 @@ static void work(struct bind *b)
     }
     int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
     if (rc == 0)
-        rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
+        rc = reference_bind(&b->r, b->document, &b->scope.columns, &b->note, &err);
     if (rc != 0 && b->damaged && err.cause.code == CODE_REFERENCE_OTHER) {
         follow(b, &err);
         return;
@@ -239,6 +241,7 @@ int main(int argc, char **argv)
     status = stream_end(&b.out);
     reference_close(&b.r);
     file_drop(&b.expected);
+    buf_free(&b.note);
     scope_free(&b.scope);
     stream_in_free(&in);
     stream_out_free(&b.out);

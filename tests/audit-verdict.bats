@@ -321,7 +321,7 @@ observation~.create_table_query += " TTL seen + INTERVAL 1 DAY"~is of a table wi
 observation~.columns = []~does not have the scope's column 'event_id'
 observation~del(.columns)~does not have the scope's column 'event_id'
 observation~.columns |= map(select(.name != "score"))~does not have the scope's column 'score'
-observation~.columns[1].type = "Nullable(String)"~has another type of the scope's column 'customer'
+observation~.columns[1].type = "LowCardinality(String)"~has another type of the scope's column 'customer'
 observation~.columns += [.columns[0]]~has two columns of one name
 observation~del(.finished)~does not say when it began and ended
 observation~.finished.client_ms = .started.client_ms - 1~ends before it began

@@ -128,6 +128,28 @@ s/"job":"1"/"job":"1","more":1/	bundle.more: nothing here, 1
 BAD
 }
 
+@test "bound to what it was computed from: another key, coverage or word for equal rows is the same rows asked otherwise" {
+    n=0
+    while IFS=$'\t' read -r edit where; do
+        n=$((n + 1))
+        document=$(header | jq -c ".scope | $edit" | scope_print)
+        { header | jq -c --argjson document "$document" '.scope = $document'; sed '1d;$d' "$whole_ref"; } | finish
+        run -0 --separate-stderr bind
+        [ "$(of row '.side == "reference"' | wc -l)" -eq 120 ]
+        [ "$(of check '.name == "reference.scope"' | jq -r '.status + " " + .reason')" = \
+            "passed the reference was computed from the same under a scope that asks otherwise: $where in the reference" ]
+        # A document that was changed by hand is no scope at all.
+        sed '1s/"scope_sha256":"[0-9a-f]/&0/; 1s/\("scope_sha256":"[0-9a-f]*\)[0-9a-f]"/\1"/' ref | sed '$d' | finish
+        run -2 --separate-stderr bind
+        refused "fingerprint"
+    done <<'SAME'
+.columns |= map(.key = (.name == "serial"))	columns[0].key: true here, false
+.bundle += {coverage: "complete-table", from_run_start: true}	bundle.from_run_start: false here, true
+.bundle.repeats = true	bundle.repeats: nothing here, true
+SAME
+    [ "$n" -eq 3 ]
+}
+
 @test "not an artifact as its writer finished it" {
     cp "$whole_ref" good
     head -n -1 good >ref && run -2 --separate-stderr bound_to_scope && refused "no end line"

@@ -54,10 +54,14 @@ unavailable() { # what the reason says
     [ "$(ats)" = "orders/0/0 orders/0/1 orders/0/2 orders/1/0 orders/1/1 orders/1/2" ]
 }
 
-@test "a resend that may have landed twice marks its own rows alone" {
+@test "a resend that may have landed twice marks its own rows alone, with the copies that its attempts can have made" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
     [ "$(of row | jq -r 'select(.again=="resent").at' | paste -sd' ')" = "orders/0/7 orders/0/8 orders/0/9" ]
     [ "$(of row | jq -r 'select(.again!=null and .again!="resent").at' | wc -l)" -eq 0 ]
+    sent() { printf '{"token":"%s","first":%s,"rows":1,"blocks":1,"attempts":%s,"in_doubt":true,"resend":"%s","tokens":%s,"cut":1,"errors":1,"restarted":%s}' "$@"; }
+    interval 0 3 2 a1 4 "$(sent a 0 4 may_duplicate 2 false),$(sent b 1 2 may_duplicate 2 true),$(sent c 2 2 deduplicated 1 true),$(sent d 3 3 deduplicated 1 false)"
+    scope_of 0 --checkpoint=3
+    [ "$(of row | jq -r 'select(.at | startswith("orders/0/")) | .again' | tail -4 | paste -sd' ')" = "resent:3 resent kept null" ]
 }
 
 @test "the first interval of a restored run starts at the restore point, and its rows are replays" {
@@ -83,6 +87,8 @@ unavailable() { # what the reason says
     for s in 0 1; do snap $s 5 0 6 0 a2; done
     scope_of 0 --checkpoint=6
     [ "$(document | jq -c '.bundle | [.start,.restored_from]')" = '["restore",0]' ]
+    # Five numbers lie before this run's first: as many runs, and no more, can have been discarded.
+    [ "$(of row | jq -r .again | sort -u)" = replayed:5 ]
 }
 
 @test "a scope with no rows establishes nothing" {
@@ -394,12 +400,51 @@ unavailable() { # what the reason says
     [ "$(of row | head -2 | jq -r '.cells[0]' | paste -sd' ')" = "9007199254740993 -9223372036854775808" ]
 }
 
-@test "a file that is not what the manifest lists fails bundle.artifacts, whoever checked before" {
-    pack_job job b --epochs=1-9 >/dev/null
-    sed -i 's/"n7"/"x7"/' b/capture/op-3/subtask-0/epoch-3.cap
-    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id b
-    [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
-    unavailable "epoch-3.cap"
+@test "a directory alone is checked whole, as behind bundle-check, before anything of it is used" {
+    local damage
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [ "$(of check | jq -r '"\(.stage) \(.name) \(.status)"' | head -3 | paste -sd,)" = \
+        "scope-cut bundle.manifest passed,scope-cut bundle.artifacts passed,scope-cut bundle.completeness passed" ]
+    # None of these is a file that the scope of 3 uses.
+    for damage in 'echo x >b/capture/op-2/subtask-0/epoch-7.cap' 'rm b/capture/op-3/subtask-1/epoch-6.sink.json' 'echo x >b/capture/unlisted' \
+        "sed -i 's/n15/x15/' b/capture/op-3/subtask-0/epoch-7.cap"; do
+        cp -a "$all" b
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id --out=doc b
+        [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
+        unavailable "the bundle was not read: bundle.artifacts failed"
+        [ "$(of row | wc -l)" -eq 0 ] && [ ! -e doc ]
+        rm -r b
+    done
+    # A stream whose bundle nobody checked is no other.
+    sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" >packed
+    cp -a "$all" b
+    echo x >b/capture/unlisted
+    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <packed
+    unavailable "bundle.artifacts failed"
+}
+
+@test "a file that is not what the manifest lists fails bundle.artifacts before it is judged by what it holds" {
+    local damage cap=b/capture/op-3/subtask-0/epoch-3
+    for damage in "sed -i 's/\"n7\"/\"x7\"/' $cap.cap" "truncate -s -70 $cap.cap" "truncate -s 100 $cap.cap" "echo '{' >>$cap.cap" "sed -i 's/\"seen\":4/\"seen\":5/' $cap.cap" \
+        "truncate -s 100 $cap.sink.json" "truncate -s 10 b/checkpoint/_state/1/v1/0/checkpoint-1.snap"; do
+        rm -rf b
+        cp -a "$all" b
+        sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" | "$bin/bundle-check" >checked
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <checked
+        [ "$(of check | jq -r 'select(.stage=="scope-cut" and .name=="bundle.artifacts")|.status+" "+.code')" = "failed artifact-changed" ] || { echo "$damage: $output" >&2; return 1; }
+        [ "$(of side | jq .whole)" != true ]
+    done
+}
+
+@test "without --key: a document for a reference that brings its own, and nothing that could be compared by none" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --out=scope.json "$all"
+    [ "$(check)" = "passed " ]
+    [ "$(jq -c '[.columns[]|select(.key)]' scope.json)" = '[]' ]
+    [ "$(jq -cS 'del(.scope_sha256)' scope.json | tr -d '\n' | sha256sum | cut -c1-64)" = "$(jq -r .scope_sha256 scope.json)" ]
+    run -2 --separate-stderr "$bin/rows-diff" <<<"$output"
+    [[ $stderr == *"name no key"* ]]
 }
 
 @test "from a stream: after bundle-check, and not after one that failed" {

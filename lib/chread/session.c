@@ -123,11 +123,12 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
 
 static void add_setting(struct chread *c, const char *name, const char *value)
 {
-    for (size_t i = 0; i < c->n_settings; i++)
-        if (strcmp(c->settings[i].name, name) == 0)
-            return;
+    if (map_find(&c->setting_names, name, strlen(name)))
+        return;
     c->settings = xrealloc(c->settings, (c->n_settings + 1) * sizeof *c->settings);
-    c->settings[c->n_settings++] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+    c->settings[c->n_settings] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+    map_add(&c->setting_names, c->settings[c->n_settings].name, strlen(name), c->n_settings);
+    c->n_settings++;
 }
 
 static void add_always(struct chread *c)
@@ -183,12 +184,11 @@ static int read_settings(struct chread *c, struct chread_why *why)
 
 /* ---- the line ---- */
 
-bool chread_line_supported(const char *version, bool *tested)
+bool chread_line_supported(const char *version)
 {
     char *end;
     unsigned long major = strtoul(version, &end, 10);
     unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-    *tested = major == 26 && (minor == 5 || minor == 7);
     return major > 24 || (major == 24 && minor >= 3);
 }
 
@@ -206,11 +206,10 @@ static int name_old_line(struct chread *c, struct chread_why *why)
     struct buf b = BUF_INIT;
     struct http_answer a;
     struct texts t = TEXTS_INIT;
-    bool tested;
     int status = -1;
     http_text(c->http, "SELECT version() FORMAT RowBinary", bare, HTTP_ASKED_WORDS.bytes, &b, &a);
     if ((a.outcome == HTTP_DONE || a.unproven) && split(&b, 1, 1, &t) == 0 && t.n == 1 &&
-        !chread_line_supported(t.rows[0][0], &tested)) {
+        !chread_line_supported(t.rows[0][0])) {
         struct buf shown = BUF_INIT;
         msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
         status = old_line(why, buf_str(&shown));
@@ -225,7 +224,6 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
 {
     struct err err = ERR_INIT;
     struct texts t = TEXTS_INIT;
-    bool tested;
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
     if (!c->http) {
@@ -241,7 +239,7 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     else if (status == 0 && t.n != 1)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                             "connecting: the server gave no version");
-    else if (status == 0 && !chread_line_supported(t.rows[0][0], &tested))
+    else if (status == 0 && !chread_line_supported(t.rows[0][0]))
         status = old_line(why, t.rows[0][0]);
     texts_free(&t);
     return status == 0 ? read_settings(c, why) : status;
@@ -254,6 +252,7 @@ void chread_close(struct chread *c)
         free(c->settings[i].value);
     }
     free(c->settings);
+    map_free(&c->setting_names);
     http_close(c->http);
     *c = (struct chread){0};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chwrite/internal.h"
+#include "http/lines.h"
 
 /* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to
  * say. */
@@ -124,7 +125,7 @@ static void take_look(struct chwrite *w, struct look *l)
     w->window.size = l->window;
     w->window.entries_per_block = l->entries_per_block;
     w->window.tested = strcmp(l->destination.engine, "MergeTree") == 0 &&
-                       chwrite_line_tested(l->destination.server_version);
+                       http_line_tested(l->destination.server_version);
 }
 
 static int open_table(struct chwrite *w, struct err *err)

@@ -11,6 +11,7 @@
 #ifndef OWED_CUT_H
 #define OWED_CUT_H
 
+#include "base/hash.h"
 #include "bundle/bundle.h"
 #include "cells/cells.h"
 #include "evidence/interval.h"
@@ -50,7 +51,7 @@ struct cut {
     struct arena a;
     enum status status; /* of reconcile.scope so far; the worst counts */
     struct buf reason;  /* every reason, "; " between them */
-    struct cause cause; /* of the worst */
+    struct cause cause; /* of the first, which leads */
     unsigned reasons;
     struct buf note;              /* what is said and changes no verdict */
     struct buf uncovered;         /* with complete_table: what the bundle does not show of it; "" where it shows all */
@@ -59,6 +60,7 @@ struct cut {
     struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
     struct cause broken_cause; /* of the first */
     struct markers markers;    /* those that the bundle lists */
+    struct map excluded;       /* what the manifest says was left out, once it is asked */
     struct marker marker;      /* of the checkpoint */
     struct scope scope;        /* whole once has_scope */
     bool has_columns, has_scope;

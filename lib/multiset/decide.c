@@ -141,6 +141,20 @@ static void put_tail(struct buf *why, const struct multiset_tail *tail, bool ack
     buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
 }
 
+/* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
+static void put_kept(const struct summary *sum, struct buf *why, struct cause *cause)
+{
+    uint64_t missing = sum->kind_rows[KIND_MISSING];
+    if (!sum->kept)
+        return;
+    if (sum->kept == missing)
+        cause->code = CODE_TOKEN_OUTLIVED_ROWS;
+    buf_adds(why, sum->kept == missing ? ", all" : ", ");
+    if (sum->kept < missing)
+        buf_printf(why, "%" PRIu64 " of them", sum->kept);
+    buf_adds(why, " of INSERTs that were sent again under a token which can have outlived its rows");
+}
+
 static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of,
                                struct buf *why, struct cause *cause)
 {
@@ -152,6 +166,8 @@ static enum status differences(const struct multiset_question *q, enum relation 
             cause->code = why->len ? cause->code : codes[k];
             buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k],
                        of->sum.kind_rows[k], k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
+            if (k == KIND_MISSING)
+                put_kept(&of->sum, why, cause);
         }
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));

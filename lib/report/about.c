@@ -62,7 +62,10 @@ static void say_scope(struct view *v)
     } else {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what checkpoint %" PRIu64 " of job %s owed it",
                  database, table, b->checkpoint, view_shown(v, b->job));
-        if (b->start == SCOPE_FROM_RESTORE)
+        if (b->start == SCOPE_FROM_RESTORE && b->restored_from == 0)
+            view_say(v, &v->about, "scope", "after a start from nothing that followed an earlier attempt, intervals %s",
+                     in);
+        else if (b->start == SCOPE_FROM_RESTORE)
             view_say(v, &v->about, "scope", "after the restore of checkpoint %" PRIu64 ", intervals %s",
                      b->restored_from, in);
         else if (b->since)
@@ -134,6 +137,9 @@ static void say_coverage(struct view *v)
     const struct view_coverage *c = &v->coverage;
     if (c->read && c->established)
         view_say(v, &v->about, "coverage", "the whole table, %" PRIu64 " rows", c->rows);
+    else if (c->read && c->whole)
+        view_say(v, &v->about, "coverage", "%sthe table was read whole, %" PRIu64 " rows",
+                 c->asked ? "the whole table was asked for and is not established; " : "", c->rows);
     else if (c->read)
         view_say(v, &v->about, "coverage", "%s%" PRIu64 " selected keys; the rest of the table is not established",
                  c->asked ? "the whole table was asked for and is not established; " : "", c->keys);
@@ -158,6 +164,7 @@ void view_about(struct view *v)
     if (!r->observed)
         return;
     v->coverage.read = r->observation.n_reads > 0;
+    v->coverage.whole = v->coverage.read && r->observation.table_whole;
     v->coverage.keys = r->observation.keys;
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);

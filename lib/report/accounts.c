@@ -160,9 +160,9 @@ static bool claims_it(const struct json *text, const char *word)
 static int claimed(const struct report *r, const struct stream_account *bound, struct err *err)
 {
     const struct json *said = json_get(bound->doc, "verified_by_writer");
-    for (size_t i = 0; said && i < said->len; i++)
+    for (const struct json *text = json_first(said); text; text = json_next(said, text))
         for (size_t k = 0; k < sizeof claims / sizeof *claims; k++)
-            if (claims_it(said->u.items[i], claims[k].word) && !claims[k].there(r))
+            if (claims_it(text, claims[k].word) && !claims[k].there(r))
                 return err_set(err, ERR_REFUSED,
                                "the reference says '%s' of itself and keeps no account of %s, and a check of it passed",
                                claims[k].word, claims[k].what);

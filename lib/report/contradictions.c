@@ -9,6 +9,7 @@
  */
 #include "report/internal.h"
 
+#include "base/hash.h"
 #include "types/definition.h"
 
 #include <inttypes.h>
@@ -31,24 +32,29 @@ static int one_of_several(const struct json *shard, struct err *err)
                     "the stream is one shard of several, and the others are not in it");
 }
 
-/* What a check or an account says is the word of a stage that the stream went through. */
-static int said_by(const struct json *stages, const char *what, const char *stage, struct err *err)
+static int said_by(const struct map *names, const char *what, const char *stage, struct err *err)
 {
-    for (size_t i = 0; stages && i < stages->len; i++)
-        if (json_is(json_get(stages->u.items[i], "name"), stage))
-            return 0;
+    if (map_find(names, stage, strlen(stage)))
+        return 0;
     return err_set(err, ERR_REFUSED, "%s of '%.100s', which is no stage that the stream went through", what, stage);
 }
 
+/* What a check or an account says is the word of a stage that the stream went through. */
 static int makers(const struct report *r, struct err *err)
 {
-    for (const struct report_made *m = r->made; m; m = m->next)
-        if (said_by(r->stages, "a check", m->line.stage, err) != 0)
-            return -1;
-    for (size_t i = 0; i < r->n_accounts; i++)
-        if (said_by(r->stages, "an account", r->account[i]->stage, err) != 0)
-            return -1;
-    return 0;
+    struct map names = MAP_INIT;
+    int rc = 0;
+    for (const struct json *item = json_first(r->stages); item; item = json_next(r->stages, item)) {
+        const struct json *name = json_get(item, "name");
+        if (name && name->type == JSON_STRING)
+            map_add(&names, name->str, name->len, 0);
+    }
+    for (const struct report_made *m = r->made; m && rc == 0; m = m->next)
+        rc = said_by(&names, "a check", m->line.stage, err);
+    for (size_t i = 0; i < r->n_accounts && rc == 0; i++)
+        rc = said_by(&names, "an account", r->account[i]->stage, err);
+    map_free(&names);
+    return rc;
 }
 
 /* What only a bundle shows cannot have passed without one. */

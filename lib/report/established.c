@@ -103,8 +103,8 @@ static bool every_record_answered(const struct report *r)
     struct buf text = BUF_INIT;
     bool found = false;
     buf_printf(&text, "%s: " VERIFIED_EVERY_RECORD, r->kept[ACCOUNT_PROGRAM].stage);
-    for (size_t i = 0; checked && i < checked->len && !found; i++)
-        found = json_is(checked->u.items[i], buf_str(&text));
+    for (const struct json *item = json_first(checked); item && !found; item = json_next(checked, item))
+        found = json_is(item, buf_str(&text));
     buf_free(&text);
     return found;
 }
@@ -150,7 +150,9 @@ static void say_not_known(struct view *v)
     if (r->has_scope)
         say_other_columns(v);
     if (r->has_scope && !v->coverage.established)
-        view_say(v, &v->not_known, NULL, "rows of any other key than those selected");
+        view_say(v, &v->not_known, NULL,
+                 v->coverage.whole ? "that the table, read whole, holds what it should and nothing else"
+                                   : "rows of any other key than those selected");
     if (r->excluded)
         view_say(v, &v->not_known, NULL, "%" PRIu64 " keys that were left out of the comparison with the reference",
                  r->excluded);
@@ -180,7 +182,8 @@ static void say_assumptions(struct view *v)
          "the operator declares that the table holds this one run's writes and nothing else"},
         {r->has_scope && r->scope.bundle.repeats,
          "the operator declares that rows which are equal in every column are meant to stand as often as they came"},
-        {!v->coverage.established, "rows of keys that were not selected are not read, and nothing is said about them"},
+        {!v->coverage.established && !v->coverage.whole,
+         "rows of keys that were not selected are not read, and nothing is said about them"},
         {r->bundles.first,
          "the bundle's digests show that nothing changed after it was collected, not who collected it"},
         {report_reference(r),

@@ -6,18 +6,20 @@
  */
 #include "report/internal.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the sink's ---- */
 
-/* The sink's intervals by subtask, then epoch; the scope's attempts by name. */
+/* The sink's intervals by subtask, then epoch; the scope's attempts. */
 struct sink {
     const struct scope_bundle *scope;
     const struct interval_line **at;
     size_t n;
-    const char **attempts;
+    struct map attempts;
 };
 
 static int by_place(const void *a, const void *b)
@@ -29,11 +31,6 @@ static int by_place(const void *a, const void *b)
     if (x->iv.epoch != y->iv.epoch)
         return x->iv.epoch < y->iv.epoch ? -1 : 1;
     return (x->line_no > y->line_no) - (x->line_no < y->line_no);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int by_number(const void *a, const void *b)
@@ -59,8 +56,7 @@ static bool other_subtask(const struct sink *s, const struct interval *iv)
 
 static bool other_attempt(const struct sink *s, const struct interval *iv)
 {
-    return s->scope->n_attempts == 0 ||
-           !bsearch(&iv->attempt, s->attempts, s->scope->n_attempts, sizeof *s->attempts, by_text);
+    return !map_find(&s->attempts, iv->attempt, strlen(iv->attempt));
 }
 
 /* Beside its epochs a scope of the whole table has those after its checkpoint, which show the sink quiet. */
@@ -152,20 +148,18 @@ static void sink_open(struct sink *s, const struct report *r)
 {
     *s = (struct sink){.scope = &r->scope.bundle};
     s->at = xmalloc((r->intervals.n + 1) * sizeof(*s->at));
-    s->attempts = xmalloc((s->scope->n_attempts + 1) * sizeof(*s->attempts));
     for (const struct report_interval *l = r->interval; l; l = l->next)
         if (of_sink(r, &l->line))
             s->at[s->n++] = &l->line;
     for (size_t i = 0; i < s->scope->n_attempts; i++)
-        s->attempts[i] = s->scope->attempts[i];
+        map_add(&s->attempts, s->scope->attempts[i], strlen(s->scope->attempts[i]), i);
     qsort(s->at, s->n, sizeof(*s->at), by_place);
-    qsort(s->attempts, s->scope->n_attempts, sizeof(*s->attempts), by_text);
 }
 
 static void sink_close(struct sink *s)
 {
     free(s->at);
-    free(s->attempts);
+    map_free(&s->attempts);
 }
 
 static int sink_whole(const struct report *r, struct err *err)

@@ -6,10 +6,10 @@
  */
 #include "report/internal.h"
 
+#include "base/hash.h"
 #include "stream/neutral.h"
 #include "types/definition.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char a_check[] = "a check of the destination passed";
@@ -128,15 +128,10 @@ static int settings(const struct observation *o, struct err *err)
                : err_set(err, ERR_TROUBLE, "the observation does not say with which settings the table was read");
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct observed_column *)a)->name, ((const struct observed_column *)b)->name);
-}
-
 static bool same_type(const struct column *c, const char *found)
 {
     struct type type;
-    bool same = type_parse(found, strlen(found), &type, NULL) == 0 && type_equal(&type, &c->type);
+    bool same = type_parse(found, strlen(found), &type, NULL) == 0 && type_same(&type, &c->type);
     type_free(&type);
     return same;
 }
@@ -145,24 +140,19 @@ static bool same_type(const struct column *c, const char *found)
 static int columns(const struct report *r, struct err *err)
 {
     const struct observation *o = &r->observation;
-    struct observed_column *sorted = xmalloc((o->n_columns + 1) * sizeof *sorted);
+    struct map names = MAP_INIT;
     int rc = 0;
-    for (size_t i = 0; i < o->n_columns; i++)
-        sorted[i] = o->columns[i];
-    qsort(sorted, o->n_columns, sizeof *sorted, by_name);
-    for (size_t i = 1; i < o->n_columns && rc == 0; i++)
-        if (by_name(&sorted[i - 1], &sorted[i]) == 0)
+    for (size_t i = 0; i < o->n_columns && rc == 0; i++)
+        if (!map_add(&names, o->columns[i].name, strlen(o->columns[i].name), i))
             rc = err_set(err, ERR_REFUSED, "the observation has two columns of one name, and %s", a_check);
     for (size_t i = 0; r->has_scope && i < r->scope.columns.n && rc == 0; i++) {
         const struct column *c = &r->scope.columns.at[i];
-        const struct observed_column *found = o->n_columns ? bsearch(&(struct observed_column){c->name, NULL}, sorted,
-                                                                     o->n_columns, sizeof *sorted, by_name)
-                                                           : NULL;
-        if (!found || !same_type(c, found->type))
+        const uint64_t *found = map_find(&names, c->name, c->name_len);
+        if (!found || !same_type(c, o->columns[*found].type))
             rc = err_set(err, ERR_REFUSED, "the observation %s the scope's column '%.100s', and %s",
                          found ? "has another type of" : "does not have", c->name, a_check);
     }
-    free(sorted);
+    map_free(&names);
     return rc;
 }
 

@@ -103,8 +103,9 @@ struct report {
     bool ended;                            /* set by the caller: the stream was read to its end */
     uint64_t unread; /* set by the caller: the line that was refused, from which on nothing was read; 0: none */
     uint64_t unknown_lines;
-    struct buf unknown_types; /* names of annotation types, comma separated */
-    int exit;                 /* set by report_decide */
+    struct buf unknown_types; /* names of annotation types, each once, comma separated */
+    struct stream_annotations *annotations;
+    int exit; /* set by report_decide */
 };
 
 void report_init(struct report *r);

@@ -34,75 +34,118 @@ static bool same_value(const struct json *a, const struct json *b)
     return same || (!a && !b);
 }
 
-static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where);
+struct walk {
+    const char *const *ignored; /* the places that are not compared, an index left open; NULL last */
+    struct buf path, *where;
+};
 
-static bool member_differs(const struct json_member *m, const struct json *a, const struct json *b, struct buf *path,
-                           struct buf *where)
+static bool is_place(const char *place, const char *p, size_t n)
 {
-    size_t at = path->len;
-    if (at > 0)
-        buf_addc(path, '.');
-    buf_add(path, m->name, m->name_len);
-    bool found = differs_at(a, b, path, where);
-    path->len = at;
-    return found;
+    const char *end = p + n;
+    for (; *place && p < end; place++, p++) {
+        if (*place != *p)
+            return false;
+        if (*p == '[')
+            p += strspn(p + 1, "0123456789");
+    }
+    return *place == '\0' && p == end;
 }
 
-static const struct json *member_of(const struct json *obj, const struct json_member *m)
+static bool is_ignored(const struct walk *w)
 {
-    for (size_t i = 0; i < obj->len; i++)
-        if (obj->u.members[i].name_len == m->name_len && memcmp(obj->u.members[i].name, m->name, m->name_len) == 0)
-            return obj->u.members[i].value;
-    return NULL;
-}
-
-static bool object_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
-{
-    for (size_t i = 0; i < a->len; i++)
-        if (member_differs(&a->u.members[i], a->u.members[i].value, member_of(b, &a->u.members[i]), path, where))
-            return true;
-    for (size_t i = 0; i < b->len; i++)
-        if (!member_of(a, &b->u.members[i]) &&
-            member_differs(&b->u.members[i], NULL, b->u.members[i].value, path, where))
+    for (const char *const *place = w->ignored; *place; place++)
+        if (is_place(*place, w->path.p, w->path.len))
             return true;
     return false;
 }
 
-static bool array_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
+static bool differs_at(struct walk *w, const struct json *a, const struct json *b);
+
+static bool member_differs(struct walk *w, const struct json *m, const struct json *a, const struct json *b)
 {
-    for (size_t i = 0; i < a->len || i < b->len; i++) {
-        size_t at = path->len;
-        buf_printf(path, "[%zu]", i);
-        bool found = differs_at(i < a->len ? a->u.items[i] : NULL, i < b->len ? b->u.items[i] : NULL, path, where);
-        path->len = at;
+    size_t at = w->path.len;
+    if (at > 0)
+        buf_addc(&w->path, '.');
+    buf_add(&w->path, m->str, m->len);
+    buf_str(&w->path);
+    bool found = !is_ignored(w) && differs_at(w, a, b);
+    w->path.len = at;
+    return found;
+}
+
+static const struct json *member_of(const struct json *obj, const struct json *name)
+{
+    for (const struct json *m = json_first(obj); m; m = json_next(obj, m))
+        if (m->len == name->len && memcmp(m->str, name->str, name->len) == 0)
+            return json_value(m);
+    return NULL;
+}
+
+static bool object_differs(struct walk *w, const struct json *a, const struct json *b)
+{
+    for (const struct json *m = json_first(a); m; m = json_next(a, m))
+        if (member_differs(w, m, json_value(m), member_of(b, m)))
+            return true;
+    for (const struct json *m = json_first(b); m; m = json_next(b, m))
+        if (!member_of(a, m) && member_differs(w, m, NULL, json_value(m)))
+            return true;
+    return false;
+}
+
+static bool array_differs(struct walk *w, const struct json *a, const struct json *b)
+{
+    const struct json *x = json_first(a), *y = json_first(b);
+    for (size_t i = 0; x || y; i++) {
+        size_t at = w->path.len;
+        buf_printf(&w->path, "[%zu]", i);
+        bool found = differs_at(w, x, y);
+        w->path.len = at;
         if (found)
             return true;
+        x = x ? json_next(a, x) : NULL;
+        y = y ? json_next(b, y) : NULL;
     }
     return false;
 }
 
-static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
+static bool differs_at(struct walk *w, const struct json *a, const struct json *b)
 {
     if (a && b && a->type == b->type && a->type == JSON_OBJECT)
-        return object_differs(a, b, path, where);
+        return object_differs(w, a, b);
     if (a && b && a->type == b->type && a->type == JSON_ARRAY)
-        return array_differs(a, b, path, where);
+        return array_differs(w, a, b);
     if (same_value(a, b))
         return false;
-    buf_add(where, path->p ? path->p : "", path->len);
-    buf_adds(where, ": ");
-    value_put(where, a);
-    buf_adds(where, " here, ");
-    value_put(where, b);
-    buf_adds(where, " there");
-    buf_str(where);
+    buf_add(w->where, w->path.p ? w->path.p : "", w->path.len);
+    buf_adds(w->where, ": ");
+    value_put(w->where, a);
+    buf_adds(w->where, " here, ");
+    value_put(w->where, b);
+    buf_adds(w->where, " there");
+    buf_str(w->where);
     return true;
+}
+
+static bool differs(const char *const *ignored, const struct json *here, const struct json *there, struct buf *where)
+{
+    struct walk w = {.ignored = ignored, .path = BUF_INIT, .where = where};
+    bool found = differs_at(&w, here, there);
+    buf_free(&w.path);
+    return found;
 }
 
 bool scope_differs(const struct json *here, const struct json *there, struct buf *where)
 {
-    struct buf path = BUF_INIT;
-    bool found = differs_at(here, there, &path, where);
-    buf_free(&path);
-    return found;
+    static const char *const none[] = {NULL};
+    return differs(none, here, there, where);
+}
+
+bool scope_owes_other(const struct json *here, const struct json *there, struct buf *where)
+{
+    /* What is asked of the rows, and what is only told of the log: no row is computed from it. */
+    static const char *const asked[] = {
+        "columns[].key",  "bundle.coverage", "bundle.from_run_start", /* what it does stands in since, epochs and ranges
+                                                                       */
+        "bundle.repeats", "declared.gone",   "scope_sha256",          NULL};
+    return differs(asked, here, there, where);
 }

@@ -106,5 +106,8 @@ void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1]);
 /* Compare two documents field by field, scope_sha256 last: false when they are the same, else where holds the first
  * field that differs with both values ("sources[0].partitions[1].to: 200 here, 300 there"). */
 bool scope_differs(const struct json *here, const struct json *there, struct buf *where);
+/* The same, of what a reference is computed from alone: of what is asked of its rows (the key, the coverage, whether
+ * equal rows are meant) two scopes may differ, and each row of the one is a row of the other. */
+bool scope_owes_other(const struct json *here, const struct json *there, struct buf *where);
 
 #endif

@@ -404,7 +404,7 @@
       "it was dropped or renamed", \
       "declare or cut a scope of the columns that the table has, or restore column {column|as it was}") \
     X(COLUMN_TYPE_CHANGED, "column-type-changed", \
-      "a column has another type than the scope's, or the table computes it", \
+      "a column has another type than the scope's (LowCardinality and the time zone are of the type), or the table computes it", \
       "the table was altered after the scope was made", \
       "make the scope again from the table as it is, or restore the type of {column|the column}") \
     X(DEFINITION_CHANGED, "definition-changed", \
@@ -448,6 +448,10 @@
       "rows that are owed are not there", \
       "a lost INSERT, a filter, or rows deleted from the table", \
       "look at the findings from their first offset on, find why those rows are not there, and write them again") \
+    X(TOKEN_OUTLIVED_ROWS, "token-outlived-rows", \
+      "all rows that are missing are of INSERTs that were sent again under the token that they had, and nothing shows that the server ran on meanwhile", \
+      "a server that was killed kept the token of rows that it lost, and dropped the resend while it acknowledged it", \
+      "write these rows again, from the first offset of the findings on, under new tokens: under their own the server drops them; a sink of this release sends a fresh token after a restart") \
     X(ROWS_CHANGED, "rows-changed", \
       "a key is there with other values than those owed", \
       "a converter that changes values, or an update of the table", \

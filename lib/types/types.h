@@ -8,6 +8,7 @@
 #define OWED_TYPES_H
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "json/json.h"
 
@@ -28,11 +29,14 @@ enum type_kind {
     TYPE_OTHER /* a well-formed name that has no cells: unsupported, by its name */
 };
 
+#define TYPE_ZONE_BYTES 63 /* longest name of a time zone */
+
 struct type {
     enum type_kind kind;
     unsigned bits;
     unsigned precision, scale;
     bool nullable, low_cardinality;
+    char zone[TYPE_ZONE_BYTES + 1]; /* of TYPE_DATETIME and TYPE_DATETIME64, as the type names it; "": it does not */
     char *name;      /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
     struct type *of; /* of TYPE_OTHER: its arguments where all are types, such as of Array(T) or Tuple(name T) */
     size_t n_of;
@@ -47,6 +51,8 @@ void type_free(struct type *t);
 /* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
  * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
 bool type_equal(const struct type *a, const struct type *b);
+/* The same type as defined: type_equal, stored the same (LowCardinality) and shown the same (the zone). */
+bool type_same(const struct type *a, const struct type *b);
 /* The type's plain spelling without LowCardinality and zone, such as "Nullable(Decimal(18, 4))". */
 void type_spell(const struct type *t, struct buf *out);
 bool type_supported(const struct type *t);
@@ -90,8 +96,9 @@ struct column {
 struct columns {
     struct column *at;
     size_t n;
+    struct map names; /* of many columns: where each stands, once columns_index has been called */
 };
-#define COLUMNS_INIT ((struct columns){NULL, 0})
+#define COLUMNS_INIT ((struct columns){NULL, 0, MAP_INIT})
 
 /* From the `columns` array of a columns line or a scope document: [{"name","type","key","from"}], key and from
  * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a
@@ -99,6 +106,13 @@ struct columns {
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
 void columns_write(const struct columns *c, struct buf *out); /* the array's JSON text */
 void columns_free(struct columns *c);
+/* Call it when the last column stands, and find is no longer a search. The first column whose name another has, or
+ * NULL.
+ */
+const struct column *columns_index(struct columns *c);
 const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index);
+/* Put the value of each member at its column; at has room for every column, and NULL where none came. The first name
+ * that is no column's, or NULL. */
+const struct json *columns_spread(const struct columns *c, const struct json *values, const struct json **at);
 
 #endif

@@ -50,7 +50,7 @@ static int open_bytes(const struct buf *file)
 static int read_all(struct reference *r, const struct columns *columns, struct buf *rows, struct err *err)
 {
     const struct stream_row *row;
-    int rc = reference_bind(r, r->scope, columns, err);
+    int rc = reference_bind(r, r->scope, columns, NULL, err);
     if (rc != 0)
         abort(); /* a scope differs from itself */
     while ((rc = reference_next(r, &row, err)) == 1) {
@@ -69,21 +69,21 @@ static int read_all(struct reference *r, const struct columns *columns, struct b
 static bool has_number(const struct json *v)
 {
     bool found = v->type == JSON_NUMBER;
-    for (size_t i = 0; (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && i < v->len && !found; i++)
-        found = has_number(v->type == JSON_ARRAY ? v->u.items[i] : v->u.members[i].value);
+    for (const struct json *m = json_first(v); m && !found; m = json_next(v, m))
+        found = has_number(v->type == JSON_ARRAY ? m : json_value(m));
     return found;
 }
 
 static void payload(const uint8_t *data, size_t size)
 {
     struct arena arena = ARENA_INIT;
-    struct json value = {.type = JSON_STRING, .str = (const char *)data, .len = size};
-    struct json_member member = {"payload", 7, &value};
-    struct json record = {.type = JSON_OBJECT, .len = 1, .u.members = &member};
+    struct json record[] = {{.type = JSON_OBJECT, .len = 1, .span = 3},
+                            {.type = JSON_STRING, .str = "payload", .len = 7, .span = 1},
+                            {.type = JSON_STRING, .str = (const char *)data, .len = (uint32_t)size, .span = 1}};
     for (int text = 0; text < 2; text++) {
         struct buf line = BUF_INIT;
         buf_adds(&line, "{\"a\":null");
-        bool ok = program_payload(&record, text, &line);
+        bool ok = program_payload(record, text, &line);
         buf_addc(&line, '}');
         const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
         /* one level deeper than the payload alone, which may be as deep as can be */
