@@ -333,9 +333,6 @@ CASES
     edit 'if .type == "observation" then del(.settings.final) else . end'
     decide 3
     [[ $stderr == *"does not say with which settings"* ]]
-    contradicted selected <<'CASES'
-observation~.table_whole = true~is of the whole table, and the scope is of selected keys
-CASES
 }
 
 @test "a count or a total that is not what the stream shows refuses the check that passed" {

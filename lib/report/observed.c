@@ -64,11 +64,6 @@ static bool unasked(const struct report *r)
     return false;
 }
 
-static bool whole_of_selected(const struct report *r)
-{
-    return r->observation.table_whole && r->has_scope && !scope_complete_table(&r->scope);
-}
-
 /* A key that no column can hold is a row that the table lacks: whichever owed side has it differs from the table. */
 static bool unfit_found(const struct report *r)
 {
@@ -93,7 +88,6 @@ static const struct {
     {endless, "does not say when it began and ended"},
     {backwards, "ends before it began"},
     {unasked, "counts rows of no query"},
-    {whole_of_selected, "is of the whole table, and the scope is of selected keys"},
     {unfit_found, "counts owed keys that no column can hold"},
 };
 

@@ -101,8 +101,8 @@ enum finding_kind finding_kind_of(const char *p, size_t n);
 #define AGAIN_REPLAYED "replayed"
 #define AGAIN_KEPT "kept"
 
-/* What programs of the reference say that they checked: a claim that rests on what their accounts give. Without the first,
- * which is ref-run's --strict, a report says that it is not established. */
+/* What programs of the reference say that they checked: a claim that rests on what their accounts give. Without the
+ * first, which is ref-run's --strict, a report says that it is not established. */
 #define VERIFIED_EVERY_RECORD "every record was answered"
 #define VERIFIED_CLUSTER_ID "cluster id"
 #define VERIFIED_TOPIC_ID "topic id"

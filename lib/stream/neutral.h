@@ -9,7 +9,8 @@
 
 struct neutral_setting {
     const char *name, *value;
-    bool always; /* known to every line that is read, and sent with the first statement; else where the server lists it */
+    bool always; /* known to every line that is read, and sent with the first statement; else where the server lists it
+                  */
 };
 extern const struct neutral_setting neutral_settings[];
 extern const size_t neutral_settings_n;
