@@ -34,6 +34,11 @@ int chread_say(struct chread_why *why, enum status status, const struct cause *c
 int session_why(const struct http_answer *a, const char *what, struct chread_why *why)
 {
     struct cause cause = http_cause(a);
+    const char *setting = cause_fact(&cause, "setting"), *option = cause_fact(&cause, "option");
+    if (cause.code == CODE_SETTING_FIXED && option)
+        return chread_say(why, STATUS_UNAVAILABLE, &cause,
+                          "%s: %s is fixed for this user: give %s as the profile has it: %s", what, setting, option,
+                          a->text);
     return chread_say(why, STATUS_UNAVAILABLE, &cause,
                       cause.code == CODE_SETTINGS_NOT_ALLOWED ? "%s: the user may not send settings: %s" : "%s: %s",
                       what, a->text);

@@ -14,6 +14,7 @@
 
 #include "chwrite/blocks.h"
 #include "chwrite/chwrite.h"
+#include "stream/codes.h"
 #include "chwrite_values.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -179,6 +180,8 @@ static void whole_rows(void **state)
             assert_int_equal(rc, -1);
             assert_int_equal(err.kind, ERR_REFUSED);
             assert_string_equal(err.text, rows[i].why);
+            assert_int_equal(err.cause.code,
+                             strstr(err.text, "no column named") ? CODE_COLUMN_UNKNOWN : CODE_VALUE_NOT_STORABLE);
             assert_int_equal(got.len, 0);
         }
     }
