@@ -500,7 +500,7 @@ CASES
     jq -c --argjson document "$(document_of selected)" 'if .type == "scope" then .document = $document else . end' stream >as_selected
     edit . as_selected
     decide 2
-    [[ $stderr == *"the scope is of selected keys"* ]]
+    [[ $stderr == *"epoch 8 is of an epoch that the scope does not have"* ]]
     # nothing compared is no comparison
     reference_rows=empty captured_rows=empty table_rows=empty compose complete
     refuse_ 'if .type == "observation" then .table_whole = false else . end' "table_whole"

@@ -572,11 +572,11 @@ static void test_account_of_a_read(void **state)
     assert_int_equal(account.cause.code, CODE_BROKER_FAILED); /* the first one's, with its place */
     assert_string_equal(cause_fact(&account.cause, "partition"), "orders/1");
     assert_string_equal(cause_fact(&account.cause, "topic"), "orders");
-    const struct account_range *r = account_range(&account, "orders", 0);
+    const struct account_range *r = &account.ranges[0];
     assert_true(r->from.n == 0 && r->to.n == 10 && r->position.n == 10 && r->offsets.n == 10 && r->complete);
     assert_true(r->delivered.n == 1 && r->null_values.n == 0 && r->not_delivered.n == 9);
     assert_true(r->aborted.has && r->aborted.n == 4 && r->marker_or_absent.n == 5 && *r->reason == '\0');
-    r = account_range(&account, "orders", 1);
+    r = &account.ranges[1];
     assert_true(!r->complete && !r->aborted.has && strcmp(r->reason, "a broker said \\xff") == 0);
     assert_int_equal(account.n_ranges, 3);
     assert_int_equal(account.delivered.n, 1);
