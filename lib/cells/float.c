@@ -28,23 +28,31 @@ static const char *float_text(const struct decimal *d, char text[FLOAT_DIGITS + 
     return text;
 }
 
+/* The bits of a Float32, or of a BFloat16, which is the upper half of one. */
+static void put_narrow(const struct type *t, float v, struct buf *out)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    if (t->bits == 16)
+        cells_put_bf16(out, (uint16_t)(bits >> 16));
+    else
+        cells_put_f32(out, bits);
+}
+
 static enum cells_result round_float(const struct type *t, const struct decimal *d, struct buf *out, const char **why)
 {
     char text[FLOAT_DIGITS + 40];
     int64_t whole = decimal_length(d, 0);
     double wide = 0;
     float narrow = 0;
-    uint32_t bits32;
     uint64_t bits64;
 
     if (d->n > 0 && whole <= 400 && whole >= -400) {
         float_text(d, text);
-        if (t->bits == 32) {
-            narrow = strtof(text, NULL);
-            wide = narrow;
-        } else {
-            wide = strtod(text, NULL);
-        }
+        wide = t->bits == 32 ? 0 : strtod(text, NULL);
+        narrow = t->bits == 32 ? strtof(text, NULL) : t->bits == 16 ? bfloat_nearest(d, wide) : 0;
+        wide = t->bits == 64 ? wide : narrow;
     }
     if (d->n > 0 && (whole > 400 || isinf(wide)))
         return unfit_number(out, d, "", "too large for the column", why);
@@ -54,9 +62,8 @@ static enum cells_result round_float(const struct type *t, const struct decimal 
         narrow = -0.0f;
         wide = -0.0;
     }
-    if (t->bits == 32) {
-        memcpy(&bits32, &narrow, sizeof bits32);
-        cells_put_f32(out, bits32);
+    if (t->bits < 64) {
+        put_narrow(t, narrow, out);
     } else {
         memcpy(&bits64, &wide, sizeof bits64);
         cells_put_f64(out, bits64);
@@ -67,16 +74,16 @@ static enum cells_result round_float(const struct type *t, const struct decimal 
 enum cells_result owed_float(const struct column *c, const struct json *v, struct buf *out, const char **why)
 {
     struct decimal d;
-    bool single = c->type.bits == 32;
+    bool narrow = c->type.bits < 64;
 
     if (read_number(v, &d))
         return round_float(&c->type, &d, out, why);
     if (json_is(v, "nan"))
         cells_put_f64(out, 0x7ff8000000000000u);
     else if (json_is(v, "inf"))
-        single ? cells_put_f32(out, 0x7f800000u) : cells_put_f64(out, 0x7ff0000000000000u);
+        narrow ? put_narrow(&c->type, INFINITY, out) : cells_put_f64(out, 0x7ff0000000000000u);
     else if (json_is(v, "-inf"))
-        single ? cells_put_f32(out, 0xff800000u) : cells_put_f64(out, 0xfff0000000000000u);
+        narrow ? put_narrow(&c->type, -INFINITY, out) : cells_put_f64(out, 0xfff0000000000000u);
     else
         return wrong_kind(out, v, not_number, why);
     return CELL_FIT;
@@ -84,7 +91,7 @@ enum cells_result owed_float(const struct column *c, const struct json *v, struc
 
 bool check_float(const struct type *t, const char *p, size_t n, const char **why)
 {
-    uint64_t v = 0, inf = t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
+    uint64_t v = 0, inf = t->bits == 16 ? 0x7f80u : t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
 
     if (n == 3 && memcmp(p, "nan", 3) == 0)
         return true;
@@ -119,8 +126,8 @@ void human_float(const struct type *t, const char *p, size_t n, struct buf *out)
     hex[n] = '\0';
     v = strtoull(hex, NULL, 16);
     for (int digits = 1; digits <= 17; digits++) {
-        if (t->bits == 32) {
-            uint32_t narrow = (uint32_t)v;
+        if (t->bits < 64) {
+            uint32_t narrow = (uint32_t)(t->bits == 16 ? v << 16 : v);
             float f;
             memcpy(&f, &narrow, sizeof f);
             snprintf(text, sizeof text, "%.*g", digits, (double)f);
