@@ -98,7 +98,7 @@ PY
 @test "of a scope that is damaged another one is no refusal: the damage leads, and the answer is 3" {
     local bundle
     for bundle in incident-cut incident-unarmed; do
-        { bundle-check "$root/fixtures/$bundle" | scope-cut --key=event_id || [ $? -eq 3 ]; } >damaged
+        { bundle-check "$root/fixtures/$bundle" | scope-cut --checkpoint=1 --key=event_id || [ $? -eq 3 ]; } >damaged
         run -3 --separate-stderr ref-bind --reference="$whole_ref" <damaged
         [[ $stderr == *"reconcile.scope did not pass, and reference "*" is of another scope: bundle.job"* ]]
         [ -z "$(of stop)" ]

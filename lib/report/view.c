@@ -250,7 +250,8 @@ static const char *passed_for(struct view *v)
     struct buf text = BUF_INIT;
     if (!v->coverage.read || v->coverage.whole)
         return NULL;
-    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at", v->coverage.keys);
+    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at",
+               v->coverage.keys);
     return keep(v, &text);
 }
 
