@@ -42,9 +42,11 @@ class Artifact:
         self.file.write(data)
         self.rows += 1
 
-    def finish(self, reasons, verified, recorded):
+    def finish(self, reasons, verified, recorded, code=None, facts=None):
+        """code and facts: of the first of the reasons why it is not complete, if there are any."""
+        cause = {"code": code, "facts": facts} if code else {}
         self.file.write(line({"end": True, "rows": self.rows, "header_sha256": self.header_hash,
-                              "rows_sha256": self.hash.hexdigest(), "complete": not reasons, "reasons": reasons,
+                              "rows_sha256": self.hash.hexdigest(), "complete": not reasons, **cause, "reasons": reasons,
                               "verified": verified, "recorded": recorded}))
         self.file.flush()
         os.fsync(self.file.fileno())

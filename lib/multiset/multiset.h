@@ -110,8 +110,9 @@ bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
 
 /* ---- as lines ---- */
 
-/* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it. */
+/* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it;
+ * may_owe_more: the same of what is found above what is owed. */
 void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,
-                  const struct columns *columns, bool undecided);
+                  const struct columns *columns, bool undecided, bool may_owe_more);
 
 #endif

@@ -66,6 +66,7 @@ struct reference {
     uint64_t rows;
     const char *header_sha256, *rows_sha256;
     bool complete;
+    bool unreadable; /* nothing is wrong with it but records that nobody could read: its rows are all of the others */
     struct cause cause; /* why it is not complete; its code is CODE_NONE where the writer gives none */
     struct json *reasons, *verified, *recorded; /* the last two NULL where they are not given */
     /* as the rows are read */

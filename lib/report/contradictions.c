@@ -291,6 +291,16 @@ static int left_out(const struct report *r, const struct stream_account *bound, 
 static int kept(const struct report *r, uint64_t rows, struct err *err)
 {
     const struct stream_account *program = &r->kept[ACCOUNT_PROGRAM];
+    const char *why;
+    if (!account_adds_up(program, &why))
+        return err_set(err, ERR_REFUSED, "the counts of %s cannot be: %s, and a check of the reference passed",
+                       program->stage, why);
+    if (program->unreadable.n > 0 && !program->on_unreadable)
+        return err_set(
+            err, ERR_REFUSED,
+            "%s counts %" PRIu64
+            " records that could not be read, nobody said that they owe nothing, and a check of the reference passed",
+            program->stage, program->unreadable.n);
     for (size_t i = 0; i < r->n_accounts; i++)
         if (sources(r, r->account[i], err) != 0)
             return -1;

@@ -91,8 +91,9 @@ static void put_kind(struct buf *out, const struct json *doc)
     buf_printf(out, "    %-10s  ", k < KIND_TYPES ? finding_kind_name(k) : "-");
 }
 
-static void put_finding(struct buf *out, const struct report *r, const struct json *doc)
+static void put_finding(struct buf *out, const struct report *r, const struct summary *s, const struct json *doc)
 {
+    const struct json *undecided = json_get(doc, "undecided");
     put_kind(out, doc);
     put_key(out, r, json_get(doc, "key"));
     put_differ(out, r, doc);
@@ -107,6 +108,8 @@ static void put_finding(struct buf *out, const struct report *r, const struct js
         buf_adds(out, "  at ");
         put_json(out, json_get(doc, "at"));
     }
+    if (!s->undecided && undecided && undecided->type == JSON_TRUE)
+        buf_adds(out, "  (not decided)");
     buf_addc(out, '\n');
 }
 
@@ -216,7 +219,7 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
             more++;
             continue;
         }
-        put_finding(out, r, l->doc);
+        put_finding(out, r, s, l->doc);
         put++;
     }
     if (more)
