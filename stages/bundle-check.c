@@ -8,6 +8,7 @@
  * the input was unfinished.
  */
 #include "bundle/bundle.h"
+#include "bundle/say.h"
 #include "stream/stream.h"
 
 #include <signal.h>
@@ -62,81 +63,6 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 
 /* ---- checks ---- */
 
-static void put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f, const char *counts)
-{
-    const struct {
-        const struct bundle_faults *why;
-        enum status status;
-    } by_weight[] = {
-        {&f->failed, STATUS_FAILED}, {&f->unavailable, STATUS_UNAVAILABLE}, {&f->unsupported, STATUS_UNSUPPORTED}};
-    struct buf reason = BUF_INIT;
-    size_t i = 0, n = sizeof by_weight / sizeof *by_weight;
-    while (i < n && by_weight[i].why->total == 0)
-        i++;
-    bundle_faults_text(i < n ? by_weight[i].why : &f->notes, &reason);
-    if (i == n)
-        stream_put_check(out, name, STATUS_PASSED, NULL, reason.p, f->used.text, counts);
-    else
-        stream_put_check(out, name, by_weight[i].status, &by_weight[i].why->cause, reason.p, by_weight[i].why->path,
-                         counts);
-    buf_free(&reason);
-    bundle_finding_free(f);
-}
-
-/* Missing, changed and unlisted files are each named up to a bound of their own, and counted. */
-static void put_artifacts(struct stream_out *out, const struct bundle_verified *v)
-{
-    const struct bundle_faults *kinds[] = {&v->missing, &v->changed, &v->unlisted};
-    const char *const self[] = {"manifest.json", NULL};
-    struct buf counts = BUF_INIT, reason = BUF_INIT;
-    const char **paths = xmalloc((3 * BUNDLE_FAULTS_KEPT + 1) * sizeof *paths);
-    size_t n = 0;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        if (kinds[k]->total > 0 && reason.len > 0)
-            buf_adds(&reason, "; ");
-        bundle_faults_text(kinds[k], &reason);
-        for (size_t i = 0; i < kinds[k]->n; i++)
-            paths[n++] = kinds[k]->path[i];
-    }
-    paths[n] = NULL;
-    bool whole = n == 0;
-    const struct cause *cause = &(v->changed.total   ? &v->changed
-                                  : v->missing.total ? &v->missing
-                                                     : &v->unlisted)
-                                     ->cause;
-    if (v->ignored.total > 0) {
-        buf_printf(&reason, "%snot evidence and left out: ", whole ? "" : "; ");
-        bundle_faults_text(&v->ignored, &reason);
-    }
-    buf_printf(&counts,
-               "{\"files\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"changed\":%" PRIu64
-               ",\"unlisted\":%" PRIu64 ",\"ignored\":%" PRIu64 "}",
-               v->files, v->bytes, v->missing.total, v->changed.total, v->unlisted.total, v->ignored.total);
-    stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, whole ? STATUS_PASSED : STATUS_FAILED, cause,
-                     reason.len ? buf_str(&reason) : "", whole ? self : paths, counts.p);
-    free(paths);
-    buf_free(&reason);
-    buf_free(&counts);
-}
-
-/* NULL when the files are what the manifest lists, so that what stands behind may read them; else why it may not. */
-static const char *check_artifacts(struct stream_out *out, struct bundle *b, bool keep, struct err *err)
-{
-    struct bundle_verified v;
-    const char *why = NULL;
-    if (bundle_verify(b, keep, &v, &signalled, err) != 0) {
-        struct cause cause = code_of_err(err, CODE_INTERRUPTED);
-        stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_UNAVAILABLE, &cause, err->text, NULL, NULL);
-        why = "the check of the bundle's files did not end";
-    } else {
-        put_artifacts(out, &v);
-        if (v.missing.total || v.changed.total || v.unlisted.total)
-            why = "bundle.artifacts failed: the bundle's files are not what its manifest lists";
-    }
-    bundle_verified_free(&v);
-    return why;
-}
-
 static void check_behind(struct stream_out *out, const struct bundle *b, const char *scratch, const char *why_not)
 {
     static const enum check_name checks[] = {CHECK_CHECKPOINT_MARKER, CHECK_CHECKPOINT_RESTORE_RULE,
@@ -162,22 +88,21 @@ static void check_behind(struct stream_out *out, const struct bundle *b, const c
             bundle_check_participants(b, &f);
         else
             bundle_check_state(b, scratch, &signalled, &f);
-        put_finding(out, checks[i], &f, NULL);
+        bundle_put_finding(out, checks[i], &f);
     }
 }
 
 static void check_bundle(struct stream_out *out, struct bundle *b, const struct options *o, struct err *err)
 {
-    struct bundle_finding f;
-    bundle_finding_init(&f);
-    bundle_check_manifest(b, &f);
-    put_finding(out, CHECK_BUNDLE_MANIFEST, &f, NULL);
-    const char *why_not = check_artifacts(out, b, o->profile == CHECK_CONSISTENCY, err);
-    bundle_finding_init(&f);
-    bundle_check_completeness(b, &f);
-    put_finding(out, CHECK_BUNDLE_COMPLETENESS, &f, NULL);
+    struct buf not_passed = BUF_INIT;
+    enum status files = bundle_put_integrity(out, b, o->profile == CHECK_CONSISTENCY, &signalled, &not_passed, err);
     if (o->profile == CHECK_CONSISTENCY)
-        check_behind(out, b, o->scratch, why_not);
+        check_behind(out, b, o->scratch,
+                     files == STATUS_PASSED ? NULL
+                     : files == STATUS_FAILED
+                         ? "bundle.artifacts failed: the bundle's files are not what its manifest lists"
+                         : "the check of the bundle's files did not end");
+    buf_free(&not_passed);
 }
 
 /* ---- the stream ---- */

@@ -7,7 +7,6 @@
  * Exit: 0 published, 1 refused, 2 bad usage, 3 standard output failed.
  */
 #include "pack/pack.h"
-#include "stream/check.h"
 #include "stream/stream.h"
 #include "evidence/options.h"
 
@@ -76,7 +75,6 @@ struct options {
     struct pack_request r;
     struct opt_list operators;
     unsigned confirmation; /* 0 no, 1 yes */
-    bool json;
 };
 #define NOBODY_SAID UINT_MAX
 
@@ -102,7 +100,6 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_SIZE("max-bytes", &r->max_bytes, 1, INT64_MAX, "bytes of all files, at most (1G)"),
         OPT_U64("max-files", &r->max_files, 1, BUNDLE_ARTIFACTS_MAX, "files, at most (10000)"),
         OPT_U64("timeout-s", &r->timeout_s, 1, 1 << 30, "seconds, at most (600)"),
-        OPT_FLAG("json", &o->json, "a refusal's kind in the stop line: changed, missing, bound, timeout, other"),
         OPT_EXIT("0 published, 1 refused (nothing is left), 2 bad usage, 3 trouble"),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
@@ -119,36 +116,6 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     r->operators = o->operators.at;
     r->n_operators = o->operators.n;
     return 0;
-}
-
-static const char *refusal_kind(const struct err *err)
-{
-    switch (err->kind) {
-    case ERR_CHANGED: return "changed";
-    case ERR_MISSING: return "missing";
-    case ERR_BOUND: return "bound";
-    case ERR_TIMEOUT: return "timeout";
-    default: return "other";
-    }
-}
-
-/* The stop of a refusal, which with --json carries its kind for programs: they read no refusal's text. */
-static void put_refusal(struct stream_out *out, const struct err *err, bool json)
-{
-    if (!json) {
-        stream_put_stop(out, err, CODE_EVIDENCE_MALFORMED);
-        return;
-    }
-    msg_error("%s", err->text);
-    struct cause cause = code_of_err(err, CODE_EVIDENCE_MALFORMED);
-    struct buf *line = stream_build(out, LINE_STOP);
-    buf_printf(line, ",\"stage\":\"%s\",\"kind\":\"%s\",\"refusal\":\"%s\"", msg_program(),
-               err->kind == ERR_REFUSED ? "refused" : "unfinished", refusal_kind(err));
-    cause_put(line, &cause);
-    buf_adds(line, ",\"reason\":");
-    stream_put_text(line, err->text);
-    stream_put_built(out, LINE_STOP);
-    out->stopped = true;
 }
 
 /* Collect, and say what came of it. Returns the exit status. */
@@ -170,7 +137,7 @@ static int run(const struct options *o)
     if (rc == 0)
         stream_put_bundle(&out, &(struct stream_bundle){o->r.out, done.sha256, o->r.job, done.checkpoint});
     else
-        put_refusal(&out, &err, o->json);
+        stream_put_stop(&out, &err, CODE_EVIDENCE_MALFORMED);
     int status = stream_end(&out);
     if (rc != 0 && !out.broken)
         status = OWED_FAILED;

@@ -7,7 +7,8 @@
  * Input: a stream with a scope, columns and owed rows; all of it passes. Output:
  * the destination's rows of both reads, their sides, an observation and the
  * check reconcile.destination. Nothing is connected to before the input has
- * ended whole, no bundle.* check failed and reconcile.scope passed.
+ * ended whole, no bundle.* check failed, reconcile.scope passed or a whole
+ * reference is there, and a key is owed or the table is to be read whole.
  * Exit: 0 read and judged fit, 2 refused, 3 not read or not to be judged by.
  */
 #include <stdlib.h>
@@ -75,7 +76,10 @@ struct run {
     struct chread_expect expect; /* of the scope */
     struct chread_keys *keys;
     uint32_t *ends;
-    bool scope_passed, scope_made, owed;
+    bool scope_passed, scope_made;
+    uint64_t rows[2];           /* owed ones that came, a side each */
+    struct stream_side side[2]; /* what their side lines say */
+    bool closed[2];
     struct chread_why blocked; /* reason "" where nothing stands in the way of reading */
     /* the reads */
     struct chread ch;
@@ -151,6 +155,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     if (!cells_scan_row(row.cells, row.cells_len, r->cols.n, &len, r->ends, r->cols.n, &why) || len != row.cells_len)
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": cells: %s", line->line_no,
                        why ? why : "more than the row");
+    r->rows[row.side]++;
     if (r->blocked.reason[0] != '\0')
         return 0;
     int got = chread_keys_add(r->keys, row.cells, r->ends, err);
@@ -160,10 +165,23 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     return 0;
 }
 
+static int on_side(struct run *r, const struct stream_line *line, struct err *err)
+{
+    struct stream_side said;
+    if (stream_side(line, &r->arena, &said, err) != 0)
+        return err_prefix(err, "stdin");
+    if (!side_is_owed(said.side))
+        return 0;
+    r->side[said.side] = said;
+    r->closed[said.side] = true;
+    return 0;
+}
+
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct run *r = ctx;
-    r->owed = r->owed || line->type == LINE_ROW || line->type == LINE_SIDE;
+    if (line->type == LINE_SIDE)
+        return on_side(r, line, err);
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
     if (line->type == LINE_SCOPE)
@@ -253,7 +271,7 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
-    if ((r->scope.complete_table && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
+    if ((scope_complete_table(&r->scope) && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
@@ -267,15 +285,9 @@ static int read_all(struct run *r, struct chread_why *why)
 
 static void put_observation(struct run *r, const struct chread_unstable *u, bool whole)
 {
-    struct buf text = BUF_INIT;
     r->reads.keys = chread_keys_count(r->keys);
-    chread_observe(&text, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
-                   whole && u->list.len == 0);
-    struct buf *line = stream_build(&r->out, LINE_OBSERVATION);
-    buf_addc(line, ',');
-    buf_add(line, text.p + 1, text.len - 2); /* the object's members */
-    stream_put_built(&r->out, LINE_OBSERVATION);
-    buf_free(&text);
+    chread_observe(&r->out, &r->ch, &r->expect, &r->first, r->last.server_uuid ? &r->last : NULL, &r->reads, u,
+                   whole && u->n == 0);
 }
 
 /* Under a declared scope an id may lack: what was found there is said, and nobody can tell that it was meant. */
@@ -296,7 +308,7 @@ static void put_uncovered(struct run *r, const struct chread_why *why)
 {
     struct buf counts = BUF_INIT;
     const struct chread_why *u = r->uncovered.reason[0] != '\0' ? &r->uncovered : why;
-    if (!r->scope.complete_table || !u)
+    if (!scope_complete_table(&r->scope) || !u)
         return;
     buf_printf(&counts, "{\"parts_before\":%zu,\"parts_after\":%zu}", r->reads.parts[0], r->reads.parts[1]);
     if (u != why)
@@ -365,14 +377,47 @@ static void read_destination(struct run *r)
     }
     if (status == 0) {
         chread_find_unstable(&r->first, &r->last, &u);
-        if (u.list.len > 0)
+        if (u.n > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
     if (r->first.table_uuid && *r->first.table_uuid != '\0')
         put_observation(r, &u, status == 0);
     conclude(r, status == 0 ? NULL : &why, whole);
-    buf_free(&u.list);
-    buf_free(&u.reason);
+    chread_unstable_free(&u);
+}
+
+static bool is_whole(const struct run *r, enum side side)
+{
+    return r->closed[side] && r->side[side].whole && r->side[side].rows == r->rows[side];
+}
+
+/* Nothing to look for: no key is owed, and the table is not to be read whole. */
+static void find_nothing_owed(struct run *r)
+{
+    bool any = r->rows[SIDE_CAPTURED] || r->rows[SIDE_REFERENCE];
+    if (r->blocked.reason[0] != '\0' || any || r->o->read.max_table_rows > 0)
+        return;
+    if (!r->closed[SIDE_CAPTURED] && !r->closed[SIDE_REFERENCE])
+        chread_say(
+            &r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_NOTHING_OWED),
+            "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
+    else if (is_whole(r, SIDE_CAPTURED) && is_whole(r, SIDE_REFERENCE))
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_EMPTY),
+                   "not read: nothing is owed and nothing was received, so there is no key to look for");
+    else
+        chread_say(&r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_SCOPE_EMPTY),
+                   "not read: no row is owed, so there is no key to look for");
+}
+
+/* Without a scope that passed, a whole reference says what to look for. */
+static void find_no_scope(struct run *r)
+{
+    if (r->scope_passed || is_whole(r, SIDE_REFERENCE) || r->blocked.status == STATUS_UNAVAILABLE)
+        return;
+    chread_say(&r->blocked, STATUS_UNAVAILABLE,
+               BECAUSE(r->scope_made ? CODE_CHECK_NOT_PASSED : CODE_CHECK_NOT_MADE,
+                       {"check", check_name_text(CHECK_RECONCILE_SCOPE)}),
+               r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
 }
 
 /* The input is whole: what it says decides whether anything is connected to. */
@@ -388,21 +433,14 @@ static void after_input(struct run *r)
         stop(r, BECAUSE(CODE_LINE_MALFORMED), "stdin: the columns line is not of the scope's columns");
         return;
     }
-    if (r->o->read.max_table_rows > 0 && !r->scope.complete_table) {
+    if (r->o->read.max_table_rows > 0 && !scope_complete_table(&r->scope)) {
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
             "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }
-    if (!r->owed && r->blocked.reason[0] == '\0')
-        chread_say(
-            &r->blocked, STATUS_UNAVAILABLE, BECAUSE(CODE_NOTHING_OWED),
-            "not read: nothing says what is owed: scope-cut writes the captured rows, ref-bind those of a reference");
-    if (!r->scope_passed && r->blocked.status != STATUS_UNAVAILABLE)
-        chread_say(&r->blocked, STATUS_UNAVAILABLE,
-                   BECAUSE(r->scope_made ? CODE_CHECK_NOT_PASSED : CODE_CHECK_NOT_MADE,
-                           {"check", check_name_text(CHECK_RECONCILE_SCOPE)}),
-                   r->scope_made ? "not read: reconcile.scope did not pass" : "not read: nobody made reconcile.scope");
+    find_no_scope(r);
+    find_nothing_owed(r);
     if (r->blocked.reason[0] != '\0')
         conclude(r, &r->blocked, false);
     else

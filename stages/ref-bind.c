@@ -43,6 +43,7 @@ struct bind {
     const struct json *document; /* of the stream's scope line */
     struct scope scope;
     struct reference r;
+    struct buf note; /* how the reference's scope asks otherwise of the same rows */
     struct file_out expected;
 };
 
@@ -163,8 +164,8 @@ static void conclude(struct bind *b)
     stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,
                                                    r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
-                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE), reason.p, evidence,
-                     buf_str(&counts));
+                     r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE),
+                     r->complete && b->note.len ? buf_str(&b->note) : reason.p, evidence, buf_str(&counts));
     put_account(b);
     buf_free(&reason);
     buf_free(&counts);
@@ -184,9 +185,10 @@ static void work(struct bind *b)
     }
     int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
     if (rc == 0)
-        rc = reference_bind(&b->r, b->document, &b->scope.columns, &err);
+        rc = reference_bind(&b->r, b->document, &b->scope.columns, &b->note, &err);
     if (rc == 0) {
-        stream_put_require(&b->out, &(struct run_known){.reference = true, .declared = b->scope.declared});
+        stream_put_require(&b->out,
+                           &(struct run_known){.reference = true, .declared = b->scope.origin == SCOPE_DECLARED});
         rc = put_rows(b, &err);
     }
     if (rc == 0)
@@ -212,6 +214,7 @@ int main(int argc, char **argv)
     status = stream_end(&b.out);
     reference_close(&b.r);
     file_drop(&b.expected);
+    buf_free(&b.note);
     scope_free(&b.scope);
     stream_in_free(&in);
     stream_out_free(&b.out);

@@ -12,6 +12,8 @@
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
 #include "scope/line.h"
+#include "stream/excluded.h"
+#include "stream/observation.h"
 #include "stream/stream.h"
 #include "types/line.h"
 
@@ -76,12 +78,6 @@ static int misfit(const struct stream_line *line, struct err *err)
     return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
-static struct json *parse(struct diff *d, const struct stream_line *line, struct err *err)
-{
-    arena_reset(&d->arena);
-    return json_parse_named(line->p, line->n, &d->arena, line_type_name(line->type), err);
-}
-
 /* Keep the first reason. */
 static void say(struct multiset_doubt *to, const struct cause *cause, const char *what, const char *why)
 {
@@ -108,9 +104,9 @@ static int on_scope(struct diff *d, const struct stream_line *line, struct err *
     if (stream_scope(line, &d->keep, NULL, &d->scope, err) != 0)
         return err_prefix(err, "stdin");
     d->has_scope = true;
-    d->ask.declared = d->scope.declared;
-    d->ask.repeats = d->scope.repeats;
-    if (!d->scope.complete_table)
+    d->ask.declared = d->scope.origin == SCOPE_DECLARED;
+    d->ask.repeats = d->scope.bundle.repeats;
+    if (!scope_complete_table(&d->scope))
         say(&d->ask.uncovered, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
             "the scope is of selected keys, not of the whole table", "");
     return d->rows ? fit_scope(d, line, err) : 0;
@@ -260,16 +256,17 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
 
 static int on_excluded(struct diff *d, const struct stream_line *line, struct err *err)
 {
+    struct stream_excluded e;
     if (!d->rows && need_rows(d, line, err) != 0)
         return -1;
-    struct json *doc = parse(d, line, err), *key;
-    if (!doc || json_need(doc, "key", JSON_ARRAY, &key, "excluded", err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_excluded(line, &d->arena, &e, err) != 0)
+        return err_prefix(err, "stdin");
     size_t len;
     const char *why = "";
-    if (!cells_scan_row(key->raw, key->raw_len, d->keys, &len, NULL, 0, &why) || len != key->raw_len)
+    if (!cells_scan_row(e.key, e.key_len, d->keys, &len, NULL, 0, &why) || len != e.key_len)
         return refuse(line, *why ? why : "not a key", err);
-    multiset_exclude(d->rows, key->raw + 1, key->raw_len - 2);
+    multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
     return 0;
 }
 
@@ -277,12 +274,10 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
  * those that use the reference. */
 static int on_check(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    if (!doc)
-        return misfit(line, err);
     struct check_line c;
-    if (check_line_parse(doc, &d->arena, &c, err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_check(line, &d->arena, &c, err) != 0)
+        return err_prefix(err, "stdin");
     if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE)
         d->ask.unreadable = true;
     if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
@@ -297,23 +292,17 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
 
 static int on_observation(struct diff *d, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = parse(d, line, err);
-    bool stable = true, whole = false;
+    struct observation o;
     if (d->observed)
         return no_place(line, "a second observation", err);
-    if (!doc || json_opt_bool(doc, "stable", &stable, "observation", err) != 0 ||
-        json_opt_bool(doc, "table_whole", &whole, "observation", err) != 0)
-        return misfit(line, err);
+    arena_reset(&d->arena);
+    if (stream_observation(line, &d->arena, &o, err) != 0)
+        return err_prefix(err, "stdin");
     d->observed = true;
-    d->ask.table_whole = whole;
-    if (stable)
-        return 0;
-    const struct json *list = json_get(doc, "unstable");
-    const struct json *first = list && list->type == JSON_ARRAY && list->len ? list->u.items[0] : NULL;
-    char *why = first && first->type == JSON_STRING ? xstrndup(first->str, first->len) : xstrdup("");
-    say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
-        "the table did not stand still while it was read", why);
-    free(why);
+    d->ask.table_whole = o.table_whole;
+    if (!o.stable)
+        say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
+            "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");
     return 0;
 }
 

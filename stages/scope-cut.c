@@ -8,6 +8,7 @@
  * Exit: 0 the scope is whole, 1 a file is not what the manifest lists, 2 refused,
  * 3 evidence is missing or partial, or the job is not supported.
  */
+#include "bundle/say.h"
 #include "cut/cut.h"
 #include "evidence/options.h"
 #include "stream/check.h"
@@ -25,15 +26,13 @@ struct options {
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     const struct opt table[] = {
-        OPT_USAGE("scope-cut --key=COLUMN[,COLUMN...] [options] [BUNDLE]\n"
+        OPT_USAGE("scope-cut [--key=COLUMN[,COLUMN...]] [options] [BUNDLE]\n"
                   "Cut the scope of a completed checkpoint and its captured rows from a bundle.\n"
                   "Without BUNDLE the stream on standard input names it."),
         OPT_OPERAND(&o->bundle),
         OPT_NAMES("key", "COLUMN,...", &o->keys, "the columns that name one row; may be repeated"),
         OPT_U64("checkpoint", &o->r.checkpoint, 1, UINT64_MAX,
                 "the checkpoint (the one that the bundle was collected for)"),
-        OPT_FLAG("repeats", &o->r.repeats,
-                 "several rows under one key are meant where they are equal, and their copies count"),
         OPT_FLAG("from-run-start", &o->r.from_run_start,
                  "every interval from the run's start, not from the checkpoint before"),
         OPT_FLAG("repeats", &o->r.repeats,
@@ -55,8 +54,6 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     int rc = opt_read(argc, argv, table, status, err);
     if (rc != 0)
         return rc;
-    if (o->keys.n == 0)
-        return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
     o->r.keys = o->keys.at;
     o->r.n_keys = o->keys.n;
     o->r.has_checkpoint = o->r.checkpoint != 0;
@@ -70,8 +67,22 @@ struct context {
     struct arena arena;
     struct stream_bundle bundle;
     bool has_bundle;
-    struct buf unchecked; /* bundle.* checks that did not pass */
+    bool checked;         /* a bundle.* check is there */
+    struct buf unchecked; /* those that did not pass */
 };
+
+/* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
+static void leave_closed(struct stream_out *out, struct buf *unchecked)
+{
+    struct cause cause = *BECAUSE(CODE_CHECK_NOT_PASSED, {"check", "the checks of the bundle"});
+    struct buf reason = BUF_INIT;
+    struct err err = ERR_INIT;
+    buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, &cause, buf_str(&reason), NULL, NULL);
+    err_fail(&err, ERR_TROUBLE, &cause, "%s", reason.p);
+    stream_put_stop(out, &err, CODE_CHECK_NOT_PASSED);
+    buf_free(&reason);
+}
 
 static int on_check(struct context *c, const struct stream_line *line, struct err *err)
 {
@@ -80,9 +91,10 @@ static int on_check(struct context *c, const struct stream_line *line, struct er
                                               err);
     if (!doc || check_line_parse(doc, &c->arena, &check, err) != 0)
         return -1;
-    if (check.name <= CHECK_BUNDLE_COMPLETENESS && check.status != STATUS_PASSED)
-        buf_printf(&c->unchecked, "%s%s %s", c->unchecked.len ? ", " : "", check_name_text(check.name),
-                   status_name(check.status));
+    if (check.name <= CHECK_BUNDLE_COMPLETENESS) {
+        c->checked = true;
+        bundle_not_passed(check.name, check.status, &c->unchecked);
+    }
     return 0;
 }
 
@@ -120,8 +132,8 @@ static void put_checks(struct cut *c, struct stream_out *out)
         evidence[n++] = c->intervals[i].capture;
     }
     evidence[n] = NULL;
-    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals, c->scope.n_epochs,
-               c->rows);
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals,
+               c->scope.bundle.n_epochs, c->rows);
     if (c->broken.len > 0)
         stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {
@@ -198,7 +210,21 @@ static int same_bundle(const struct bundle *b, const struct stream_bundle *said,
     return 0;
 }
 
-static void work(struct stream_out *out, const struct options *o, const char *path, const struct stream_bundle *said)
+/* The checks that stand in the stream where bundle-check is before this; false once said that they did not pass. */
+static bool is_whole(struct stream_out *out, struct bundle *b)
+{
+    struct buf unchecked = BUF_INIT;
+    struct err err = ERR_INIT;
+    bundle_put_integrity(out, b, true, NULL, &unchecked, &err);
+    bool whole = unchecked.len == 0;
+    if (!whole)
+        leave_closed(out, &unchecked);
+    buf_free(&unchecked);
+    return whole;
+}
+
+static void work(struct stream_out *out, const struct options *o, const char *path, const struct stream_bundle *said,
+                 bool checked)
 {
     struct bundle b;
     struct cut c;
@@ -212,6 +238,10 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     if (!said)
         stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
     put_require(out, o->r.complete_table);
+    if (!checked && !is_whole(out, &b)) {
+        bundle_close(&b);
+        return;
+    }
     if (cut_scope(&c, &b, &o->r, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);
     else
@@ -220,29 +250,16 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     bundle_close(&b);
 }
 
-/* A bundle whose checks did not pass is not opened: what it would show is not evidence. */
-static void leave_closed(struct stream_out *out, const struct options *o, struct buf *unchecked)
-{
-    struct cause cause = *BECAUSE(CODE_CHECK_NOT_PASSED, {"check", "the checks of the bundle"});
-    struct buf reason = BUF_INIT;
-    struct err err = ERR_INIT;
-    buf_printf(&reason, "the bundle was not read: %s", buf_str(unchecked));
-    put_require(out, o->r.complete_table);
-    stream_put_check(out, CHECK_RECONCILE_SCOPE, STATUS_UNAVAILABLE, &cause, buf_str(&reason), NULL, NULL);
-    err_fail(&err, ERR_TROUBLE, &cause, "%s", reason.p);
-    stream_put_stop(out, &err, CODE_CHECK_NOT_PASSED);
-    buf_free(&reason);
-}
-
 static void from_stream(struct stream_out *out, const struct options *o, struct context *c)
 {
     struct err err = ERR_INIT;
     if (!c->has_bundle && err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
         stream_put_stop(out, &err, CODE_BUNDLE_LINE_MISSING);
-    else if (c->unchecked.len > 0)
-        leave_closed(out, o, &c->unchecked);
-    else
-        work(out, o, c->bundle.path, &c->bundle);
+    else if (c->unchecked.len > 0) {
+        put_require(out, o->r.complete_table);
+        leave_closed(out, &c->unchecked);
+    } else
+        work(out, o, c->bundle.path, &c->bundle, c->checked);
 }
 
 static int run(const struct options *o)
@@ -252,7 +269,7 @@ static int run(const struct options *o)
     struct stream_in in = {0};
     if (o->bundle) {
         stream_begin(&out, 1, NULL);
-        work(&out, o, o->bundle, NULL);
+        work(&out, o, o->bundle, NULL, false);
     } else if (stream_filter(&in, &out, o->max_line, on_line, &c)) {
         from_stream(&out, o, &c);
     }

@@ -119,9 +119,10 @@ whole_() { from=stream decide "$@"; }
     [[ $output == *"no row is owed, and the table, read whole, holds none"* ]]
     compose selected
     whole_ 3
+    [[ ${lines[0]} == "NOT DECIDED: delivery: nothing is owed and nothing was received"* && ${lines[1]} == "        empty: "* ]]
     compose declared
     whole_ 3
-    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* ]]
+    [[ ${lines[0]} == "NOT DECIDED: reference-destination: no row names a key"* && ${lines[1]} == "        scope-empty: "* ]]
 }
 
 @test "a reference that says it is incomplete leaves the audit undecided, with the reason" {
@@ -226,7 +227,7 @@ refuse_() { # jq filter, words
     refuse_ 'if .type == "observation" then .reads[1].rows = 121 else . end' "does not count the rows"
     refuse_ 'if .type == "observation" then .reads = .reads[:1] else . end' "not of two reads"
     refuse_ 'if .type == "observation" then .keys = 119 else . end' "119 keys were read and 120 compared"
-    refuse_ 'if .type == "observation" then .stable = null else . end' "does not say stable"
+    refuse_ 'if .type == "observation" then .stable = null else . end' "observation.stable: not true or false"
     refuse_ 'if .name == "reference.scope" then .status = "unavailable" else . end' "reference.scope is unavailable"
     refuse_ 'if .name == "reconcile.destination" then .status = "unsupported" else . end' "reconcile.destination is unsupported"
     for relation in transformation delivery reference-destination; do
@@ -236,7 +237,7 @@ refuse_() { # jq filter, words
         refuse_ 'if .relation == "'$relation'" then .owed_rows = 119 else . end' "counts 119 and 120"
         refuse_ 'if .relation == "'$relation'" then del(.found_rows) else . end' "summary.found_rows: missing"
         refuse_ 'if .relation == "'$relation'" then ., . else . end' "counts 240 and 240"
-        refuse_ 'if .relation == "'$relation'" then {type: "finding", relation: .relation, kind: "missing", key: ["1"]}, . else . end' "a finding of $relation"
+        refuse_ 'if .relation == "'$relation'" then {type: "finding", relation: .relation, kind: "missing", key: ["1"], owed_copies: 1, found_copies: 0, rows: 1}, . else . end' "a finding of $relation"
         edit 'if .relation == "'$relation'" then .excluded_keys = 3 | .owed_rows = 117 | .found_rows = 117 else . end'
         decide 3
         [[ $stderr == *"3 keys were left out"* ]]
@@ -245,7 +246,7 @@ refuse_() { # jq filter, words
         refuse_ 'if .name == "'$name'" then .counts.keys = 7 else . end' "counts other keys"
         refuse_ 'if .name == "'$name'" then .stage = "nobody" else . end' "'nobody'"
     done
-    refuse_ 'if .type == "scope" then .document.checkpoint = 8 else . end' "scope"
+    refuse_ 'if .type == "scope" then .document.bundle.checkpoint = 8 else . end' "scope"
 }
 
 @test "a key that the reference did not leave out is not left out by a line" {
@@ -253,7 +254,7 @@ refuse_() { # jq filter, words
     for kind in selected declared; do
         table_rows='if .[0] == "1210" then .[2] = "1" else . end' compose $kind
         whole_ 1
-        jq -c --argjson key "$key" 'if .type == "columns" then ., {type: "excluded", key: $key, reason: "its window is open"} elif .type == "end" then empty else . end' as_read |
+        jq -c --argjson key "$key" 'if .type == "columns" then ., {type: "excluded", key: $key, why: "open"} elif .type == "end" then empty else . end' as_read |
             ended >one_left
         { rows-diff <one_left || [ $? -le 3 ]; } >compared
         [ "$(jq -c 'select(.type == "summary" and .relation == "reference-destination") | .excluded_keys' compared)" = 1 ]
@@ -306,7 +307,7 @@ refuse_() { # jq filter, words
     compose complete
     refuse_ 'if .type == "observation" then .table_whole = false else . end' "does not say table_whole"
     refuse_ 'if .type == "observation" then del(.table_whole) else . end' "does not say table_whole"
-    edit 'if .type == "interval" and .epoch == 8 and .subtask == 0 then .capture.seen = 1 else . end'
+    edit 'if .type == "interval" and .epoch == 8 and .subtask == 0 then .capture += {outcome: "written", seen: 1, stored: 1} else . end'
     decide 3
     edit 'if .type == "interval" and .epoch == 9 and .subtask == 0 then .previous = 7 else . end'
     decide 3

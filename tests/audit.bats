@@ -9,7 +9,7 @@ setup() {
     export OWED_BIN=${OWED_BIN:-$root/bin}
     cd "$root/fixtures" || exit 1
     audit=$root/pipelines/audit
-    checkpoint=$(jq -r 'select(.type == "scope") | .document.checkpoint' the-table-untouched/2-scope-cut.ndjson)
+    checkpoint=$(jq -r 'select(.type == "scope") | .document.bundle.checkpoint' the-table-untouched/2-scope-cut.ndjson)
     bundle=(--bundle=incident --checkpoint="$checkpoint" --key=event_id --url=http://127.0.0.1:1)
     declared=(--topic=orders --table=shop.orders --key=event_id --range=ALL --url=http://127.0.0.1:1 --bootstrap=127.0.0.1:1 --stable-wait-s=1 --timeout-ms=500)
     out=$BATS_TEST_TMPDIR/out

@@ -20,14 +20,14 @@ setup() {
 }
 
 nothing_left() { [ -z "$(find . -maxdepth 1 \( -name 'out*' -o -name '.out*' \))" ]; }
-refusal() { jq -r 'select(.type=="stop").refusal' <<<"$output"; }
+code() { jq -r 'select(.type=="stop").code' <<<"$output"; }
 temp() { find . -maxdepth 1 -name '.out.tmp-*'; }
 
 # Starts a collection that stands still while its big file is being copied.
 start_copying() {
     truncate -s +3000000 "$big"
     start_stopped /op-2/subtask-0/epoch-7.cap 3 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
-        --include-state --include-captures --out=out --json
+        --include-state --include-captures --out=out
     [ -s "$(temp)/capture/op-2/subtask-0/epoch-7.cap" ]
 }
 
@@ -45,16 +45,16 @@ ended() { # expected status
         ckpt/_state/1/v1/0/checkpoint-7.snap ckpt/_state/1/v1/0/start-7.snap ha/job-1.json; do
         rm -f "job/$at"
         ln -s "$PWD/elsewhere.txt" "job/$at"
-        run -1 --separate-stderr pack_job job out --json
+        run -1 --separate-stderr pack_job job out
         [[ $stderr == *"${at##*/}"* ]]
-        [ "$(refusal)" = other ]
+        [ "$(code)" = evidence-malformed ]
         rm -r job
         cp -a "$BATS_FILE_TMPDIR/job" job
     done
     for at in capture/op-3 capture/op-3/subtask-1 ckpt/_jobs ckpt/_jobs/1 ckpt/_state ckpt/_state/1/v1 ckpt/_state/1/v1/1; do
         mv "job/$at" elsewhere/it
         ln -s "$PWD/elsewhere/it" "job/$at"
-        run -1 --separate-stderr pack_job job out --json
+        run -1 --separate-stderr pack_job job out
         [[ $stderr == *"${at##*/}"*link* ]]
         rm -r job elsewhere/it
         cp -a "$BATS_FILE_TMPDIR/job" job
@@ -82,7 +82,7 @@ ended() { # expected status
 
 @test "a name that is no text is said in text, and the refusal stays a stream" {
     mkfifo job/capture/$'x\xff\n'
-    run -1 --separate-stderr pack_job job out --json
+    run -1 --separate-stderr pack_job job out
     [ "$(iconv -f UTF-8 -t UTF-8 <<<"$output" | jq -r 'select(.type=="stop").reason')" = "'x\xff\x0a' of --capture-dir is no regular file but a fifo" ]
     [ "${#stderr_lines[@]}" -eq 1 ]
     nothing_left
@@ -109,7 +109,7 @@ ended() { # expected status
         $how "$big"
         kill -CONT "$pid"
         ended 1
-        [ "$(refusal)" = changed ]
+        [ "$(code)" = evidence-moved ]
         [[ $stderr == *epoch-7.cap* ]]
         nothing_left
         rm -rf job
@@ -125,7 +125,7 @@ ended() { # expected status
         $how
         kill -CONT "$pid"
         ended 1
-        [ "$(refusal)" = changed ]
+        [ "$(code)" = evidence-moved ]
         [[ $stderr == *"collect again"* ]]
         nothing_left
         rm -rf job
@@ -141,7 +141,7 @@ ended() { # expected status
         mv again "job/$at"
         kill -CONT "$pid"
         ended 1
-        [ "$(refusal)" = changed ]
+        [ "$(code)" = evidence-moved ]
         [[ $stderr == *"${at#ckpt/}"*"collect again"* ]]
         nothing_left
         rm -r job before
@@ -200,9 +200,9 @@ ended() { # expected status
     [ -d second/ckpt ]
 }
 
-@test "bounds and time, each with its kind" {
-    run -1 --separate-stderr pack_job job out --max-bytes=100 --json
-    [ "$(refusal)" = bound ]
+@test "bounds and time, each with its code" {
+    run -1 --separate-stderr pack_job job out --max-bytes=100
+    [ "$(code)" = bound-passed ]
     run -0 --separate-stderr pack_job job out --max-bytes=6000
     [ "$(jq '[.artifacts[].bytes]|add <= 6000' out/manifest.json)" = true ]
     [ "$(jq '[.selection.excluded[]|select(.why=="past --max-bytes")]|length > 0' out/manifest.json)" = true ]
@@ -214,8 +214,8 @@ ended() { # expected status
     cp -a "$BATS_FILE_TMPDIR/job" job
     nothing_left
     truncate -s 60G "$big"
-    run -1 --separate-stderr pack_job job out --timeout-s=1 --max-bytes=100G --json
-    [ "$(refusal)" = timeout ]
+    run -1 --separate-stderr pack_job job out --timeout-s=1 --max-bytes=100G
+    [ "$(code)" = time-passed ]
     nothing_left
 }
 
@@ -235,8 +235,8 @@ ended() { # expected status
 
 @test "a disk that is full, a limit on a file's size and a directory that may not be written leave nothing" {
     truncate -s +30000000 "$big"
-    run -1 --separate-stderr bash -c "ulimit -f 10000; . '$BATS_TEST_DIRNAME/make-job.bash'; bin='$bin'; pack_job job out --json"
-    [ "$(refusal)" = other ]
+    run -1 --separate-stderr bash -c "ulimit -f 10000; . '$BATS_TEST_DIRNAME/make-job.bash'; bin='$bin'; pack_job job out"
+    [ "$(code)" = io-failed ]
     [[ $stderr == *epoch-7.cap* ]]
     nothing_left
     unshare -rm true 2>/dev/null || skip "no user namespace to mount a small file system in"
@@ -245,12 +245,12 @@ ended() { # expected status
     run -0 --separate-stderr unshare -rm bash -c '
         mount -t tmpfs -o size=8m none small || exit 9
         . "$1/make-job.bash"; bin=$2
-        pack_job job small/out --json >stdout 2>stderr && exit 8
+        pack_job job small/out >stdout 2>stderr && exit 8
         [ -z "$(ls -A small)" ] && [ "$(df --output=used small | tail -n 1)" -eq 0 ] || exit 7
         mount -o remount,ro small || exit 6
         pack_job job small/out >stdout2 2>stderr2 && exit 5
         exit 0' _ "$BATS_TEST_DIRNAME" "$bin"
-    [ "$(jq -r 'select(.type=="stop").refusal' stdout)" = other ]
+    [ "$(jq -r 'select(.type=="stop").code' stdout)" = space-full ]
     grep -q "No space left on device" stderr
     grep -q "Read-only file system" stderr2
 }

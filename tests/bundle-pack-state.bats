@@ -85,8 +85,8 @@ rocksdb() { # SUBTASK CHECKPOINT
     [ "$(absent | grep -c 'outside of the state root')" -eq 4 ]
     run -1 grep -r hunter2 out/manifest.json
     rm -r out "$m"
-    run -1 --separate-stderr pack_job job out --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
+    run -1 --separate-stderr pack_job job out
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = participant-missing ]
     [[ $stderr == *materializations/m-1.json* ]]
     nothing_left
 }
@@ -157,8 +157,8 @@ rocksdb() { # SUBTASK CHECKPOINT
         rm -r out
     done
     rm -r elsewhere
-    run -1 --separate-stderr pack_job job out --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
+    run -1 --separate-stderr pack_job job out
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = file-missing ]
     nothing_left
 }
 
@@ -221,8 +221,8 @@ rocksdb() { # SUBTASK CHECKPOINT
 
 @test "a participant that left nothing is missing, by name" {
     rm "$v1/1/checkpoint-7.snap" "$v1/1/checkpoint-7.snap.meta"
-    run -1 --separate-stderr pack_job job out --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
+    run -1 --separate-stderr pack_job job out
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = participant-missing ]
     [[ $stderr == *"'_state/1/v1/1/checkpoint-7.snap' is not in '"*"/ckpt'"* ]]
     nothing_left
     mkdir elsewhere

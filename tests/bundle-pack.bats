@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# bundle-pack: what is collected and left out, the choice of checkpoint, refusals with their kind, and nothing left behind.
+# bundle-pack: what is collected and left out, the choice of checkpoint, refusals with their code, and nothing left behind.
 # shellcheck disable=SC2034,SC2154 # make-job uses job; bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load make-job
@@ -108,19 +108,21 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [ "$(paths | grep -c 'COMPLETED-9')" -eq 0 ]
 }
 
-@test "an unknown checkpoint, or none at all, is missing" {
-    run -1 --separate-stderr pack_job job out --checkpoint=99 --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
+@test "a checkpoint without a marker, or none at all, has a code of its own" {
+    run -1 --separate-stderr pack_job job out --checkpoint=99
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = checkpoint-not-completed ]
     rm job/ckpt/_jobs/1/COMPLETED-*
-    run -1 --separate-stderr pack_job job out --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = missing ]
+    run -1 --separate-stderr pack_job job out
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = checkpoint-not-completed ]
     nothing_left
 }
 
 @test "a sidecar that the checkpoint needs and that is not there refuses the collection" {
     rm job/ckpt/_state/1/v1/1/checkpoint-7.snap.meta
-    run -1 --separate-stderr pack_job job out --json
+    run -1 --separate-stderr pack_job job out
     [[ $stderr == *"checkpoint-7.snap.meta"* ]]
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = participant-missing ]
+    [ "$(jq -c 'select(.type=="stop")|has("refusal")' <<<"$output")" = false ]
     nothing_left
 }
 
@@ -131,8 +133,8 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 }
 
 @test "bounds: what is needed refuses, captures are left out" {
-    run -1 --separate-stderr pack_job job out --max-files=3 --json
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = bound ]
+    run -1 --separate-stderr pack_job job out --max-files=3
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = bound-passed ]
     nothing_left
     run -0 --separate-stderr pack_job job out --max-files=12
     [ "$(jq '.artifacts|length' out/manifest.json)" -eq 12 ]
@@ -174,14 +176,14 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 
 @test "a checkpoint that completes in the meantime is a change" {
     start_stopped /epoch-7.cap 1 "$bin/bundle-pack" --checkpoint-dir=job/ckpt --ha-dir=job/ha --capture-dir=job/capture --job=1 \
-        --include-state --include-captures --out=out --json
+        --include-state --include-captures --out=out
     cp job/ckpt/_jobs/1/COMPLETED-7 job/ckpt/_jobs/1/COMPLETED-8
     kill -CONT "$pid"
     status=0
     wait "$pid" || status=$?
     output=$(cat stdout)
     [ "$status" -eq 1 ]
-    [ "$(jq -r 'select(.type=="stop").refusal' <<<"$output")" = changed ]
+    [ "$(jq -r 'select(.type=="stop").code' <<<"$output")" = evidence-moved ]
     nothing_left
 }
 

@@ -101,6 +101,40 @@ read_it() { # STATUS STREAM [ARGUMENT…]
     run ! connected
 }
 
+@test "a whole reference is read for, whatever became of the scope; one that is not whole is not" {
+    for status in passed unavailable failed; do
+        { grep -v '"row"\|"side"' lines; captured '["7","x"]'; open_side captured 1 lost; reference '["7","x"]'; side reference 1; checked reconcile.scope "$status"; } | whole in
+        read_it 3 in
+        check_is unavailable "connecting" answer-broken
+        connected
+        rm connections
+    done
+    { grep -v '"row"\|"side"' lines; side captured 0; reference '["7","x"]'; open_side reference 1 gap; checked reconcile.scope unavailable; } | whole in
+    read_it 3 in
+    check_is unavailable "reconcile.scope did not pass" check-not-passed
+    { grep -v '"row"\|"side"' lines; side captured 0; reference '["7","x"]'; side reference 2; checked reconcile.scope unavailable; } | whole in
+    read_it 3 in
+    check_is unavailable "reconcile.scope did not pass" check-not-passed
+    run ! connected
+}
+
+@test "where no key is owed nothing is opened, and nothing owed and received is said so" {
+    none() { grep -v '"row"\|"side"' lines; checked reconcile.scope passed; }
+    { none; side captured 0; } | whole in
+    read_it 3 in
+    check_is unavailable "no row is owed" scope-empty
+    { none; side captured 0; side reference 0; } | whole in
+    read_it 3 in
+    check_is unavailable "nothing is owed and nothing was received" empty
+    { none; side captured 0; open_side reference 0 gap; } | whole in
+    read_it 3 in
+    check_is unavailable "no row is owed" scope-empty
+    { none; } | whole in
+    read_it 3 in
+    check_is unavailable "nothing says what is owed" nothing-owed
+    run ! connected
+}
+
 @test "a column without cells is unsupported by its name, and a key that cannot be one" {
     for pair in 'Array(Int8):String:Array(Int8)' 'String:Nullable(Int64):Nullable(Int64)'; do
         IFS=: read -r value key name <<<"$pair"

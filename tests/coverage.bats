@@ -42,12 +42,12 @@ coverage() { checks | grep ^destination.coverage || true; }
 not_shown() { # TEXT [CODE]: the scope is whole, and coverage is not
     [[ $(coverage) == "destination.coverage unavailable "*"$1"*" -> ${2:-}"* ]] || { checks >&2; return 1; }
     [[ $(checks) == "reconcile.scope passed"* ]]
-    [ "$(document | jq -r .coverage)" = complete-table ]
+    [ "$(document | jq -r .bundle.coverage)" = complete-table ]
 }
 
 @test "a run from nothing, and two quiet barriers after: the scope is the whole run's, and no check says more than that" {
     cover 0 --out=scope.json
-    [ "$(document | jq -c '[.coverage, .from_run_start, .start, .checkpoint, .since, .epochs]')" = '["complete-table",true,"run",3,0,[1,2,3]]' ]
+    [ "$(document | jq -c '.bundle | [.coverage, .from_run_start, .start, .checkpoint, .since, .epochs]')" = '["complete-table",true,"run",3,0,[1,2,3]]' ]
     [ "$(of require | jq -c '.checks[-1]')" = '"destination.coverage"' ]
     [ "$(checks)" = "reconcile.scope passed  -> " ]
     [ "$(of row | wc -l)" -eq 20 ]
@@ -55,7 +55,7 @@ not_shown() { # TEXT [CODE]: the scope is whole, and coverage is not
     [ "$(of interval | jq -c 'select(.epoch > 3) | [.subtask, .epoch, .previous, .capture.seen, .ledger]' | tr -d '\n')" = '[0,4,3,0,[]][0,5,4,0,[]][1,4,3,0,[]][1,5,4,0,[]]' ]
     [ "$(cat scope.json)" = "$(document)" ]
     run -0 --separate-stderr "$bin/scope-cut" --key=id --coverage=selected-keys --checkpoint=3 b
-    [ "$(document | jq -c '[.coverage, .from_run_start, .epochs]')" = '["selected-keys",false,[2,3]]' ]
+    [ "$(document | jq -c '.bundle | [.coverage, .from_run_start, .epochs]')" = '["selected-keys",false,[2,3]]' ]
     [[ $(of require) != *coverage* ]]
     run -2 --separate-stderr "$bin/scope-cut" --key=id --coverage=all b
     [[ $stderr == "scope-cut: --coverage: 'all' is not one of selected-keys|complete-table" ]]

@@ -71,7 +71,7 @@ setup() {
 @test "bundle-check and scope-cut give the same again from the saved bundle" {
     "$bin/bundle-check" incident >"$BATS_TEST_TMPDIR/1"
     diff "$BATS_TEST_TMPDIR/1" the-table-untouched/1-bundle-check.ndjson
-    checkpoint=$(jq -r 'select(.type == "scope") | .document.checkpoint' the-table-untouched/2-scope-cut.ndjson)
+    checkpoint=$(jq -r 'select(.type == "scope") | .document.bundle.checkpoint' the-table-untouched/2-scope-cut.ndjson)
     "$bin/scope-cut" --checkpoint="$checkpoint" --key=event_id <"$BATS_TEST_TMPDIR/1" >"$BATS_TEST_TMPDIR/2"
     diff "$BATS_TEST_TMPDIR/2" the-table-untouched/2-scope-cut.ndjson
 }

@@ -68,7 +68,7 @@ changed() { # JQ: known.json changed so, with its fingerprint, as bad.json
     refused scope_sha256 --scope=bad.json
     { cat known.json; echo '{}'; } >bad.json
     refused bad.json --scope=bad.json
-    changed '.sources = []'
+    changed '.sources = [] | .bundle.source_operators = []'
     refused "scope.sources: none" --scope=bad.json
     changed '.sources[0].topic = "a/b"'
     refused "scope.sources[0].topic" --scope=bad.json

@@ -101,16 +101,38 @@ PY
         run -2 --separate-stderr bound_to_scope
         refused "is of another scope: $where in the reference"
     done <<'BAD'
-s/"checkpoint":7/"checkpoint":8/	checkpoint: 7 here, 8
+s/"checkpoint":7/"checkpoint":8/	bundle.checkpoint: 7 here, 8
 s/"to":711}]/"to":720}]/	sources[0].partitions[1].to: 711 here, 720
 s/"topic_id":"ohygceYDQmuuHtj8For09g"/"topic_id":null/	sources[0].topic_id: "ohygceYDQmuuHtj8For09g" here, null
-s/5-f9b4f1cb2b69870e/6-0/	sink.attempts[0]: "5-f9b4f1cb2b69870e" here, "6-0"
+s/5-f9b4f1cb2b69870e/6-0/	bundle.sink.attempts[0]: "5-f9b4f1cb2b69870e" here, "6-0"
 s/"Decimal(18, 4)"/"Decimal(18, 2)"/	columns[2].type: "Decimal(18, 4)" here, "Decimal(18, 2)"
 s/"origin":"bundle"/"origin":"declared"/	origin: "bundle" here, "declared"
-s/"epochs":\[7\]/"epochs":[7,8]/	epochs[1]: nothing here, 8
+s/"epochs":\[7\]/"epochs":[7,8]/	bundle.epochs[1]: nothing here, 8
 s/"database":"shop",//	destination.database: "shop" here, nothing
-s/"job":"1"/"job":"1","more":1/	more: nothing here, 1
+s/"job":"1"/"job":"1","more":1/	bundle.more: nothing here, 1
 BAD
+}
+
+@test "bound to what it was computed from: another key, coverage or word for equal rows is the same rows asked otherwise" {
+    n=0
+    while IFS=$'\t' read -r edit where; do
+        n=$((n + 1))
+        document=$(header | jq -c ".scope | $edit" | scope_print)
+        { header | jq -c --argjson document "$document" '.scope = $document'; sed '1d;$d' "$whole_ref"; } | finish
+        run -0 --separate-stderr bind
+        [ "$(of row '.side == "reference"' | wc -l)" -eq 120 ]
+        [ "$(of check '.name == "reference.scope"' | jq -r '.status + " " + .reason')" = \
+            "passed the reference was computed from the same under a scope that asks otherwise: $where in the reference" ]
+        # A document that was changed by hand is no scope at all.
+        sed '1s/"scope_sha256":"[0-9a-f]/&0/; 1s/\("scope_sha256":"[0-9a-f]*\)[0-9a-f]"/\1"/' ref | sed '$d' | finish
+        run -2 --separate-stderr bind
+        refused "fingerprint"
+    done <<'SAME'
+.columns |= map(.key = (.name == "serial"))	columns[0].key: true here, false
+.bundle += {coverage: "complete-table", from_run_start: true}	bundle.from_run_start: false here, true
+.bundle.repeats = true	bundle.repeats: nothing here, true
+SAME
+    [ "$n" -eq 3 ]
 }
 
 @test "not an artifact as its writer finished it" {

@@ -202,7 +202,7 @@ unavailable"
 }
 
 @test "a key left out leaves the delivery alone, and the table is not known whole where it holds that key" {
-    left='{"type":"excluded","key":["2"],"reason":"its window is open"}'
+    left='{"type":"excluded","key":["2"],"why":"open"}'
     { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]'; } | says 0 "passed passed passed passed"
     { require "${all[@]}"; captured_side '["1","a"]'; reference_side '["1","a"]'; echo "$left"; table '["1","a"]' '["2","z"]'; } |
         says 3 "passed passed passed unavailable" coverage "0 0 0 0 0"

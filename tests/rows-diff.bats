@@ -182,7 +182,7 @@ setup() {
 }
 
 @test "keys left out are left out of comparisons with the reference alone" {
-    { reference '["1","v"]'; side reference 1; captured '["1","v"]'; captured '["2","v"]'; side captured 2; echo '{"type":"excluded","key":["2"],"reason":"open"}'
+    { reference '["1","v"]'; side reference 1; captured '["1","v"]'; captured '["2","v"]'; side captured 2; echo '{"type":"excluded","key":["2"],"why":"open"}'
         found '["1","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(check reference.capture) $(check reference.destination) $(check)" = "passed passed failed" ]
@@ -271,10 +271,54 @@ setup() {
     [ "$(check destination.coverage)" = unavailable ]
 }
 
+@test "a job that dropped every row: the delivery is not decided, and what computes rows fails it" {
+    { require reference.capture reconcile.rows reference.destination; side captured 0; reference_side '["1","v"]' '["2","v"]'; found; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check) $(code reconcile.rows)" = "unavailable scope-empty" ]
+    [[ "$(reason)" == "the sink received no row, so nothing is established" ]]
+    [ "$(check reference.capture) $(counts transformation)" = "failed 2 0 0 0 0" ]
+    [ "$(check reference.destination) $(counts reference-destination)" = "failed 2 0 0 0 0" ]
+    { require reference.capture reconcile.rows reference.destination; side captured 0; reference_side '["1","v"]'; found '["1","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check) $(check reference.capture) $(check reference.destination)" = "unavailable failed passed" ]
+}
+
+@test "nothing owed and nothing received has a code of its own, which no half of it has" {
+    all=(reference.capture reconcile.rows reference.destination)
+    { require "${all[@]}"; side captured 0; side reference 0; found; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check reference.capture) $(code reconcile.rows) $(code reference.destination)" = "passed empty empty" ]
+    { require "${all[@]}"; open_side captured 0 "a bound"; side reference 0; found; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(code reconcile.rows) $(code reference.destination)" = "side-not-whole side-not-whole" ]
+    { require "${all[@]}"; side captured 0; open_side reference 0 "a gap"; found; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(code reconcile.rows) $(code reference.destination)" = "scope-empty side-not-whole" ]
+    { require reference.destination; side reference 0; found; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(code reference.destination)" = scope-empty ]
+}
+
+@test "captured rows that are not whole leave the reference's own keys: a difference fails, none is unavailable" {
+    part() { require reference.capture reconcile.rows reference.destination; captured '["9","v"]'; open_side captured 1 "epoch 12 is missing"; reference_side '["1","v"]' '["2","v"]'; }
+    { part; found '["1","v"]' '["9","w"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(check reference.destination) $(code reference.destination) $(counts reference-destination)" = "failed rows-missing 1 0 0 0 0" ]
+    [[ "$(reason reference.destination)" == "missing 1 rows of 1 keys; "*"the reference's keys alone were compared: the captured rows: not whole: epoch 12 is missing" ]]
+    [ "$(check) $(check reference.capture)" = "unavailable unavailable" ]
+    { part; found '["1","v"]' '["2","v"]' '["9","w"]'; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check reference.destination) $(code reference.destination) $(counts reference-destination)" = "unavailable side-not-whole 0 0 0 0 0" ]
+    # A second read of a third key must not count here, and one of a key of the reference's must.
+    { part; table_row 1 '["1","v"]'; table_row 1 '["2","v"]'; side destination 2 1; table_row 2 '["1","v"]'; side destination 1 2; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check reference.destination) $(code reference.destination)" = "unavailable reads-differ" ]
+}
+
 @test "nothing owed, and nothing at all, do not pass" {
     { side captured 0; found; } | whole
     run -3 --separate-stderr diff_
-    [[ "$(reason)" == *"no row is owed"* ]]
+    [ "$(code reconcile.rows)" = scope-empty ]
     whole </dev/null
     run -3 --separate-stderr diff_
     [ "$(check)" = unavailable ]
@@ -306,7 +350,7 @@ setup() {
     bad '{"type":"row","side":"destination","read":1,"cells":["1","2"],"at":"t/0/1"}' "at or again"
     bad '{"type":"side","side":"else","rows":0,"whole":true}' "side"
     bad '{"type":"side","side":"captured","rows":0,"whole":true,"more":1}' ""
-    bad '{"type":"excluded","key":["1","2"]}' "more cells"
+    bad '{"type":"excluded","key":["1","2"],"why":"open"}' "more cells"
     row_columns='{"name":"id","type":"String"}' bad '{"type":"row","side":"captured","cells":["1"]}' "no key"
 }
 
@@ -341,7 +385,7 @@ setup() {
     read_ 'if .type == "scope" then ., . else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *"a second scope"* ]]
-    read_ 'if .type == "scope" then .document.epochs = [] else . end'
+    read_ 'if .type == "scope" then .document.bundle.epochs = [] else . end'
     run -2 --separate-stderr diff_
     [[ $stderr == *fingerprint* ]]
 }

@@ -40,7 +40,7 @@ unavailable() { # what the reason says
 
 @test "the scope of a checkpoint starts at the completed one before; an aborted one left its interval to it" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
-    [ "$(document | jq -c '[.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]
+    [ "$(document | jq -c '.bundle | [.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]
     [ "$(document | jq -c '.sources[0].partitions')" = '[{"partition":0,"from":3,"to":10},{"partition":1,"from":3,"to":10}]' ]
     [ "$(of row | wc -l)" -eq 14 ]
     [ "$(of side)" = '{"type":"side","side":"captured","rows":14,"whole":true}' ]
@@ -62,7 +62,7 @@ unavailable() { # what the reason says
 
 @test "the first interval of a restored run starts at the restore point, and its rows are replays" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=6 --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.restored_from,.epochs,.sink.attempts]')" = '[0,"restore",4,[6],["a2"]]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.restored_from,.epochs,.sink.attempts]')" = '[0,"restore",4,[6],["a2"]]' ]
     [ "$(document | jq -c '.sources[0].partitions[0]')" = '{"partition":0,"from":10,"to":15}' ]
     [ "$(of row | jq -r .again | sort -u)" = replayed ]
     [ "$(of row | wc -l)" -eq 10 ]
@@ -70,25 +70,25 @@ unavailable() { # what the reason says
 
 @test "the run's start is no restore where nothing ran before" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=1 --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.restored_from]')" = '[0,"run",null]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.restored_from]')" = '[0,"run",null]' ]
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=4 --from-run-start --key=id "$all"
-    [ "$(document | jq -c '[.since,.start,.from_run_start,.epochs]')" = '[0,"run",true,[1,2,3,4]]' ]
+    [ "$(document | jq -c '.bundle | [.since,.start,.from_run_start,.epochs]')" = '[0,"run",true,[1,2,3,4]]' ]
     [ "$(of row | wc -l)" -eq 20 ]
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=7 --from-run-start --key=id "$all"
-    [ "$(document | jq -c '[.start,.epochs]')" = '["restore",[6,7]]' ]
+    [ "$(document | jq -c '.bundle | [.start,.epochs]')" = '["restore",[6,7]]' ]
 }
 
 @test "a run that started again from nothing may repeat what the one before wrote" {
     printf 'job=1\ncheckpoint=0\nnext=6\n' >job/ckpt/_jobs/1/RESTORED
     for s in 0 1; do snap $s 5 0 6 0 a2; done
     scope_of 0 --checkpoint=6
-    [ "$(document | jq -c '[.start,.restored_from]')" = '["restore",0]' ]
+    [ "$(document | jq -c '.bundle | [.start,.restored_from]')" = '["restore",0]' ]
 }
 
 @test "a scope with no rows establishes nothing" {
     run -3 --separate-stderr "$bin/scope-cut" --checkpoint=4 --key=id "$all"
     [[ $(check) == "unavailable the scope holds no rows"* ]]
-    [ "$(document | jq .checkpoint)" -eq 4 ]
+    [ "$(document | jq .bundle.checkpoint)" -eq 4 ]
 }
 
 @test "the document: its fingerprint, --out, and the columns' keys" {
@@ -125,7 +125,7 @@ unavailable() { # what the reason says
     scope_of 0 --checkpoint=1 --sink=4
     [ "$(document | jq -r .destination.table)" = audit ]
     scope_of 0 --checkpoint=1 --table=orders
-    [ "$(document | jq -r .sink.operator)" = 3 ]
+    [ "$(document | jq -r .bundle.sink.operator)" = 3 ]
 }
 
 @test "evidence of an interval that is missing: unavailable, by name, for every subtask" {
@@ -329,7 +329,7 @@ unavailable() { # what the reason says
 @test "without the job's manifest the operators speak for themselves" {
     rm job/ha/job-1.json
     scope_of 0 --checkpoint=3
-    [ "$(document | jq .job_graph_sha256)" = null ]
+    [ "$(document | jq .bundle.job_graph_sha256)" = null ]
     op_json 2 0 w window
     scope_of 3 --checkpoint=3
     [[ $(check) == "unsupported"*"'window'"* ]]
@@ -364,7 +364,7 @@ unavailable() { # what the reason says
     [ "$(twice)" = "$(jq -c . <<<"${rows//7/8}")" ]
     [ "$(twice --repeats)" = '["reconcile.rows","passed",""]' ]
     scope_of 0 --checkpoint=3 --repeats
-    [ "$(document | jq -c .repeats)" = true ]
+    [ "$(document | jq -c .bundle.repeats)" = true ]
 }
 
 @test "a column type that is not compared is unsupported by name" {
@@ -394,12 +394,51 @@ unavailable() { # what the reason says
     [ "$(of row | head -2 | jq -r '.cells[0]' | paste -sd' ')" = "9007199254740993 -9223372036854775808" ]
 }
 
-@test "a file that is not what the manifest lists fails bundle.artifacts, whoever checked before" {
-    pack_job job b --epochs=1-9 >/dev/null
-    sed -i 's/"n7"/"x7"/' b/capture/op-3/subtask-0/epoch-3.cap
-    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id b
-    [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
-    unavailable "epoch-3.cap"
+@test "a directory alone is checked whole, as behind bundle-check, before anything of it is used" {
+    local damage
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
+    [ "$(of check | jq -r '"\(.stage) \(.name) \(.status)"' | head -3 | paste -sd,)" = \
+        "scope-cut bundle.manifest passed,scope-cut bundle.artifacts passed,scope-cut bundle.completeness passed" ]
+    # None of these is a file that the scope of 3 uses.
+    for damage in 'echo x >b/capture/op-2/subtask-0/epoch-7.cap' 'rm b/capture/op-3/subtask-1/epoch-6.sink.json' 'echo x >b/capture/unlisted' \
+        "sed -i 's/n15/x15/' b/capture/op-3/subtask-0/epoch-7.cap"; do
+        cp -a "$all" b
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id --out=doc b
+        [ "$(of check | jq -r 'select(.name=="bundle.artifacts").status')" = failed ]
+        unavailable "the bundle was not read: bundle.artifacts failed"
+        [ "$(of row | wc -l)" -eq 0 ] && [ ! -e doc ]
+        rm -r b
+    done
+    # A stream whose bundle nobody checked is no other.
+    sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" >packed
+    cp -a "$all" b
+    echo x >b/capture/unlisted
+    run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <packed
+    unavailable "bundle.artifacts failed"
+}
+
+@test "a file that is not what the manifest lists fails bundle.artifacts before it is judged by what it holds" {
+    local damage cap=b/capture/op-3/subtask-0/epoch-3
+    for damage in "sed -i 's/\"n7\"/\"x7\"/' $cap.cap" "truncate -s -70 $cap.cap" "truncate -s 100 $cap.cap" "echo '{' >>$cap.cap" "sed -i 's/\"seen\":4/\"seen\":5/' $cap.cap" \
+        "truncate -s 100 $cap.sink.json" "truncate -s 10 b/checkpoint/_state/1/v1/0/checkpoint-1.snap"; do
+        rm -rf b
+        cp -a "$all" b
+        sed "s|$all|b|" "$BATS_FILE_TMPDIR/packed" | "$bin/bundle-check" >checked
+        eval "$damage"
+        run -1 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id <checked
+        [ "$(of check | jq -r 'select(.stage=="scope-cut" and .name=="bundle.artifacts")|.status+" "+.code')" = "failed artifact-changed" ] || { echo "$damage: $output" >&2; return 1; }
+        [ "$(of side | jq .whole)" != true ]
+    done
+}
+
+@test "without --key: a document for a reference that brings its own, and nothing that could be compared by none" {
+    run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --out=scope.json "$all"
+    [ "$(check)" = "passed " ]
+    [ "$(jq -c '[.columns[]|select(.key)]' scope.json)" = '[]' ]
+    [ "$(jq -cS 'del(.scope_sha256)' scope.json | tr -d '\n' | sha256sum | cut -c1-64)" = "$(jq -r .scope_sha256 scope.json)" ]
+    run -2 --separate-stderr "$bin/rows-diff" <<<"$output"
+    [[ $stderr == *"name no key"* ]]
 }
 
 @test "from a stream: after bundle-check, and not after one that failed" {

@@ -48,9 +48,9 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     [ -z "$stderr" ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream note require scope columns check end " ]
     [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination","reference.scope","reference.destination"]' ]
-    document | jq -e '.origin == "declared" and .job == null and .sink == null and .checkpoint == null and .start == "declared" and
+    document | jq -e '.origin == "declared" and .declared == {gone: []} and (has("bundle") | not) and
         .destination == {server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "u1"} and
-        .coverage == "selected-keys" and .sources == [{operator: null, topic: "orders", cluster_id: "c1", topic_id: "t1",
+        .sources == [{topic: "orders", cluster_id: "c1", topic_id: "t1",
             isolation: "read_committed", partitions: [{partition: 0, from: 100, to: 1990}, {partition: 1, from: 0, to: 1800}]}] and
         .columns == [{name: "id", type: "Int64", key: true}, {name: "amount", type: "Decimal(18, 4)", key: false},
             {name: "seen", type: "DateTime64(6)", key: false, from: "ms"}]' >/dev/null

@@ -110,11 +110,12 @@ scope_print() {
 
 # scope_made FILTER [jq ARGUMENT…]: a document cut from a bundle, changed so.
 scope_made() {
-    jq -cn '{format: "clink-audit-scope", version: 1, origin: "bundle", job: "1", job_graph_sha256: null,
-        sink: {operator: "3", attempts: ["a"], subtasks: [0]},
+    jq -cn '{format: "clink-audit-scope", version: 1, origin: "bundle",
+        bundle: {job: "1", job_graph_sha256: null, sink: {operator: "3", attempts: ["a"], subtasks: [0]}, checkpoint: 1, since: 0, start: "run",
+            restored_from: null, from_run_start: false, epochs: [1], source_operators: [], coverage: "selected-keys"},
         destination: {server_uuid: "s", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "t"},
-        checkpoint: 1, since: 0, start: "run", restored_from: null, from_run_start: false, epochs: [1], sources: [],
-        columns: [{name: "id", type: "Int64", key: true}], cells: "clink-canonical-cells-v1", coverage: "selected-keys"} | '"$1" "${@:2}" | scope_print
+        sources: [], columns: [{name: "id", type: "Int64", key: true}], cells: "clink-canonical-cells-v1"} |
+        '"$1"' | .bundle.source_operators = [.sources[] | "1"]' "${@:2}" | scope_print
 }
 scope_line() { jq -c '{type: "scope", document: .}'; } # the line of the document on standard input
 
@@ -124,7 +125,7 @@ source_of() {
     local ranges=("${@:5}")
     jq -cn --arg topic "$1" --arg cluster "$2" --arg id "$3" --arg isolation "$4" '
         def id: if . == "-" then null else . end;
-        {operator: "1", topic: $topic, cluster_id: ($cluster | id), topic_id: ($id | id), isolation: $isolation,
+        {topic: $topic, cluster_id: ($cluster | id), topic_id: ($id | id), isolation: $isolation,
          partitions: [$ARGS.positional[] | capture("^(?<p>[0-9]+):(?<f>[0-9]*)-(?<t>[0-9]+)$") |
             {partition: (.p | tonumber), from: (if .f == "" then null else (.f | tonumber) end), to: (.t | tonumber)}]}' --args "${ranges[@]}"
 }
@@ -141,7 +142,7 @@ scope_of() {
 
 # The line of a scope over the whole run whose operator says that equal rows are meant.
 repeats() {
-    scope_made '.columns = $columns | .from_run_start = true | .coverage = "complete-table" | .repeats = true' --argjson columns "[$row_columns]" |
+    scope_made '.columns = $columns | .bundle += {from_run_start: true, coverage: "complete-table", repeats: true}' --argjson columns "[$row_columns]" |
         scope_line
 }
 
@@ -191,10 +192,9 @@ saved=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/fixtures/reference/read.n
 # The saved scope's document as another kind: selected, complete or declared; and what the filter scope_edit makes of it.
 document_of() {
     jq -c --arg kind "$1" 'select(.type == "scope") | .document | del(.scope_sha256) |
-        if $kind == "complete" then .coverage = "complete-table" | .from_run_start = true | .start = "run" | .since = 0
-        elif $kind == "declared" then .origin = "declared" | .job = null | .job_graph_sha256 = null | .sink = null | .checkpoint = null |
-            .since = null | .start = "declared" | .epochs = [] | .sources[0].operator = null | .sources[0].topic_id = null |
-            .destination.table_uuid = null
+        if $kind == "complete" then .bundle += {coverage: "complete-table", from_run_start: true, start: "run", since: 0}
+        elif $kind == "declared" then .origin = "declared" | del(.bundle) | .declared = {gone: []} |
+            .sources[0].topic_id = null | .destination.table_uuid = null
         else . end | '"${scope_edit:-.}" "$saved" | scope_print
 }
 
@@ -236,9 +236,9 @@ compose() {
         else . end' "$saved" >upper
     # One sink subtask has them all, so that the intervals count what is captured now.
     jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n
-        elif .type == "interval" and .capture then (.capture.seen = (if .subtask == 0 then $n else 0 end)),
-            (if $kind == "complete" then (. + {capture: {outcome: "empty", seen: 0, stored: 0, truncated: false}, ledger: []} |
-                (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8)) else empty end)
+        elif .type == "interval" and .capture then (. as $was | (.capture += {outcome: "empty", seen: 0, stored: 0} | .ledger = []) as $empty |
+            (if .subtask == 0 and $n > 0 then $was | .capture += {seen: $n, stored: $n} | .ledger = [.ledger[0] | .rows = $n] else $empty end),
+            (if $kind == "complete" then $empty | (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8) else empty end))
         else . end' --arg kind "$kind" upper | ended | { ref-bind --reference=reference >bound || [ $? -le 3 ]; }
     jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "ch-read", version: "0.1.0"}] else . end' bound >lines
     jq -c 'select(.type == "row" and .side == "destination") | .read as $read | .cells | ('"${table_rows:-.}"') |

@@ -128,7 +128,7 @@ EOF
 @test "findings are shown by key, with the columns that differ" {
     { require reconcile.rows; checked reconcile.rows failed
       echo '{"type":"columns","cells":"clink-canonical-cells-v1","columns":[{"name":"id","type":"Int64","key":true},{"name":"amount","type":"Decimal(18, 4)","key":false}]}'
-      echo '{"type":"finding","relation":"delivery","kind":"changed","key":["4711"],"owed":["4711","1230000"],"found":["4711","1230001"],"owed_copies":1,"found_copies":1,"differ":["amount"],"at":"orders/0/4711","explained":null}'
+      echo '{"type":"finding","relation":"delivery","kind":"changed","key":["4711"],"owed":["4711","1230000"],"found":["4711","1230001"],"owed_copies":1,"found_copies":1,"rows":1,"differ":["amount"],"at":"orders/0/4711","explained":null}'
       echo '{"type":"summary","relation":"delivery","owed_rows":1,"found_rows":1,"keys":1,"missing":{"keys":0,"rows":0},"changed":{"keys":1,"rows":1},"duplicated":{"keys":0,"surplus":0},"unexpected":{"keys":0,"rows":0},"explained":{"resent":0,"replayed":0,"unexplained":0},"owed_duplicate_keys":0,"unsupported_keys":0,"excluded_keys":0,"runs":[],"runs_total":0,"runs_unordered":[],"tail":{"rows":0,"partitions":0},"listed":1}'
     } | whole
     decide 1
@@ -204,7 +204,7 @@ changed() {
         [[ $stderr == *"$2"* ]]
     }
     refuse 'if .type == "scope" then .document.table = "other" else . end' "scope"
-    refuse 'if .type == "scope" then .document.epochs = [] else . end' "fingerprint"
+    refuse 'if .type == "scope" then .document.bundle.epochs = [] else . end' "fingerprint"
     refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
     refuse 'if .type == "bundle" then .job = "2" else . end' "another job"
@@ -217,6 +217,49 @@ changed() {
     refuse 'if .type == "summary" then .duplicated = null else . end' "duplicated.keys: missing"
     refuse 'if .type == "check" and .name == "reconcile.rows" then .stage = "nobody" else . end' "'nobody'"
     refuse 'if .type == "check" and .name == "reconcile.rows" then del(.stage) else . end' "check.stage: missing"
+}
+
+@test "a line with a member that is none of its own is refused, by line and member" {
+    local failed
+    failed=$BATS_TEST_DIRNAME/../fixtures/a-row-inserted-twice-unexplained/8-rows-diff.ndjson
+    while IFS='|' read -r type what words; do
+        edit "if .type == \"$type\" then $what else . end" "$failed"
+        mv edited stream
+        decide 2
+        [[ $stderr =~ line\ [0-9]+:\ $words ]] || { echo "$type $what: $stderr" >&2; return 1; }
+    done <<'CASES'
+finding|.relation = "other"|finding.relation: not known here
+finding|.kind = "other"|finding.kind: not known here
+finding|.key = "1"|finding.key: not an array
+finding|.owed = {}|finding.owed: not an array
+finding|.rows = -1|finding.rows: not a whole number
+finding|del(.owed_copies)|finding.owed_copies: missing
+finding|.differ = ["a", 1]|finding.differ\[1\]: not a string
+finding|.at = 1|finding.at: not a string
+finding|.explained = "somehow"|finding.explained: neither resent nor replayed
+finding|.undecided = 1|finding.undecided: not true or false
+interval|del(.operator)|interval.operator: missing
+interval|if .capture then del(.capture) else . end|interval.capture: missing
+interval|if .capture then del(.capture.seen) else . end|interval.seen: missing
+interval|if .capture then .capture.outcome = "lost" else . end|interval: capture.outcome 'lost' is not known here
+interval|if .capture then .epoch = .previous else . end|interval: epoch [0-9]+ is not past the barrier before it
+interval|if .capture then .ledger = {} else . end|interval.ledger: not an array
+interval|if .capture then .ledger[0].rows = "x" else . end|interval.ledger\[0\].rows: not a whole number
+interval|if .from then .from.log = null else . end|from.log: not an object
+interval|if .from then .to.positions[0].offset = 1.5 else . end|interval.positions.offset: not a whole number
+observation|del(.stable)|observation.stable: missing
+observation|.columns = {}|observation.columns: not an array
+observation|.columns[0].type = 1|observation.columns.type: not a string
+observation|.settings.limit = []|observation.settings\[[0-9]+\]: no text and no number
+observation|.mutations = [{id: "1"}]|observation.mutations.done: missing
+observation|.reads[1].rows = null|observation.reads.rows: not a whole number
+observation|.started = 1|observation.started: not an object
+observation|.keys = -1|observation.keys: not a whole number
+observation|.parts = {before: 1, after: 1}|observation.parts.same: missing
+observation|., {type: "excluded", key: "1", why: "open"}|excluded.key: not an array
+observation|., {type: "excluded", key: ["1"]}|excluded.why: missing
+observation|., {type: "excluded", key: ["1"], why: "late"}|excluded.why: none of open, undetermined, expired and moved-on
+CASES
 }
 
 @test "members with long names stay whole in the report" {

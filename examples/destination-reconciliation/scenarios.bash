@@ -109,7 +109,7 @@ recreated() {
 
 reference_scenarios() {
     expect 'a reference for another checkpoint' 2 "$(because 'checkpoint')" "$reasons" of_checkpoint "$(($(last_with_rows 1) + 1))"
-    expect 'a reference for another run' 2 "$(because 'attempts')" "$reasons" forge '.sink.attempts[0] = "1-0123456789abcdef"'
+    expect 'a reference for another run' 2 "$(because 'attempts')" "$reasons" forge '.bundle.sink.attempts[0] = "1-0123456789abcdef"'
     expect 'a reference for another topic of the name' 2 "$(because 'topic_id')" "$reasons" forge '.sources[0].topic_id = "AAAAAAAAAAAAAAAAAAAAAA"'
     expect 'a reference for another schema' 2 "$(because 'columns')" "$reasons" forge '.columns[2].type = "Decimal(18, 2)"'
     expect 'a reference that is unfinished' 2 "$(because 'end')" "$reasons" unfinished

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 
 /* Deeper than any layout of evidence; a tree made to exhaust descriptors stops here. */
 #define DEPTH_MAX 64
+/* In place of a depth: what lies at the root, and nothing below it. */
+#define ROOT_ALONE UINT_MAX
 
 const char *walk_kind(mode_t mode)
 {
@@ -75,7 +78,7 @@ static void visit(int dir, const char *path, const char *name, unsigned char kin
         on_entry(ctx, below.p, name, 0, errno);
     } else {
         on_entry(ctx, below.p, name, st.st_mode, 0);
-        if (S_ISDIR(st.st_mode)) {
+        if (S_ISDIR(st.st_mode) && depth != ROOT_ALONE) {
             int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (fd < 0)
                 on_entry(ctx, below.p, name, st.st_mode, errno);
@@ -90,9 +93,10 @@ static void visit(int dir, const char *path, const char *name, unsigned char kin
 static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry, void *ctx)
 {
     const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
-    DIR *d = depth < DEPTH_MAX ? fdopendir(fd) : NULL;
+    bool may = depth < DEPTH_MAX || depth == ROOT_ALONE;
+    DIR *d = may ? fdopendir(fd) : NULL;
     if (!d) {
-        on_entry(ctx, path, own, S_IFDIR, depth < DEPTH_MAX ? errno : WALK_TOO_DEEP);
+        on_entry(ctx, path, own, S_IFDIR, may ? errno : WALK_TOO_DEEP);
         close(fd);
         return;
     }
@@ -108,7 +112,7 @@ static void walk_dir(int fd, const char *path, unsigned depth, walk_fn *on_entry
     closedir(d);
 }
 
-void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx)
+static void begin(int rootfd, const char *rel, unsigned depth, walk_fn *on_entry, void *ctx)
 {
     struct stat st;
     const char *at = *rel ? rel : ".";
@@ -125,7 +129,17 @@ void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx)
     if (fd < 0)
         on_entry(ctx, rel, rel, st.st_mode, errno);
     else
-        walk_dir(fd, rel, 0, on_entry, ctx);
+        walk_dir(fd, rel, depth, on_entry, ctx);
+}
+
+void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx)
+{
+    begin(rootfd, rel, 0, on_entry, ctx);
+}
+
+void walk_root(int rootfd, walk_fn *on_entry, void *ctx)
+{
+    begin(rootfd, "", ROOT_ALONE, on_entry, ctx);
 }
 
 const char *walk_trouble(int trouble)

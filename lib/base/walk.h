@@ -15,6 +15,8 @@ const char *walk_trouble(int trouble);
 /* Every entry beneath <root>/<rel>, in name order, directories before what they hold. Nothing where rel is not there.
  * rel "" is the root itself. */
 void walk(int rootfd, const char *rel, walk_fn *on_entry, void *ctx);
+/* The same of the root alone, not of what its directories hold. */
+void walk_root(int rootfd, walk_fn *on_entry, void *ctx);
 /* "directory", "symbolic link", "fifo", … */
 const char *walk_kind(mode_t mode);
 

@@ -143,6 +143,10 @@ int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf
 int bundle_open_file(const struct bundle *b, const char *path, const struct bundle_artifact **artifact,
                      struct err *err);
 
+/* Hold an opened file's bytes against what the manifest lists of it, from its first to its last, whatever was read of
+ * it before. */
+int bundle_hold(const struct bundle_artifact *a, int fd, struct err *err);
+
 /* ---- faults and checks ---- */
 
 struct bundle_faults {
@@ -188,7 +192,7 @@ struct bundle_verified {
     struct bundle_faults changed; /* another kind, truncated, longer, another digest, not readable, changed meanwhile */
     struct bundle_faults
         unlisted; /* files that are not listed, what is no file, directories that cannot be listed in full */
-    struct bundle_faults ignored; /* .DS_Store and ._* */
+    struct bundle_faults ignored; /* .DS_Store and ._*, and what lies at the bundle's root beside its own */
 };
 /* bundle.artifacts: read and hash every listed file once, on every core, and look for files that are not listed. With
  * keep, the bytes of small files that the checks behind read are kept in b, so that those checks see what was hashed

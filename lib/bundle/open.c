@@ -89,6 +89,34 @@ int bundle_open_file(const struct bundle *b, const char *path, const struct bund
     return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ARTIFACT_CHANGED), "'%s' is no regular file", path);
 }
 
+int bundle_hold(const struct bundle_artifact *a, int fd, struct err *err)
+{
+    char sha[SHA256_HEX + 1];
+    unsigned char block[65536];
+    struct sha256 h;
+    uint64_t total = 0;
+    off_t at = 0;
+    ssize_t n;
+    sha256_init(&h);
+    while ((n = pread(fd, block, sizeof block, at)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n < 0)
+            continue;
+        sha256_add(&h, block, (size_t)n);
+        at += n;
+        total += (uint64_t)n;
+        if (total > a->bytes)
+            break;
+    }
+    sha256_hex(&h, sha);
+    if (n < 0)
+        return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED), "'%s' cannot be read", a->path);
+    if (total == a->bytes && strcmp(sha, a->sha256) == 0)
+        return 0;
+    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                    "'%s' is not what the manifest lists: %s%" PRIu64 " bytes, SHA-256 %s", a->path,
+                    total > a->bytes ? "more than " : "", total > a->bytes ? a->bytes : total, sha);
+}
+
 int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err)
 {
     const struct bundle_artifact *f = b->kept ? bundle_find(&b->m, path) : NULL;

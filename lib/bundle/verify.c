@@ -181,6 +181,8 @@ static size_t threads_for(const struct bundle_manifest *m)
     return n < useful ? n : useful;
 }
 
+static const char *const roots[] = {"capture", "checkpoint", "job", "traces"};
+
 struct look {
     const struct bundle *b;
     struct bundle_verified *out;
@@ -204,15 +206,30 @@ static void on_entry(void *ctx, const char *path, const char *name, mode_t mode,
         bundle_fault(&l->out->unlisted, BECAUSE(CODE_ARTIFACT_UNLISTED), path, "unlisted: '%s'", path);
 }
 
+/* What lies beside the manifest is nobody's evidence, and is named, so that no one takes it for some. */
+static void on_root(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
+{
+    struct look *l = ctx;
+    bool own = strcmp(name, "manifest.json") == 0;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        own = own || strcmp(name, roots[i]) == 0;
+    if (trouble)
+        bundle_fault(&l->out->unlisted, BECAUSE(CODE_ARTIFACT_UNLISTED), "manifest.json",
+                     "cannot be listed in full: '%s' of the bundle's root: %s", path, walk_trouble(trouble));
+    else if (!own)
+        bundle_remark(&l->out->ignored, path, "%s%s%s%s", path, S_ISREG(mode) ? "" : " (",
+                      S_ISREG(mode) ? "" : walk_kind(mode), S_ISREG(mode) ? "" : ")");
+}
+
 /* The walk needs one thread, which then helps the others. */
 static void run(struct work *w, struct bundle_verified *out)
 {
-    static const char *const roots[] = {"capture", "checkpoint", "job", "traces"};
     size_t n = threads_for(&w->b->m), started = 0;
     pthread_t thread[THREADS_MAX];
     struct look l = {w->b, out};
     while (started + 1 < n && pthread_create(&thread[started], NULL, hash_some, w) == 0)
         started++;
+    walk_root(w->b->fd, on_root, &l);
     for (size_t i = 0; i < sizeof roots / sizeof *roots && !stopped(w); i++)
         walk(w->b->fd, roots[i], on_entry, &l);
     hash_some(w);

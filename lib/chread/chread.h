@@ -214,17 +214,19 @@ struct chread_reads {
 };
 
 struct chread_unstable {
-    struct buf list;   /* JSON strings with commas between */
+    char **why; /* each what was seen */
+    size_t n;
     struct buf reason; /* the same for a person; "" where the table stood still */
     struct cause cause;
 };
 #define CHREAD_UNSTABLE_INIT ((struct chread_unstable){.cause = {.code = CODE_NONE}})
 
-/* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u, whose
- * buffers are the caller's to free. */
+/* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u. */
 void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u);
-/* Append the observation as a JSON object. last NULL: the read did not come to its end. */
-void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+void chread_unstable_free(struct chread_unstable *u);
+/* Write the observation. last NULL: the read did not come to its end. */
+struct stream_out;
+void chread_observe(struct stream_out *out, const struct chread *c, const struct chread_expect *e,
                     const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
                     const struct chread_unstable *u, bool stable);
 

@@ -105,7 +105,7 @@ static int form_of_column(const struct chread_table *t, const struct column *c, 
     if (!found)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_MISSING, {"column", c->name}),
                           "column '%s' is not in the table any more", c->name);
-    bool same = type_parse(found->type, strlen(found->type), &type, NULL) == 0 && type_equal(&type, &c->type);
+    bool same = type_parse(found->type, strlen(found->type), &type, NULL) == 0 && type_same(&type, &c->type);
     type_free(&type);
     if (!same)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was observed, for the report: whether the table stood still, and the observation line's members. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "chread/chread.h"
 #include "json/json.h"
+#include "stream/observation.h"
 
 static const struct chread_mutation *find_mutation(const struct chread_table *t, const char *id)
 {
@@ -15,8 +17,8 @@ static const struct chread_mutation *find_mutation(const struct chread_table *t,
 
 static void add_unstable(struct chread_unstable *u, const struct cause *cause, const char *what)
 {
-    buf_adds(&u->list, u->list.len > 0 ? "," : "");
-    json_put_s(&u->list, what);
+    u->why = xrealloc(u->why, (u->n + 1) * sizeof(*u->why));
+    u->why[u->n++] = xstrdup(what);
     buf_printf(&u->reason, "%s%s", u->reason.len > 0 ? "; " : "", what);
     if (u->cause.code == CODE_NONE)
         u->cause = *cause;
@@ -46,6 +48,22 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
     buf_free(&shown);
 }
 
+void chread_unstable_free(struct chread_unstable *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        free(u->why[i]);
+    free(u->why);
+    buf_free(&u->reason);
+}
+
+static bool is_merge_tree(const struct chread_table *t)
+{
+    size_t n = strlen(t->engine);
+    return n >= 9 && strcmp(t->engine + n - 9, "MergeTree") == 0;
+}
+
+/* ---- a table line ---- */
+
 static void put_text(struct json_w *w, const char *name, const char *s)
 {
     struct buf b = BUF_INIT;
@@ -57,15 +75,14 @@ static void put_text(struct json_w *w, const char *name, const char *s)
     buf_free(&b);
 }
 
-static void put_columns(struct json_w *w, const struct chread_table *t, bool kinds)
+static void put_columns(struct json_w *w, const struct chread_table *t)
 {
     jw_arr(w, "columns");
     for (size_t i = 0; i < t->n_columns; i++) {
         jw_obj(w, NULL);
         put_text(w, "name", t->columns[i].name);
         put_text(w, "type", t->columns[i].type);
-        if (kinds)
-            put_text(w, "kind", t->columns[i].kind);
+        put_text(w, "kind", t->columns[i].kind);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -73,103 +90,15 @@ static void put_columns(struct json_w *w, const struct chread_table *t, bool kin
 
 static void put_definition(struct json_w *w, const struct chread_table *t)
 {
-    size_t n = strlen(t->engine);
     put_text(w, "engine", t->engine);
     /* Other engines' arguments may be a remote user's. */
-    if (n >= 9 && strcmp(t->engine + n - 9, "MergeTree") == 0) {
+    if (is_merge_tree(t)) {
         put_text(w, "engine_full", t->engine_full);
         put_text(w, "create_table_query", t->create_table_query);
     }
     put_text(w, "partition_key", t->partition_key);
     put_text(w, "sorting_key", t->sorting_key);
     put_text(w, "dedup_window", t->dedup_window);
-}
-
-static void put_mutations(struct json_w *w, const struct chread_table *t)
-{
-    jw_arr(w, "mutations");
-    for (size_t i = 0; i < t->n_mutations; i++) {
-        char created[32];
-        time_iso_ms(t->mutations[i].created_ms, created);
-        jw_obj(w, NULL);
-        put_text(w, "id", t->mutations[i].id);
-        put_text(w, "command", t->mutations[i].command);
-        jw_str(w, "created", created);
-        jw_bool(w, "done", t->mutations[i].done);
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
-}
-
-static void put_clocks(struct json_w *w, const char *name, const struct chread_table *t)
-{
-    jw_obj(w, name);
-    jw_i64(w, "client_ms", t->client_ms);
-    jw_i64(w, "server_ms", t->server_ms);
-    jw_end_obj(w);
-}
-
-static void put_reads(struct json_w *w, const struct chread_reads *r)
-{
-    jw_arr(w, "reads");
-    for (unsigned i = 0; i < r->n; i++) {
-        jw_obj(w, NULL);
-        jw_u64(w, "read", i + 1);
-        jw_u64(w, "rows", r->rows[i]);
-        jw_u64(w, "queries", r->queries[i]);
-        jw_u64(w, "bytes", r->bytes[i]);
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
-    jw_u64(w, "keys", r->keys);
-    jw_u64(w, "unfit_keys", r->unfit);
-}
-
-static void put_whole(struct json_w *w, const struct chread *c, const struct chread_reads *r)
-{
-    if (!r->table_whole)
-        return;
-    jw_bool(w, "table_whole", true);
-    jw_u64(w, "max_table_rows", c->o->max_table_rows);
-    jw_obj(w, "parts");
-    jw_u64(w, "before", r->parts[0]);
-    jw_u64(w, "after", r->parts[1]);
-    jw_bool(w, "same", r->parts_same);
-    jw_end_obj(w);
-}
-
-static void put_request(struct json_w *w, const struct chread *c)
-{
-    const struct chread_options *o = c->o;
-    jw_obj(w, "settings");
-    put_text(w, "wait_end_of_query", "1"); /* with every statement, by http */
-    for (size_t i = 0; i < c->n_settings; i++)
-        put_text(w, c->settings[i].name, c->settings[i].value);
-    jw_u64(w, "max_result_rows", o->max_rows);
-    jw_end_obj(w);
-    jw_str(w, "format", o->format == CHREAD_NATIVE ? "native" : "rowbinary");
-    jw_obj(w, "bounds");
-    jw_u64(w, "query_timeout_ms", o->http.timeout_ms);
-    jw_u64(w, "max_rows_per_query", o->max_rows);
-    jw_u64(w, "keys_per_query", o->keys_per_query);
-    jw_u64(w, "settle_ms", o->settle_ms);
-    jw_end_obj(w);
-}
-
-static void put_identity(struct json_w *w, const struct chread *c, const struct chread_expect *e,
-                         const struct chread_table *t)
-{
-    bool tested = false;
-    put_text(w, "endpoint", http_endpoint(c->http));
-    put_text(w, "user", c->o->http.user);
-    put_text(w, "server_uuid", t->server_uuid);
-    put_text(w, "server_version", t->server_version);
-    jw_bool(w, "line_tested", chread_line_supported(t->server_version, &tested) && tested);
-    put_text(w, "server_host", t->server_host);
-    put_text(w, "timezone", t->timezone);
-    put_text(w, "database", e->database);
-    put_text(w, "table", e->table);
-    put_text(w, "table_uuid", t->table_uuid);
 }
 
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
@@ -186,7 +115,7 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     put_text(&w, "table", e->table);
     put_text(&w, "table_uuid", t->table_uuid);
     put_definition(&w, t);
-    put_columns(&w, t, true);
+    put_columns(&w, t);
     put_text(&w, "unfit", unfit);
     jw_end_obj(&w);
     buf_addc(out, ',');
@@ -194,26 +123,88 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     buf_free(&members);
 }
 
-void chread_observe(struct buf *out, const struct chread *c, const struct chread_expect *e,
+/* ---- the observation ---- */
+
+static void copy_lists(const struct chread *c, const struct chread_table *columns, const struct chread_table *mutations,
+                       struct arena *arena, struct observation *o)
+{
+    struct observed_column *column = arena_alloc(arena, (columns->n_columns + 1) * sizeof *column);
+    struct observed_mutation *mutation = arena_alloc(arena, (mutations->n_mutations + 1) * sizeof *mutation);
+    struct observed_setting *setting = arena_alloc(arena, (c->n_settings + 2) * sizeof *setting);
+    char *created = arena_alloc(arena, (mutations->n_mutations + 1) * 32), *max = arena_alloc(arena, 24);
+    for (size_t i = 0; i < columns->n_columns; i++)
+        column[i] = (struct observed_column){columns->columns[i].name, columns->columns[i].type};
+    for (size_t i = 0; i < mutations->n_mutations; i++) {
+        const struct chread_mutation *m = &mutations->mutations[i];
+        time_iso_ms(m->created_ms, created + 32 * i);
+        mutation[i] = (struct observed_mutation){m->id, m->command, created + 32 * i, m->done};
+    }
+    setting[0] = (struct observed_setting){"wait_end_of_query", "1"}; /* with every statement, by http */
+    for (size_t i = 0; i < c->n_settings; i++)
+        setting[i + 1] = (struct observed_setting){c->settings[i].name, c->settings[i].value};
+    setting[c->n_settings + 1] = (struct observed_setting){"max_result_rows", fact_number(max, c->o->max_rows)};
+    o->columns = column;
+    o->n_columns = columns->n_columns;
+    o->mutations = mutation;
+    o->n_mutations = mutations->n_mutations;
+    o->settings = setting;
+    o->n_settings = c->n_settings + 2;
+}
+
+static void copy_reads(const struct chread *c, const struct chread_reads *r, struct arena *arena, struct observation *o)
+{
+    struct observed_read *read = arena_alloc(arena, (r->n + 1) * sizeof *read);
+    for (unsigned i = 0; i < r->n; i++)
+        read[i] = (struct observed_read){i + 1, r->rows[i], r->queries[i], r->bytes[i]};
+    o->reads = read;
+    o->n_reads = r->n;
+    o->keys = r->keys;
+    o->unfit_keys = r->unfit;
+    o->table_whole = r->table_whole;
+    o->max_table_rows = c->o->max_table_rows;
+    o->parts_before = r->parts[0];
+    o->parts_after = r->parts[1];
+    o->parts_same = r->parts_same;
+}
+
+void chread_observe(struct stream_out *out, const struct chread *c, const struct chread_expect *e,
                     const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
                     const struct chread_unstable *u, bool stable)
 {
-    struct json_w w;
-    jw_init(&w, out);
-    jw_obj(&w, NULL);
-    put_identity(&w, c, e, first);
-    put_definition(&w, first);
-    put_columns(&w, first, false);
-    put_request(&w, c);
-    put_mutations(&w, last ? last : first);
-    put_clocks(&w, "started", first);
-    if (last)
-        put_clocks(&w, "finished", last);
-    put_reads(&w, reads);
-    put_whole(&w, c, reads);
-    jw_bool(&w, "stable", stable);
-    jw_arr(&w, "unstable");
-    buf_add(out, u->list.p, u->list.len);
-    jw_end_arr(&w);
-    jw_end_obj(&w);
+    struct arena arena = ARENA_INIT;
+    bool tested = false, merge_tree = is_merge_tree(first);
+    const struct chread_options *o = c->o;
+    struct observation seen = {
+        .endpoint = http_endpoint(c->http),
+        .user = o->http.user,
+        .server_uuid = first->server_uuid,
+        .server_version = first->server_version,
+        .line_tested = chread_line_supported(first->server_version, &tested) && tested,
+        .server_host = first->server_host,
+        .timezone = first->timezone,
+        .database = e->database,
+        .table = e->table,
+        .table_uuid = first->table_uuid,
+        .engine = first->engine,
+        /* Other engines' arguments may be a remote user's. */
+        .engine_full = merge_tree ? first->engine_full : NULL,
+        .create_table_query = merge_tree ? first->create_table_query : NULL,
+        .partition_key = first->partition_key,
+        .sorting_key = first->sorting_key,
+        .dedup_window = first->dedup_window,
+        .format = o->format == CHREAD_NATIVE ? "native" : "rowbinary",
+        .query_timeout_ms = o->http.timeout_ms,
+        .max_rows_per_query = o->max_rows,
+        .keys_per_query = o->keys_per_query,
+        .settle_ms = o->settle_ms,
+        .started = {true, first->client_ms, first->server_ms},
+        .finished = {last != NULL, last ? last->client_ms : 0, last ? last->server_ms : 0},
+        .stable = stable,
+        .unstable = u->why,
+        .n_unstable = u->n,
+    };
+    copy_lists(c, first, last ? last : first, &arena, &seen);
+    copy_reads(c, reads, &arena, &seen);
+    stream_put_observation(out, &seen);
+    arena_free(&arena);
 }

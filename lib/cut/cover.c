@@ -29,7 +29,7 @@ static void say(struct cut *c, const struct cause *cause, const char *fmt, ...)
 
 static void start(struct cut *c)
 {
-    const struct scope *s = &c->scope;
+    const struct scope_bundle *s = &c->scope.bundle;
     if (c->n_intervals == 0 || s->start == SCOPE_FROM_CHECKPOINT) {
         say(c, BECAUSE(CODE_EPOCHS_NOT_COLLECTED), "the bundle does not reach back to the run's start");
     } else if (s->start == SCOPE_FROM_RESTORE && s->restored_from > 0) {
@@ -59,7 +59,7 @@ static bool after(const struct cut *c, const struct bundle_artifact *f, const ch
     const char *name = strrchr(f->path, '/'), *rest = f->path + strlen(head);
     return f->role == ROLE_INTERVAL && name && strncmp(f->path, head, strlen(head)) == 0 &&
            scan_u64(rest, strcspn(rest, "/"), subtask) && evidence_name_id(name + 1, "epoch-", ".sink.json", epoch) &&
-           *epoch > c->scope.checkpoint;
+           *epoch > c->scope.bundle.checkpoint;
 }
 
 static bool is_quiet(const struct interval *iv)
@@ -95,7 +95,7 @@ static struct interval *read_after(struct cut *c, size_t *n)
             ++*n;
         else
             say(c, BECAUSE(CODE_SINK_NOT_QUIET), "'%s' shows %" PRIu64 " rows after checkpoint %" PRIu64 "%s",
-                m->artifacts[i].path, iv->seen, c->scope.checkpoint,
+                m->artifacts[i].path, iv->seen, c->scope.bundle.checkpoint,
                 iv->outcome == CAPTURE_DISARMED ? ", and its capture was disarmed" : "");
     }
     buf_free(&head);
@@ -106,7 +106,7 @@ static struct interval *read_after(struct cut *c, size_t *n)
 static unsigned barriers_after(struct cut *c, const struct interval *quiet, size_t n, uint64_t subtask)
 {
     unsigned found = 0;
-    uint64_t at = c->scope.checkpoint;
+    uint64_t at = c->scope.bundle.checkpoint;
     for (bool more = true; more && found < QUIET;) {
         more = false;
         for (size_t i = 0; i < n && !more; i++) {
@@ -131,14 +131,14 @@ void cut_cover(struct cut *c)
     const struct interval *quiet = read_after(c, &n);
     if (c->n_intervals == 0)
         return;
-    c->quiet = arena_alloc(&c->a, (QUIET * c->scope.n_subtasks + 1) * sizeof(*c->quiet));
-    for (size_t i = 0; i < c->scope.n_subtasks; i++) {
-        unsigned found = barriers_after(c, quiet, n, c->scope.subtasks[i]);
-        bool cut_short = m->has_epochs && m->last_epoch < c->scope.checkpoint + QUIET;
+    c->quiet = arena_alloc(&c->a, (QUIET * c->scope.bundle.n_subtasks + 1) * sizeof(*c->quiet));
+    for (size_t i = 0; i < c->scope.bundle.n_subtasks; i++) {
+        unsigned found = barriers_after(c, quiet, n, c->scope.bundle.subtasks[i]);
+        bool cut_short = m->has_epochs && m->last_epoch < c->scope.bundle.checkpoint + QUIET;
         if (found < QUIET)
             say(c, BECAUSE(cut_short ? CODE_EPOCHS_NOT_COLLECTED : CODE_SINK_QUIET_NOT_SHOWN),
                 "the bundle shows sink subtask %" PRIu64 " quiet for %u of %d barriers after checkpoint %" PRIu64,
-                c->scope.subtasks[i], found, QUIET, c->scope.checkpoint);
+                c->scope.bundle.subtasks[i], found, QUIET, c->scope.bundle.checkpoint);
     }
     if (c->uncovered_reasons > REASONS_MAX)
         buf_printf(&c->uncovered, "; and %u more reasons", c->uncovered_reasons - REASONS_MAX);

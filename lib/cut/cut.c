@@ -87,14 +87,14 @@ static int check_request(struct cut *c, struct err *err)
     const struct bundle_manifest *m = &c->b->m;
     if (c->r->job && strcmp(c->r->job, m->job) != 0)
         return err_set(err, ERR_REFUSED, "--job=%s, and the bundle is of job '%s'", c->r->job, m->job);
-    c->scope.checkpoint = c->r->has_checkpoint ? c->r->checkpoint : m->checkpoint;
-    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.checkpoint))
+    c->scope.bundle.checkpoint = c->r->has_checkpoint ? c->r->checkpoint : m->checkpoint;
+    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.bundle.checkpoint))
         return 0;
     struct buf have = BUF_INIT;
     for (size_t i = 0; i < c->markers.n_completed && i < 50; i++)
         buf_printf(&have, "%s%" PRIu64, i ? ", " : "", c->markers.completed[i]);
     err_fail(err, ERR_REFUSED, BECAUSE(CODE_CHECKPOINT_NOT_COMPLETED, {"completed", have.len ? buf_str(&have) : NULL}),
-             "--checkpoint=%" PRIu64 ", and the bundle holds as completed: %s", c->scope.checkpoint,
+             "--checkpoint=%" PRIu64 ", and the bundle holds as completed: %s", c->scope.bundle.checkpoint,
              have.len ? buf_str(&have) : "none");
     buf_free(&have);
     return -1;
@@ -123,26 +123,26 @@ static void read_marker(struct cut *c, uint64_t id, struct marker *out)
 int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r, struct err *err)
 {
     *c = (struct cut){.b = b, .r = r, .status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
-    c->scope.job = b->m.job;
-    c->scope.complete_table = r->complete_table;
-    c->scope.repeats = r->repeats;
-    c->scope.from_run_start = r->from_run_start || r->complete_table;
+    c->scope.bundle.job = b->m.job;
+    c->scope.bundle.complete_table = r->complete_table;
+    c->scope.bundle.repeats = r->repeats;
+    c->scope.bundle.from_run_start = r->from_run_start || r->complete_table;
     list_markers(c);
     if (check_request(c, err) != 0 || cut_find_sink(c, err) != 0)
         return -1;
     const struct restored *passed = c->markers.has_restored ? &c->markers.restored : NULL;
-    if (restored_passes_over(passed, c->scope.checkpoint))
+    if (restored_passes_over(passed, c->scope.bundle.checkpoint))
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
-                "checkpoint %" PRIu64 " is of a run that the restore from %" PRIu64 " discarded", c->scope.checkpoint,
-                passed->checkpoint);
-    read_marker(c, c->scope.checkpoint, &c->marker);
+                "checkpoint %" PRIu64 " is of a run that the restore from %" PRIu64 " discarded",
+                c->scope.bundle.checkpoint, passed->checkpoint);
+    read_marker(c, c->scope.bundle.checkpoint, &c->marker);
     cut_check_operators(c);
     if (!c->sink)
         return 0;
     cut_walk(c);
     struct marker since;
-    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.since))
-        read_marker(c, c->scope.since, &since);
+    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.bundle.since))
+        read_marker(c, c->scope.bundle.since, &since);
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);

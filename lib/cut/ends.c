@@ -86,7 +86,7 @@ static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_
  * starts later follows an attempt whose rows may be in the table. */
 static void start_of_run(struct cut *c, uint64_t first_epoch)
 {
-    struct scope *s = &c->scope;
+    struct scope_bundle *s = &c->scope.bundle;
     const struct restored *r = c->markers.has_restored && c->markers.restored.next == first_epoch ? &c->markers.restored
                                                                                                   : NULL;
     for (size_t i = 0; i < c->n_ends; i++) {
@@ -136,9 +136,9 @@ static void read_ends(struct cut *c, uint64_t first_epoch)
         e->subtask = m->subtasks[i];
         evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, m->checkpoint);
         e->has_to = state_read(c, rel.p, e->subtask, m->checkpoint, &e->to);
-        uint64_t from = c->scope.since > 0 ? c->scope.since : first_epoch - 1;
-        if (c->scope.since > 0)
-            evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, c->scope.since);
+        uint64_t from = c->scope.bundle.since > 0 ? c->scope.bundle.since : first_epoch - 1;
+        if (c->scope.bundle.since > 0)
+            evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, c->scope.bundle.since);
         else
             evidence_path_start(&rel, c->b->m.job, m->generation, e->subtask, first_epoch);
         e->has_from = state_read(c, rel.p, e->subtask, from, &e->from);
@@ -152,14 +152,12 @@ static struct scope_source *source_of(struct cut *c, const struct snapshot *s)
 {
     struct scope *sc = &c->scope;
     for (size_t i = 0; i < sc->n_sources; i++)
-        if (strcmp(sc->sources[i].operator_id, s->operator_id) == 0)
+        if (strcmp(sc->bundle.source_operators[i], s->operator_id) == 0)
             return &sc->sources[i];
+    sc->bundle.source_operators[sc->bundle.n_source_operators++] = s->operator_id;
     struct scope_source *own = &sc->sources[sc->n_sources++];
-    *own = (struct scope_source){.operator_id = s->operator_id,
-                                 .topic = s->log.topic,
-                                 .cluster_id = s->log.cluster_id,
-                                 .topic_id = s->log.topic_id,
-                                 .isolation = s->isolation};
+    *own = (struct scope_source){
+        .topic = s->log.topic, .cluster_id = s->log.cluster_id, .topic_id = s->log.topic_id, .isolation = s->isolation};
     return own;
 }
 
@@ -213,6 +211,7 @@ static void sources(struct cut *c)
     for (size_t i = 0; i < c->n_ends; i++)
         partitions += c->ends[i].has_to ? c->ends[i].to.n_positions : 0;
     c->scope.sources = arena_alloc(&c->a, (c->n_ends + 1) * sizeof *c->scope.sources);
+    c->scope.bundle.source_operators = arena_alloc(&c->a, (c->n_ends + 1) * sizeof *c->scope.bundle.source_operators);
     for (size_t i = 0; i < c->n_ends; i++) {
         const struct cut_end *e = &c->ends[i];
         if (!e->has_to)
@@ -256,9 +255,9 @@ void cut_ends(struct cut *c)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
                 "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks",
                 c->marker.n_subtasks, c->source_parallelism);
-    c->scope.start = SCOPE_FROM_CHECKPOINT;
+    c->scope.bundle.start = SCOPE_FROM_CHECKPOINT;
     read_ends(c, first_epoch);
-    if (c->scope.since == 0)
+    if (c->scope.bundle.since == 0)
         start_of_run(c, first_epoch);
     sources(c);
 }

@@ -101,7 +101,7 @@ int cut_find_sink(struct cut *c, struct err *err)
                       "the bundle has several sinks and none is named with --sink: %s", all.p);
     if (rc != 0)
         c->sink = NULL;
-    c->scope.sink = c->sink;
+    c->scope.bundle.sink = c->sink;
     buf_free(&all);
     return rc;
 }
@@ -178,7 +178,7 @@ static bool check_manifest(struct cut *c)
     } else if (strcmp(job.job, c->b->m.job) != 0) {
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "'%s' is of job '%s'", path, job.job);
     } else {
-        c->scope.job_graph_sha256 = arena_strndup(&c->a, job.graph_sha256, SHA256_HEX);
+        c->scope.bundle.job_graph_sha256 = arena_strndup(&c->a, job.graph_sha256, SHA256_HEX);
         check_graph(c, &job);
     }
     return true;

@@ -70,7 +70,7 @@ static const char *again_of(const struct cut *c, const struct interval *iv, uint
         ++*entry;
     if (*entry < iv->n_ledger && index >= iv->ledger[*entry].first && iv->ledger[*entry].resend == RESEND_MAY_DUPLICATE)
         return AGAIN_RESENT;
-    return c->scope.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
+    return c->scope.bundle.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
 }
 
 /* {"cells":[…],"at":"…"} */
@@ -164,6 +164,8 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
         rc = read_lines(p, i, &r, &err);
     if (rc == 0)
         rc = check_digest(&r, f, &err);
+    else /* what is not the manifest's file is that, whatever it holds */
+        bundle_hold(f, fd, &err);
     if (rc != 0)
         cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
     capture_read_close(&r);

@@ -121,7 +121,7 @@ static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struc
 static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
 {
     const struct restored *r = c->markers.has_restored ? &c->markers.restored : NULL;
-    for (uint64_t e = c->scope.checkpoint;;) {
+    for (uint64_t e = c->scope.bundle.checkpoint;;) {
         struct cut_interval *i;
         if (restored_passes_over(r, e)) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
@@ -139,7 +139,7 @@ static bool walk_subtask(struct cut *c, uint64_t subtask, uint64_t *since)
                     i->path, previous, r->next);
             return false;
         }
-        if (previous == 0 || (!c->scope.from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
+        if (previous == 0 || (!c->scope.bundle.from_run_start && markers_have(&c->markers, MARKER_COMPLETED, previous)))
             return true;
         e = previous;
     }
@@ -156,7 +156,7 @@ static int by_epoch(const void *a, const void *b)
 /* More subtasks than this are no job of ours; a graph that claims them would only cost time. */
 #define PARALLELISM_MAX 4096
 
-static void subtask_add(struct scope *s, uint64_t subtask)
+static void subtask_add(struct scope_bundle *s, uint64_t subtask)
 {
     size_t at = s->n_subtasks;
     for (size_t i = 0; i < s->n_subtasks; i++)
@@ -173,7 +173,7 @@ static void subtask_add(struct scope *s, uint64_t subtask)
 static void subtasks_of(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
-    struct scope *s = &c->scope;
+    struct scope_bundle *s = &c->scope.bundle;
     uint64_t parallelism = c->sink_parallelism > PARALLELISM_MAX ? PARALLELISM_MAX : c->sink_parallelism;
     s->subtasks = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + parallelism + 1) * sizeof *s->subtasks);
     for (uint64_t i = 0; i < parallelism; i++)
@@ -212,7 +212,7 @@ static void check_agreement(struct cut *c)
 
 static void list_epochs(struct cut *c)
 {
-    struct scope *s = &c->scope;
+    struct scope_bundle *s = &c->scope.bundle;
     s->epochs = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->epochs);
     s->attempts = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->attempts);
     for (size_t i = 0; i < c->n_intervals; i++) {
@@ -231,7 +231,7 @@ static void list_epochs(struct cut *c)
 static void check_passed_by(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
-    struct scope *s = &c->scope;
+    struct scope_bundle *s = &c->scope.bundle;
     struct buf head = BUF_INIT;
     uint64_t from = s->since > 0 ? s->since : s->epochs[0];
     buf_printf(&head, "capture/op-%s/subtask-", c->sink);
@@ -257,9 +257,9 @@ void cut_walk(struct cut *c)
     bool whole = true, any = false;
     uint64_t since = 0;
     subtasks_of(c);
-    for (size_t i = 0; i < c->scope.n_subtasks; i++) {
+    for (size_t i = 0; i < c->scope.bundle.n_subtasks; i++) {
         uint64_t own;
-        if (!walk_subtask(c, c->scope.subtasks[i], &own)) {
+        if (!walk_subtask(c, c->scope.bundle.subtasks[i], &own)) {
             whole = false;
             continue;
         }
@@ -269,18 +269,18 @@ void cut_walk(struct cut *c)
         since = own;
         any = true;
     }
-    c->scope.since = any ? since : 0;
+    c->scope.bundle.since = any ? since : 0;
     if (c->n_intervals == 0)
         return;
     qsort(c->intervals, c->n_intervals, sizeof *c->intervals, by_epoch);
     check_agreement(c);
     list_epochs(c);
-    if (whole && c->scope.n_epochs * c->scope.n_subtasks != c->n_intervals)
+    if (whole && c->scope.bundle.n_epochs * c->scope.bundle.n_subtasks != c->n_intervals)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                 "the subtasks' intervals are not of the same epochs");
     if (whole)
         check_passed_by(c);
     /* A table that is to be read whole can be held against nothing. */
-    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED && !c->scope.complete_table)
+    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED && !c->scope.bundle.complete_table)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_SCOPE_EMPTY), "the scope holds no rows, which establishes nothing");
 }

@@ -112,14 +112,9 @@ static int destination_parse(const struct json *doc, const char *where, struct a
     return 0;
 }
 
-int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err)
+int interval_members(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
 {
-    *out = (struct interval){0};
-    struct json *doc = json_parse_named(p, n, a, where, err);
-    if (!doc || format_check(doc, "owed-sink-interval", where, a, err) != 0)
-        return -1;
-    if (json_need_str(doc, "job", a, &out->job, where, err) != 0 ||
-        json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
+    if (json_need_str(doc, "operator", a, &out->operator_id, where, err) != 0 ||
         json_need_u64(doc, "subtask", &out->subtask, where, err) != 0 ||
         json_need_u64(doc, "epoch", &out->epoch, where, err) != 0 ||
         json_need_u64(doc, "previous", &out->previous, where, err) != 0 ||
@@ -130,17 +125,25 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
     if (out->epoch <= out->previous)
         return err_set(err, ERR_REFUSED, "%s: epoch %" PRIu64 " is not past the barrier before it, %" PRIu64, where,
                        out->epoch, out->previous);
-    const struct json *mark = json_get(doc, "watermark");
+    const struct json *mark = json_get(doc, "watermark"), *list;
     out->has_watermark = mark && mark->type != JSON_NULL;
-    if (out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0)
-        return -1;
-    const struct json *list;
-    if (capture_parse(doc, where, a, out, err) != 0 || destination_parse(doc, where, a, &out->destination, err) != 0 ||
+    if ((out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0) ||
+        capture_parse(doc, where, a, out, err) != 0 ||
         ledger_parse(doc, where, a, &out->ledger, &out->n_ledger, &list, err) != 0)
         return -1;
     out->ledger_text = list->raw;
     out->ledger_len = list->raw_len;
     return 0;
+}
+
+int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err)
+{
+    *out = (struct interval){0};
+    struct json *doc = json_parse_named(p, n, a, where, err);
+    if (!doc || format_check(doc, "owed-sink-interval", where, a, err) != 0 ||
+        json_need_str(doc, "job", a, &out->job, where, err) != 0 || interval_members(doc, where, a, out, err) != 0)
+        return -1;
+    return destination_parse(doc, where, a, &out->destination, err);
 }
 
 const char *destination_differs(const struct destination *a, const struct destination *b)

@@ -32,6 +32,8 @@ struct interval {
 };
 
 int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err);
+/* The members that the stream's interval line has too: all but job and destination, which are left as they were. */
+int interval_members(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err);
 /* The document with its final newline. A user part of the endpoint's URL and what looks like a credential in
  * create_table_query are masked. */
 void interval_put(struct buf *out, const struct interval *iv);

@@ -71,8 +71,11 @@ static bool in_scope(const struct compare *c, const struct work *w)
 {
     switch (w->relation) {
     case RELATION_DELIVERY: return side_rows(c, SIDE_CAPTURED) > 0;
-    case RELATION_TRANSFORMATION:
-    case RELATION_REFERENCE_DESTINATION: return side_rows(c, SIDE_CAPTURED) + side_rows(c, SIDE_REFERENCE) > 0;
+    case RELATION_REFERENCE_DESTINATION:
+        if (c->reference_keys)
+            return side_rows(c, SIDE_REFERENCE) > 0;
+        /* fall through */
+    case RELATION_TRANSFORMATION: return side_rows(c, SIDE_CAPTURED) + side_rows(c, SIDE_REFERENCE) > 0;
     default: return side_rows(c, w->owed) + side_rows(c, SIDE_READ1) + side_rows(c, SIDE_READ2) > 0;
     }
 }

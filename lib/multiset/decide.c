@@ -57,13 +57,23 @@ static bool side_wanting(const struct multiset_question *q, enum side which, str
     return true;
 }
 
-static bool any_wanting(const struct multiset_question *q, enum relation r, struct cause *cause, struct buf *why)
+/* What stands in a relation's way. */
+struct lack {
+    bool blocks; /* a side that it holds against another is not whole: nothing is compared */
+    bool keys;   /* the captured side, which would name keys of it, is not: those of the reference are compared */
+    struct cause cause; /* of either */
+    struct buf why;
+};
+
+static void find_lack(const struct multiset_question *q, enum relation r, struct lack *l)
 {
     struct relation_sides sides = relation_sides(r, has_reference(q), has_captured(q));
-    for (size_t i = 0; i < SIDES; i++)
-        if (sides.need[i] && side_wanting(q, (enum side)i, cause, why))
-            return true;
-    return false;
+    bool names_keys = sides.need[SIDE_CAPTURED] && sides.owed != SIDE_CAPTURED && sides.found != SIDE_CAPTURED;
+    for (size_t i = 0; i < SIDES && !l->blocks; i++)
+        l->blocks = sides.need[i] && !(names_keys && i == SIDE_CAPTURED) &&
+                    side_wanting(q, (enum side)i, &l->cause, &l->why);
+    if (!l->blocks && names_keys)
+        l->keys = side_wanting(q, SIDE_CAPTURED, &l->cause, &l->why);
 }
 
 /* True where the owed side is a reference that holds records nobody could read: each row of the others must be there,
@@ -97,13 +107,23 @@ static bool table_is_empty(const struct multiset_question *q)
            q->side[SIDE_READ1].rows == 0 && q->side[SIDE_READ2].rows == 0;
 }
 
+/* True where nothing was owed and the sink received nothing: of a complete range no record becomes a row. */
+static bool nothing_owed(const struct multiset_question *q)
+{
+    const struct multiset_side_seen *owed = &q->side[SIDE_REFERENCE], *received = &q->side[SIDE_CAPTURED];
+    return owed->whole && owed->rows == 0 && owed->said == 0 && received->whole && received->rows == 0 &&
+           received->said == 0;
+}
+
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
 static enum status nothing_compared(const struct multiset_question *q, enum relation r,
-                                    const struct multiset_relation *of, struct buf *why)
+                                    const struct multiset_relation *of, struct buf *why, struct cause *cause)
 {
     if (of->sum.ambiguous_keys || (of->sum.keys && (r != RELATION_DELIVERY || of->sum.owed_rows)))
         return STATUS_TYPES;
+    cause->code = CODE_SCOPE_EMPTY;
     if (of->sum.excluded_keys) {
+        cause->code = CODE_KEYS_LEFT_OUT;
         buf_adds(why, "every key is left out of the comparison");
         return STATUS_UNAVAILABLE;
     }
@@ -112,8 +132,13 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
                                                    : "no row is owed, and the table, read whole, holds none");
         return STATUS_PASSED;
     }
-    buf_adds(why, r == RELATION_DELIVERY ? "no row is owed, so nothing is established"
-                                         : "no row names a key, so nothing was looked for");
+    if (nothing_owed(q)) {
+        cause->code = CODE_EMPTY;
+        buf_adds(why, "nothing is owed and nothing was received, so no key was looked for");
+    } else {
+        buf_adds(why, r == RELATION_DELIVERY ? "the sink received no row, so nothing is established"
+                                             : "no row names a key, so nothing was looked for");
+    }
     return STATUS_UNAVAILABLE;
 }
 
@@ -210,8 +235,18 @@ static bool undecided(const struct multiset_question *q, enum relation r, const 
     return why->len > 0;
 }
 
+/* A difference counts whatever other keys there may be; without one the keys that nobody named decide. */
+static enum status without_keys(struct lack *l, enum status status, struct cause *cause, struct buf *why)
+{
+    buf_printf(why, "%sthe reference's keys alone were compared: %s", why->len ? "; " : "", buf_str(&l->why));
+    if (status == STATUS_FAILED)
+        return status;
+    *cause = l->cause;
+    return STATUS_UNAVAILABLE;
+}
+
 static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
-                         enum relation r, const struct multiset_result *res)
+                         enum relation r, const struct multiset_result *res, struct lack *lack)
 {
     const struct multiset_relation *of = &res->of[r];
     struct buf why = BUF_INIT, counts = BUF_INIT;
@@ -220,10 +255,11 @@ static void put_relation(const struct multiset_question *q, const struct columns
     bool seen_only = undecided(q, r, res, &why, &cause);
     multiset_put(out, r, of, columns, seen_only, may_owe_more(q, r));
     if (!seen_only) {
-        status = nothing_compared(q, r, of, &why);
-        cause.code = of->sum.excluded_keys ? CODE_KEYS_LEFT_OUT : CODE_SCOPE_EMPTY;
+        status = nothing_compared(q, r, of, &why, &cause);
         if (status == STATUS_TYPES)
             status = differences(q, r, of, &why, &cause);
+        if (lack->keys)
+            status = without_keys(lack, status, &cause, &why);
     }
     buf_adds(&counts, "{\"keys\":");
     json_put_u64(&counts, of->sum.keys);
@@ -253,18 +289,21 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
                      struct stream_out *out)
 {
     struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    struct lack lack[RELATION_TYPES] = {0};
     bool chosen[RELATION_TYPES], any = false;
     choose(q, chosen);
-    struct buf why = BUF_INIT, other = BUF_INIT;
-    struct cause cause = CAUSE_INIT, no_cells = CAUSE_INIT;
+    struct buf other = BUF_INIT;
+    struct cause no_cells = CAUSE_INIT;
     bool unsupported = without_cells(columns, &no_cells, &other);
     for (size_t r = 0; r < RELATION_TYPES; r++) {
-        buf_reset(&why);
-        bool wanting = chosen[r] && any_wanting(q, (enum relation)r, &cause, &why);
-        asked.relation[r] = chosen[r] && !wanting && !unsupported;
+        struct lack *l = &lack[r];
+        if (chosen[r])
+            find_lack(q, (enum relation)r, l);
+        asked.relation[r] = chosen[r] && !l->blocks && !unsupported;
+        asked.reference_keys |= l->keys;
         any |= asked.relation[r];
-        if (wanting)
-            stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &cause, buf_str(&why), NULL, NULL);
+        if (l->blocks)
+            stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &l->cause, buf_str(&l->why), NULL, NULL);
         else if (chosen[r] && unsupported)
             stream_put_check(out, relation_table[r].check, STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
     }
@@ -272,9 +311,10 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
     struct err err = ERR_INIT;
     if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
         stream_put_stop(out, &err, CODE_IO_FAILED);
-    for (size_t r = 0; err.kind == ERR_NONE && r < RELATION_TYPES; r++)
-        if (asked.relation[r])
-            put_relation(q, columns, out, (enum relation)r, &res);
-    buf_free(&why);
+    for (size_t r = 0; r < RELATION_TYPES; r++) {
+        if (err.kind == ERR_NONE && asked.relation[r])
+            put_relation(q, columns, out, (enum relation)r, &res, &lack[r]);
+        buf_free(&lack[r].why);
+    }
     buf_free(&other);
 }

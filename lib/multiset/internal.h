@@ -288,8 +288,9 @@ struct compare {
     size_t n, cap;
     struct left *owed, *found; /* copies of them that no equal row paired */
     struct buf key;
-    bool fates_set; /* the relation before left fates in the table at hand */
-    bool repeats;   /* equal captured rows are meant */
+    bool fates_set;      /* the relation before left fates in the table at hand */
+    bool repeats;        /* equal captured rows are meant */
+    bool reference_keys; /* as asked */
 };
 void compare_table(struct compare *c, struct work *w);
 /* Give the fates out to the rows in their order, and listed findings the number of their first row. */

@@ -221,8 +221,12 @@ int multiset_compare(struct multiset *m, const struct multiset_asked *asked, str
     if (rc != 0)
         return -1;
     memcpy(out->rows, m->rows, sizeof out->rows);
-    struct comparison k = {
-        .c = {.excluded = &m->excluded, .arena = &m->arena, .result = out, .repeats = asked->repeats}, .n = 0};
+    struct comparison k = {.c = {.excluded = &m->excluded,
+                                 .arena = &m->arena,
+                                 .result = out,
+                                 .repeats = asked->repeats,
+                                 .reference_keys = asked->reference_keys},
+                           .n = 0};
     plan(m, &k, asked, out);
     rc = each_table(m, &k, err);
     out->on_disk = m->on_disk;

@@ -98,8 +98,9 @@ struct multiset_result {
 
 struct multiset_asked {
     bool relation[RELATION_TYPES];
-    bool reference; /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
-    bool repeats;   /* equal captured rows under one key are meant */
+    bool reference;      /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
+    bool repeats;        /* equal captured rows under one key are meant */
+    bool reference_keys; /* RELATION_REFERENCE_DESTINATION looks at the reference's keys alone */
 };
 /* Compare what was added; once, at the end. found_rows are of read 1. */
 int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,

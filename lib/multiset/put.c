@@ -5,69 +5,60 @@
 
 #include "cells/cells.h"
 #include "multiset/internal.h"
+#include "stream/finding.h"
 
-static void put_row(struct json_w *w, const char *name, struct multiset_text row)
+static struct finding_cells cells_of(struct multiset_text row)
 {
-    if (row.p)
-        jw_raw(w, name, row.p, row.n);
-    else
-        jw_null(w, name);
+    return (struct finding_cells){row.p, row.n};
 }
 
-/* The names of the columns whose cells differ. */
-static void put_differ(struct json_w *w, const struct multiset_finding *f, const struct columns *columns)
+/* The names of the columns whose cells differ, into names, which has room for each. */
+static size_t differing(const struct multiset_finding *f, const struct columns *columns, struct finding_name *names)
 {
     uint32_t *ends = xmalloc(2 * columns->n * sizeof *ends), *found = ends + columns->n;
+    size_t n = 0;
     row_ends(f->owed.p, f->owed.n, columns->n, ends);
     row_ends(f->found.p, f->found.n, columns->n, found);
-    jw_arr(w, "differ");
     for (size_t i = 0; i < columns->n; i++) {
         uint32_t a = i ? ends[i - 1] + 1 : 1, b = i ? found[i - 1] + 1 : 1;
         if (ends[i] - a != found[i] - b || memcmp(f->owed.p + a, f->found.p + b, ends[i] - a) != 0)
-            jw_strn(w, NULL, columns->at[i].name, columns->at[i].name_len);
+            names[n++] = (struct finding_name){columns->at[i].name, columns->at[i].name_len};
     }
-    jw_end_arr(w);
     free(ends);
+    return n;
 }
 
 static void put_finding(struct stream_out *out, enum relation r, const struct multiset_finding *f,
                         const struct columns *columns, bool undecided)
 {
-    struct json_w w;
-    struct buf text = BUF_INIT;
-    jw_init(&w, &text);
-    jw_obj(&w, NULL);
-    jw_str(&w, "type", line_type_name(LINE_FINDING));
-    jw_str(&w, "relation", relation_name(r));
-    jw_str(&w, "kind", finding_kind_name(f->kind));
+    struct buf key = BUF_INIT;
+    struct finding_name *names = NULL;
+    struct finding line = {.relation = r,
+                           .kind = f->kind,
+                           .owed = cells_of(f->owed),
+                           .found = cells_of(f->kind == KIND_DUPLICATED ? f->owed : f->found),
+                           .owed_copies = f->owed_copies,
+                           .found_copies = f->found_copies,
+                           .rows = f->rows,
+                           .at = f->at,
+                           .explained = f->explained,
+                           .cut = f->cut,
+                           .undecided = undecided,
+                           .read = f->read};
     if (f->key.p) {
-        struct buf key = BUF_INIT;
         buf_addc(&key, '[');
         buf_add(&key, f->key.p, f->key.n);
         buf_addc(&key, ']');
-        jw_raw(&w, "key", key.p, key.len);
-        buf_free(&key);
-    } else {
-        jw_null(&w, "key");
+        line.key = (struct finding_cells){key.p, key.len};
     }
-    put_row(&w, "owed", f->owed);
-    put_row(&w, "found", f->kind == KIND_DUPLICATED ? f->owed : f->found);
-    jw_u64(&w, "owed_copies", f->owed_copies);
-    jw_u64(&w, "found_copies", f->found_copies);
-    jw_u64(&w, "rows", f->rows);
-    if (f->kind == KIND_CHANGED && f->owed.p && f->found.p)
-        put_differ(&w, f, columns);
-    jw_str(&w, "at", f->at);
-    jw_str(&w, "explained", f->explained);
-    if (f->cut)
-        jw_bool(&w, "cut", true);
-    if (undecided) {
-        jw_bool(&w, "undecided", true);
-        jw_u64(&w, "read", f->read);
+    if (f->kind == KIND_CHANGED && f->owed.p && f->found.p) {
+        names = xmalloc(columns->n * sizeof *names);
+        line.n_differ = differing(f, columns, names);
+        line.differ = names;
     }
-    jw_end_obj(&w);
-    stream_put(out, LINE_FINDING, text.p, text.len);
-    buf_free(&text);
+    stream_put_finding(out, &line);
+    free(names);
+    buf_free(&key);
 }
 
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of)

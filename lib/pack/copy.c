@@ -131,6 +131,8 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
         *err = why;
         if (why.kind == ERR_MISSING && it->listed)
             err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' disappeared before it was copied", it->rel);
+        else if (why.kind == ERR_MISSING)
+            err_cause(err, BECAUSE(CODE_PARTICIPANT_MISSING));
         return err_prefix(err, "%s", bundle_role_name(it->role));
     }
     size_t cost = 0;

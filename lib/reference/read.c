@@ -140,19 +140,38 @@ void reference_close(struct reference *r)
 
 /* ---- binding ---- */
 
-int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct err *err)
+/* A scope that asks otherwise is not this one's text with its fingerprint, so that it is held to its own. */
+static int bind_other(const struct reference *r, struct err *err)
+{
+    struct arena a = ARENA_INIT;
+    struct scope s;
+    int rc = scope_parse_json(r->scope, &a, &s, err);
+    scope_free(&s);
+    arena_free(&a);
+    return rc == 0 ? 0 : err_prefix(err, "reference '%s': header", r->name);
+}
+
+int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct buf *note,
+                   struct err *err)
 {
     struct buf where = BUF_INIT;
     r->columns = columns;
     r->ends = xcalloc(columns->n, sizeof *r->ends);
-    bool other = scope_differs(document, r->scope, &where);
-    if (other) {
+    int rc = 0;
+    if (scope_owes_other(document, r->scope, &where)) {
         where.len -= strlen(" there");
-        err_fail(err, ERR_REFUSED, BECAUSE(CODE_REFERENCE_OTHER, {"field", buf_str(&where)}),
-                 "reference '%s' is of another scope: %s in the reference", r->name, buf_str(&where));
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_REFERENCE_OTHER, {"field", buf_str(&where)}),
+                      "reference '%s' is of another scope: %s in the reference", r->name, buf_str(&where));
+    } else if (scope_differs(document, r->scope, &where)) {
+        where.len -= strlen(" there");
+        if (note)
+            buf_printf(
+                note, "the reference was computed from the same under a scope that asks otherwise: %s in the reference",
+                buf_str(&where));
+        rc = bind_other(r, err);
     }
     buf_free(&where);
-    return other ? -1 : 0;
+    return rc;
 }
 
 /* ---- rows ---- */

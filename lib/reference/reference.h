@@ -86,9 +86,11 @@ struct reference {
 int reference_open(struct reference *r, const char *name, size_t max_line, struct err *err);
 /* The same on a descriptor, which becomes r's: a regular file. */
 int reference_open_fd(struct reference *r, int fd, const char *name, size_t max_line, struct err *err);
-/* Hold the artifact's scope against this one: ERR_REFUSED with the first field that differs. columns (which must
- * outlive r) are those that its rows are held to. To be called before the first row is read. */
-int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct err *err);
+/* Hold what the artifact was computed from against this scope: ERR_REFUSED with the first field that differs, or for a
+ * scope that is no document. note (may be NULL) gets the first in which the scopes ask otherwise of the same rows.
+ * columns (which must outlive r) are those that its rows are held to. To be called before the first row is read. */
+int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct buf *note,
+                   struct err *err);
 /* 1 with the next row in *row (cells, at), every cell canonical for its column; 0 after a whole end: the count and both
  * hashes hold, and nothing follows; -1 with *err. The row lives until the next call. */
 int reference_next(struct reference *r, const struct stream_row **row, struct err *err);

@@ -52,19 +52,21 @@ static void say_sources(struct view *v)
 static void say_scope(struct view *v)
 {
     const struct scope *s = &v->report->scope;
-    const struct json *epochs = json_get(json_get(v->report->scopes.first->doc, "document"), "epochs");
+    const struct scope_bundle *b = &s->bundle;
+    const struct json *document = json_get(v->report->scopes.first->doc, "document");
+    const struct json *epochs = json_get(json_get(document, "bundle"), "epochs");
     const char *database = view_shown(v, s->database), *table = view_shown(v, s->table), *in = view_json(v, epochs);
-    if (s->declared) {
+    if (s->origin == SCOPE_DECLARED) {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what these offsets owe it", database, table);
         view_say(v, &v->about, "scope", "declared by the operator, not taken from a bundle");
     } else {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what checkpoint %" PRIu64 " of job %s owed it",
-                 database, table, s->checkpoint, view_shown(v, s->job));
-        if (s->start == SCOPE_FROM_RESTORE)
+                 database, table, b->checkpoint, view_shown(v, b->job));
+        if (b->start == SCOPE_FROM_RESTORE)
             view_say(v, &v->about, "scope", "after the restore of checkpoint %" PRIu64 ", intervals %s",
-                     s->restored_from, in);
-        else if (s->since)
-            view_say(v, &v->about, "scope", "after checkpoint %" PRIu64 ", intervals %s", s->since, in);
+                     b->restored_from, in);
+        else if (b->since)
+            view_say(v, &v->about, "scope", "after checkpoint %" PRIu64 ", intervals %s", b->since, in);
         else
             view_say(v, &v->about, "scope", "after the run's start, intervals %s", in);
     }
@@ -127,24 +129,20 @@ static void say_reference(struct view *v, const struct stream_account *a)
 
 /* ---- the destination ---- */
 
-static void say_observation(struct view *v, const struct json *doc)
+static void say_observation(struct view *v, const struct observation *o)
 {
     char when[32] = "-";
-    int64_t ms = 0;
     struct buf text = BUF_INIT;
-    const struct json *at = json_get(json_get(doc, "started"), "client_ms"), *reads = json_get(doc, "reads"),
-                      *mutations = json_get(doc, "mutations");
-    if (at && json_i64(at, &ms))
-        time_iso_ms(ms, when);
-    for (size_t i = 0; reads && reads->type == JSON_ARRAY && i < reads->len; i++)
-        buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";",
-                   report_number(reads->u.items[i], "read", NULL), report_number(reads->u.items[i], "rows", NULL));
-    view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, view_json(v, json_get(doc, "endpoint")),
-             view_json(v, json_get(doc, "server_version")), buf_str(&text));
-    if (mutations && mutations->type == JSON_ARRAY && mutations->len)
+    if (o->started.has)
+        time_iso_ms(o->started.client_ms, when);
+    for (size_t i = 0; i < o->n_reads; i++)
+        buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";", o->reads[i].read, o->reads[i].rows);
+    view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, view_shown(v, o->endpoint),
+             view_shown(v, o->server_version), buf_str(&text));
+    if (o->n_mutations)
         view_say(v, &v->about, "observed",
                  "%zu mutations of the table are recorded by the server; their effect is part of what was read",
-                 mutations->len);
+                 o->n_mutations);
     buf_free(&text);
 }
 
@@ -170,12 +168,11 @@ void view_about(struct view *v)
         say_bundle(v);
     if (report_reference(r))
         say_reference(v, report_reference(r));
-    if (!r->observations.first)
+    if (!r->observed)
         return;
-    const struct json *doc = r->observations.first->doc, *reads = json_get(doc, "reads");
-    v->coverage.read = reads && reads->type == JSON_ARRAY && reads->len > 0;
-    v->coverage.keys = report_number(doc, "keys", NULL);
+    v->coverage.read = r->observation.n_reads > 0;
+    v->coverage.keys = r->observation.keys;
     v->coverage.rows = report_rows_read(r);
-    say_observation(v, doc);
+    say_observation(v, &r->observation);
     say_coverage(v);
 }

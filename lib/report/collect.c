@@ -26,6 +26,8 @@ void report_init(struct report *r)
     r->made_tail = &r->made;
     r->stopped_tail = &r->stopped;
     r->summary_tail = &r->summary;
+    r->finding_tail = &r->finding;
+    r->interval_tail = &r->interval;
 }
 
 void report_free(struct report *r)
@@ -35,6 +37,7 @@ void report_free(struct report *r)
     buf_free(&r->unknown_types);
     free(r->account);
     arena_free(&r->arena);
+    arena_free(&r->line);
 }
 
 static int keep(struct report *r, struct report_lines *to, const struct stream_line *line, struct json **doc,
@@ -81,6 +84,41 @@ static int on_summary(struct report *r, const struct stream_line *line, struct e
     s->line_no = line->line_no;
     *r->summary_tail = s;
     r->summary_tail = &s->next;
+    return 0;
+}
+
+static int on_finding(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_finding *f = arena_zalloc(&r->arena, sizeof *f);
+    if (keep(r, &r->findings, line, &doc, err) != 0 || stream_finding(line, &r->arena, &f->line, err) != 0)
+        return -1;
+    f->doc = doc;
+    f->line_no = line->line_no;
+    *r->finding_tail = f;
+    r->finding_tail = &f->next;
+    return 0;
+}
+
+static int on_interval(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct report_interval *i = arena_zalloc(&r->arena, sizeof *i);
+    if (keep(r, &r->intervals, line, &doc, err) != 0 || stream_interval(line, &r->arena, &i->line, err) != 0)
+        return -1;
+    *r->interval_tail = i;
+    r->interval_tail = &i->next;
+    return 0;
+}
+
+static int on_excluded(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct stream_excluded e;
+    arena_reset(&r->line);
+    if (stream_excluded(line, &r->line, &e, err) != 0)
+        return -1;
+    r->excluded_why[e.why]++;
+    r->excluded++;
     return 0;
 }
 
@@ -132,6 +170,16 @@ static int on_bundle(struct report *r, const struct stream_line *line, struct er
     if (keep_once(r, &r->bundles, line, &doc, err) != 0)
         return -1;
     return stream_bundle(line, &r->arena, &said, err);
+}
+
+static int on_observation(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    if (keep_once(r, &r->observations, line, &doc, err) != 0 ||
+        stream_observation(line, &r->arena, &r->observation, err) != 0)
+        return -1;
+    r->observed = true;
+    return 0;
 }
 
 /* What the reference's file keeps of the accounts before it. */
@@ -197,21 +245,20 @@ static void on_unknown(struct report *r, const struct stream_line *line)
 
 int report_line(struct report *r, const struct stream_line *line, struct err *err)
 {
-    struct json *doc;
     switch (line->type) {
     case LINE_REQUIRE: return stream_require(line, r->required, err);
     case LINE_CHECK: return on_check(r, line, err);
     case LINE_COLUMNS: return on_columns(r, line, err);
-    case LINE_FINDING: return keep(r, &r->findings, line, &doc, err);
+    case LINE_FINDING: return on_finding(r, line, err);
     case LINE_SUMMARY: return on_summary(r, line, err);
-    case LINE_INTERVAL: return keep(r, &r->intervals, line, &doc, err);
+    case LINE_INTERVAL: return on_interval(r, line, err);
     case LINE_SIDE: return on_side(r, line, err);
     case LINE_STOP: return on_stop(r, line, err);
     case LINE_SCOPE: return on_scope(r, line, err);
-    case LINE_OBSERVATION: return keep_once(r, &r->observations, line, &doc, err);
+    case LINE_OBSERVATION: return on_observation(r, line, err);
     case LINE_BUNDLE: return on_bundle(r, line, err);
     case LINE_ACCOUNT: return on_account(r, line, err);
-    case LINE_EXCLUDED: r->excluded++; return 0;
+    case LINE_EXCLUDED: return on_excluded(r, line, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;
@@ -219,13 +266,6 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
 }
 
 /* ---- of what was gathered ---- */
-
-uint64_t report_number(const struct json *doc, const char *a, const char *b)
-{
-    uint64_t v = 0;
-    const struct json *at = b ? json_get(json_get(doc, a), b) : json_get(doc, a);
-    return at && json_u64(at, &v) ? v : 0;
-}
 
 const struct stream_account *report_reference(const struct report *r)
 {
@@ -259,8 +299,7 @@ bool report_has_reference(const struct report *r)
 
 uint64_t report_rows_read(const struct report *r)
 {
-    const struct json *reads = r->observations.first ? json_get(r->observations.first->doc, "reads") : NULL;
-    return reads && reads->type == JSON_ARRAY && reads->len ? report_number(reads->u.items[0], "rows", NULL) : 0;
+    return r->observed && r->observation.n_reads ? r->observation.reads[0].rows : 0;
 }
 
 /* ---- deciding ---- */
@@ -268,8 +307,8 @@ uint64_t report_rows_read(const struct report *r)
 void report_imply(struct report *r, const struct json *stages)
 {
     struct run_known known = {.scope = r->has_scope,
-                              .declared = r->has_scope && r->scope.declared,
-                              .complete_table = r->has_scope && r->scope.complete_table,
+                              .declared = r->has_scope && r->scope.origin == SCOPE_DECLARED,
+                              .complete_table = r->has_scope && scope_complete_table(&r->scope),
                               .stages = stages,
                               .profile = r->profile};
     known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];

@@ -66,16 +66,16 @@ static int question(const struct report *r, struct err *err)
         return any_reconciled(r)
                    ? err_set(err, ERR_TROUBLE, "no scope line: what the checks are about is not in the stream")
                    : 0;
-    if (r->scope.declared && declared(r, err) != 0)
+    if (r->scope.origin == SCOPE_DECLARED && declared(r, err) != 0)
         return -1;
-    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.job))
+    if (r->bundles.first && !json_is(json_get(r->bundles.first->doc, "job"), r->scope.bundle.job))
         return err_set(err, ERR_REFUSED, "the bundle is of another job than the scope");
     if (r->columns.first && !scope_fits(&r->scope, &r->cols))
         return err_set(err, ERR_REFUSED, "the columns line is not of the scope's columns");
     return 0;
 }
 
-static bool in_scope(const struct scope *s, uint64_t epoch)
+static bool in_scope(const struct scope_bundle *s, uint64_t epoch)
 {
     size_t lo = 0, hi = s->n_epochs;
     while (lo < hi) {
@@ -88,23 +88,24 @@ static bool in_scope(const struct scope *s, uint64_t epoch)
     return lo < s->n_epochs && s->epochs[lo] == epoch;
 }
 
+static bool of_the_sink(const struct report *r, const struct interval_line *l)
+{
+    return !l->source && r->scope.bundle.sink && strcmp(l->operator_id, r->scope.bundle.sink) == 0;
+}
+
 /* The sink's intervals: each of the scope's, from each subtask, and together as many rows as the captured side has. */
 static int intervals(const struct report *r, struct err *err)
 {
-    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.n_epochs * r->scope.n_subtasks;
-    if (r->scope.declared || (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
+    uint64_t n = 0, rows = 0, want = (uint64_t)r->scope.bundle.n_epochs * r->scope.bundle.n_subtasks;
+    if (r->scope.origin == SCOPE_DECLARED ||
+        (!report_passed(r, CHECK_RECONCILE_ROWS) && !report_passed(r, CHECK_REFERENCE_CAPTURE)))
         return 0;
-    for (const struct report_line *l = r->intervals.first; l; l = l->next) {
-        uint64_t epoch, seen;
-        const struct json *capture = json_get(l->doc, "capture"), *e = json_get(l->doc, "epoch"),
-                          *v = capture ? json_get(capture, "seen") : NULL;
-        if (!json_is(json_get(l->doc, "operator"), r->scope.sink) || !e || !json_u64(e, &epoch) ||
-            !in_scope(&r->scope, epoch))
+    for (const struct report_interval *l = r->interval; l; l = l->next) {
+        if (!of_the_sink(r, &l->line) || !in_scope(&r->scope.bundle, l->line.iv.epoch))
             continue;
-        if (!v || !json_u64(v, &seen) || __builtin_add_overflow(rows, seen, &rows))
-            return err_set(err, ERR_REFUSED,
-                           "line %" PRIu64 ": the interval does not count its rows, and what was captured passed",
-                           l->line_no);
+        if (__builtin_add_overflow(rows, l->line.iv.seen, &rows))
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": the intervals count more rows than there can be",
+                           l->line.line_no);
         n++;
     }
     if (n != want)
@@ -126,29 +127,23 @@ static bool uses_destination(const struct report *r)
            report_passed(r, CHECK_REFERENCE_DESTINATION) || report_passed(r, CHECK_DESTINATION_COVERAGE);
 }
 
-static bool is_true(const struct json *v)
-{
-    return v && v->type == JSON_TRUE;
-}
-
 static int observed(const struct report *r, struct err *err)
 {
+    const struct observation *o = &r->observation;
     if (!uses_destination(r))
         return 0;
-    if (!r->observations.first)
+    if (!r->observed)
         return err_set(err, ERR_TROUBLE, "no observation line: what the destination was read as is not in the stream");
-    const struct json *doc = r->observations.first->doc;
-    if (!is_true(json_get(doc, "stable")))
+    if (!o->stable)
         return err_set(err, ERR_REFUSED, "the observation does not say stable, and a check of the destination passed");
     const struct {
-        const char *name, *value;
-    } same[] = {{"server_uuid", r->scope.server_uuid},
-                {"database", r->scope.database},
-                {"table", r->scope.table},
-                {"table_uuid", r->scope.table_uuid}};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (same[i].value &&
-            !json_is(json_get(doc, same[i].name), same[i].value)) /* one that was not declared is anybody's */
+        const char *name, *said, *value;
+    } same[] = {{"server_uuid", o->server_uuid, r->scope.server_uuid},
+                {"database", o->database, r->scope.database},
+                {"table", o->table, r->scope.table},
+                {"table_uuid", o->table_uuid, r->scope.table_uuid}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) /* one that was not declared is anybody's */
+        if (same[i].value && (!same[i].said || strcmp(same[i].said, same[i].value) != 0))
             return err_set(err, ERR_REFUSED, "the observation's %s is not the scope's", same[i].name);
     const struct report_check *c = &r->check[CHECK_RECONCILE_DESTINATION];
     if (c->made && c->status != STATUS_PASSED)
@@ -160,18 +155,13 @@ static int observed(const struct report *r, struct err *err)
 #define QUIET 2 /* barriers after the checkpoint that each sink subtask must show empty */
 
 /* The sink's interval of a subtask that the barrier before it began, where it held no row. */
-static const struct json *quiet_after(const struct report *r, uint64_t subtask, uint64_t previous)
+static const struct interval *quiet_after(const struct report *r, uint64_t subtask, uint64_t previous)
 {
-    for (const struct report_line *l = r->intervals.first; l; l = l->next) {
-        const struct json *capture = json_get(l->doc, "capture"), *ledger = json_get(l->doc, "ledger"),
-                          *epoch = json_get(l->doc, "epoch");
-        const struct json *before = json_get(l->doc, "previous"), *of = json_get(l->doc, "subtask"),
-                          *seen = capture ? json_get(capture, "seen") : NULL;
-        uint64_t n, at, who;
-        if (json_is(json_get(l->doc, "operator"), r->scope.sink) && of && json_u64(of, &who) && who == subtask &&
-            before && json_u64(before, &at) && at == previous && epoch && seen && json_u64(seen, &n) && n == 0 &&
-            ledger && ledger->type == JSON_ARRAY && ledger->len == 0)
-            return epoch;
+    for (const struct report_interval *l = r->interval; l; l = l->next) {
+        const struct interval *iv = &l->line.iv;
+        if (of_the_sink(r, &l->line) && iv->subtask == subtask && iv->previous == previous && iv->seen == 0 &&
+            iv->n_ledger == 0)
+            return iv;
     }
     return NULL;
 }
@@ -180,17 +170,18 @@ static const struct json *quiet_after(const struct report *r, uint64_t subtask, 
  */
 static int run_shown(const struct report *r, struct err *err)
 {
-    if (r->scope.start != SCOPE_FROM_RUN)
+    if (r->scope.bundle.start != SCOPE_FROM_RUN)
         return err_set(err, ERR_REFUSED, "the scope does not begin with the run, and destination.coverage passed");
-    for (size_t i = 0; i < r->scope.n_subtasks; i++) {
-        uint64_t at = r->scope.checkpoint;
+    for (size_t i = 0; i < r->scope.bundle.n_subtasks; i++) {
+        uint64_t at = r->scope.bundle.checkpoint;
         for (unsigned k = 0; k < QUIET; k++) {
-            const struct json *epoch = quiet_after(r, r->scope.subtasks[i], at);
-            if (!epoch || !json_u64(epoch, &at))
+            const struct interval *quiet = quiet_after(r, r->scope.bundle.subtasks[i], at);
+            if (!quiet)
                 return err_set(err, ERR_TROUBLE,
                                "no interval line shows sink subtask %" PRIu64
                                " quiet for %d barriers after checkpoint %" PRIu64,
-                               r->scope.subtasks[i], QUIET, r->scope.checkpoint);
+                               r->scope.bundle.subtasks[i], QUIET, r->scope.bundle.checkpoint);
+            at = quiet->epoch;
         }
     }
     return 0;
@@ -200,17 +191,16 @@ static int covered(const struct report *r, struct err *err)
 {
     if (!report_passed(r, CHECK_DESTINATION_COVERAGE))
         return 0;
-    const struct json *doc = r->observations.first->doc;
-    uint64_t bound, rows = report_rows_read(r);
-    if (!r->scope.complete_table)
+    const struct observation *o = &r->observation;
+    if (!scope_complete_table(&r->scope))
         return err_set(err, ERR_REFUSED, "the scope is of selected keys, and destination.coverage passed");
-    if (!is_true(json_get(doc, "table_whole")))
+    if (!o->table_whole)
         return err_set(err, ERR_REFUSED, "the observation does not say table_whole, and destination.coverage passed");
-    if (!is_true(json_get(json_get(doc, "parts"), "same")))
+    if (!o->has_parts || !o->parts_same)
         return err_set(
             err, ERR_REFUSED,
             "the observation does not say that the table's parts stayed the same, and destination.coverage passed");
-    if (!json_get(doc, "max_table_rows") || !json_u64(json_get(doc, "max_table_rows"), &bound) || rows > bound)
+    if (!o->has_max_table_rows || report_rows_read(r) > o->max_table_rows)
         return err_set(
             err, ERR_REFUSED,
             "the observation's max_table_rows does not bound what was read, and destination.coverage passed");

@@ -70,11 +70,11 @@ static const char *not_given(struct view *v)
 
 static void say_declared(struct view *v, const struct scope *s)
 {
-    if (s->complete_table)
+    if (scope_complete_table(s))
         view_say(v, &v->declared, NULL, "the table holds this one run's writes and nothing else");
-    if (s->repeats)
+    if (s->bundle.repeats)
         view_say(v, &v->declared, NULL, "rows that are equal in every column are meant, and their copies count");
-    if (!s->declared)
+    if (s->origin != SCOPE_DECLARED)
         return;
     view_say(v, &v->declared, NULL, "the ranges, the table, its key and columns");
     v->not_given = not_given(v);
@@ -113,15 +113,14 @@ static bool every_record_answered(const struct report *r)
 static void say_other_columns(struct view *v)
 {
     const struct report *r = v->report;
-    const struct json *list = r->observations.first ? json_get(r->observations.first->doc, "columns") : NULL;
     struct buf text = BUF_INIT;
     size_t at, n = 0;
-    for (size_t i = 0; list && list->type == JSON_ARRAY && i < list->len; i++) {
-        const struct json *name = json_get(list->u.items[i], "name");
-        if (!name || name->type != JSON_STRING || columns_find(&r->scope.columns, name->str, name->len, &at))
+    for (size_t i = 0; r->observed && i < r->observation.n_columns; i++) {
+        const char *name = r->observation.columns[i].name;
+        if (columns_find(&r->scope.columns, name, strlen(name), &at))
             continue;
         if (n++ < COLUMNS_SHOWN)
-            buf_printf(&text, "%s%s", n > 1 ? ", " : "", view_json(v, name));
+            buf_printf(&text, "%s%s", n > 1 ? ", " : "", view_shown(v, name));
     }
     if (n > COLUMNS_SHOWN)
         buf_printf(&text, " and %zu more", n - COLUMNS_SHOWN);
@@ -135,7 +134,7 @@ static void say_not_known(struct view *v)
     const struct report *r = v->report;
     const struct stream_account *reference = report_reference(r);
     const char *program = r->kept[ACCOUNT_PROGRAM].stage;
-    if (r->has_scope && r->scope.declared)
+    if (r->has_scope && r->scope.origin == SCOPE_DECLARED)
         view_say(
             v, &v->not_known, NULL,
             "what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint");
@@ -189,16 +188,16 @@ static void say_assumptions(struct view *v)
          "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read"},
         {true,
          "the observation is of one time: later writes, merges and the loss of the server's host are not covered"},
-        {r->has_scope && r->scope.complete_table,
+        {r->has_scope && scope_complete_table(&r->scope),
          "the operator declares that the table holds this one run's writes and nothing else"},
-        {r->has_scope && r->scope.repeats,
+        {r->has_scope && r->scope.bundle.repeats,
          "the operator declares that rows which are equal in every column are meant to stand as often as they came"},
         {!v->coverage.established, "rows of keys that were not selected are not read, and nothing is said about them"},
         {r->bundles.first,
          "the bundle's digests show that nothing changed after it was collected, not who collected it"},
         {report_reference(r),
          "the reference's hashes show that its file is as its writer finished it, not who wrote it, nor that it is independent of the job"},
-        {r->has_scope && r->scope.declared,
+        {r->has_scope && r->scope.origin == SCOPE_DECLARED,
          "the operator declares the ranges, the table, its key and its columns: no evidence of a job stands behind them"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -22,17 +22,6 @@ static void put_json(struct buf *out, const struct json *v)
         msg_mask(out, v->raw, v->raw_len);
 }
 
-static bool has_text(const struct json *doc, const char *name)
-{
-    const struct json *v = json_get(doc, name);
-    return v && v->type == JSON_STRING && v->len > 0;
-}
-
-static bool is_of(const struct json *doc, enum relation r)
-{
-    return json_is(json_get(doc, "relation"), relation_name(r));
-}
-
 /* ---- one finding ---- */
 
 static void put_cell(struct buf *out, const struct report *r, size_t column, const struct json *cell)
@@ -64,51 +53,38 @@ static void put_key(struct buf *out, const struct report *r, const struct json *
 }
 
 /* The columns that differ, owed and found side by side. */
-static void put_differ(struct buf *out, const struct report *r, const struct json *doc)
+static void put_differ(struct buf *out, const struct report *r, const struct report_finding *f)
 {
-    const struct json *differ = json_get(doc, "differ"), *owed = json_get(doc, "owed"), *found = json_get(doc, "found");
-    for (size_t i = 0; differ && differ->type == JSON_ARRAY && i < differ->len; i++) {
-        const struct json *name = differ->u.items[i];
+    const struct json *owed = json_get(f->doc, "owed"), *found = json_get(f->doc, "found");
+    for (size_t i = 0; i < f->line.n_differ; i++) {
+        const struct finding_name *name = &f->line.differ[i];
         size_t c = 0;
-        if (name->type != JSON_STRING || !columns_find(&r->cols, name->str, name->len, &c))
+        if (!columns_find(&r->cols, name->p, name->n, &c))
             continue;
-        const struct json *a = owed && owed->type == JSON_ARRAY && c < owed->len ? owed->u.items[c] : NULL;
-        const struct json *b = found && found->type == JSON_ARRAY && c < found->len ? found->u.items[c] : NULL;
         buf_adds(out, "; ");
-        msg_mask(out, name->str, name->len);
+        msg_mask(out, name->p, name->n);
         buf_adds(out, " owed ");
-        put_cell(out, r, c, a);
+        put_cell(out, r, c, f->line.owed.p && c < owed->len ? owed->u.items[c] : NULL);
         buf_adds(out, ", found ");
-        put_cell(out, r, c, b);
+        put_cell(out, r, c, f->line.found.p && c < found->len ? found->u.items[c] : NULL);
     }
 }
 
-static void put_kind(struct buf *out, const struct json *doc)
+static void put_finding(struct buf *out, const struct report *r, const struct summary *s,
+                        const struct report_finding *f)
 {
-    const struct json *kind = json_get(doc, "kind");
-    bool text = kind && kind->type == JSON_STRING;
-    enum finding_kind k = text ? finding_kind_of(kind->str, kind->len) : KIND_TYPES;
-    buf_printf(out, "    %-10s  ", k < KIND_TYPES ? finding_kind_name(k) : "-");
-}
-
-static void put_finding(struct buf *out, const struct report *r, const struct summary *s, const struct json *doc)
-{
-    const struct json *undecided = json_get(doc, "undecided");
-    put_kind(out, doc);
-    put_key(out, r, json_get(doc, "key"));
-    put_differ(out, r, doc);
-    if (json_is(json_get(doc, "kind"), "duplicated")) {
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, report_number(doc, "owed_copies", NULL),
-                   report_number(doc, "found_copies", NULL));
-        buf_adds(out, has_text(doc, "explained") ? ", explained: " : ", not explained");
-        if (has_text(doc, "explained"))
-            put_json(out, json_get(doc, "explained"));
-    }
-    if (has_text(doc, "at")) {
+    const struct finding *l = &f->line;
+    buf_printf(out, "    %-10s  ", finding_kind_name(l->kind));
+    put_key(out, r, json_get(f->doc, "key"));
+    put_differ(out, r, f);
+    if (l->kind == KIND_DUPLICATED)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
+                   l->explained ? ", explained: " : ", not explained", l->explained ? l->explained : "");
+    if (l->at) {
         buf_adds(out, "  at ");
-        put_json(out, json_get(doc, "at"));
+        msg_mask(out, l->at, strlen(l->at));
     }
-    if (!s->undecided && undecided && undecided->type == JSON_TRUE)
+    if (l->undecided && !s->undecided)
         buf_adds(out, "  (not decided)");
     buf_addc(out, '\n');
 }
@@ -116,21 +92,19 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
 /* ---- runs ---- */
 
 /* True where a finding's row lies in a run: its kind, and its at between the ends. */
-static bool lies_in(const struct json *finding, const struct summary_run *run)
+static bool lies_in(const struct finding *f, const struct summary_run *run)
 {
-    const struct json *at = json_get(finding, "at");
     struct stream_place place;
-    return at && at->type == JSON_STRING && json_is(json_get(finding, "kind"), finding_kind_name(run->kind)) &&
-           stream_place_split(at->str, at->len, &place) && place.topic_len == strlen(run->topic) &&
-           memcmp(at->str, run->topic, place.topic_len) == 0 && place.partition == run->partition &&
-           place.offset >= run->first && place.offset <= run->last;
+    return f->at && f->kind == run->kind && stream_place_split(f->at, strlen(f->at), &place) &&
+           place.topic_len == strlen(run->topic) && memcmp(f->at, run->topic, place.topic_len) == 0 &&
+           place.partition == run->partition && place.offset >= run->first && place.offset <= run->last;
 }
 
 static const struct json *first_in(const struct report *r, enum relation relation, const struct summary_run *run)
 {
-    for (const struct report_line *l = r->findings.first; l; l = l->next)
-        if (is_of(l->doc, relation) && lies_in(l->doc, run))
-            return l->doc;
+    for (const struct report_finding *f = r->finding; f; f = f->next)
+        if (f->line.relation == relation && lies_in(&f->line, run))
+            return f->doc;
     return NULL;
 }
 
@@ -168,9 +142,9 @@ static size_t put_runs(struct buf *out, const struct report *r, const struct sum
 }
 
 /* True where a line of a run says what this finding would. */
-static bool told(const struct json *finding, const struct summary_run *shown, size_t n)
+static bool told(const struct finding *finding, const struct summary_run *shown, size_t n)
 {
-    if (json_is(json_get(finding, "kind"), finding_kind_name(KIND_CHANGED)))
+    if (finding->kind == KIND_CHANGED)
         return false;
     for (size_t i = 0; i < n; i++)
         if (shown[i].rows > 1 && lies_in(finding, &shown[i]))
@@ -212,14 +186,14 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
                    s->resent, s->replayed, s->unexplained);
     size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
-    for (const struct report_line *l = r->findings.first; l; l = l->next) {
-        if (!is_of(l->doc, s->relation))
+    for (const struct report_finding *f = r->finding; f; f = f->next) {
+        if (f->line.relation != s->relation)
             continue;
-        if (told(l->doc, s->runs, n) || put >= list) {
+        if (told(&f->line, s->runs, n) || put >= list) {
             more++;
             continue;
         }
-        put_finding(out, r, s, l->doc);
+        put_finding(out, r, s, f);
         put++;
     }
     if (more)

@@ -18,8 +18,6 @@ bool report_has_reference(const struct report *r);
 const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
                                          bool *only_recorded);
 uint64_t report_rows_read(const struct report *r); /* by the observation's first read */
-/* Of doc.a, or of doc.a.b; 0 where it is none. */
-uint64_t report_number(const struct json *doc, const char *a, const char *b);
 
 /* ---- what a passed comparison rests on (sides.c) ---- */
 

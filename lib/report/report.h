@@ -8,9 +8,13 @@
 #define OWED_REPORT_H
 
 #include "base/base.h"
+#include "evidence/line.h"
 #include "json/json.h"
 #include "scope/scope.h"
 #include "stream/check.h"
+#include "stream/excluded.h"
+#include "stream/finding.h"
+#include "stream/observation.h"
 #include "stream/stop.h"
 #include "stream/stream.h"
 #include "stream/summary.h"
@@ -47,6 +51,16 @@ struct report_stop {
     struct stop_line line;
     struct report_stop *next;
 };
+struct report_finding {
+    struct finding line;
+    const struct json *doc; /* for its cells */
+    uint64_t line_no;
+    struct report_finding *next;
+};
+struct report_interval {
+    struct interval_line line;
+    struct report_interval *next;
+};
 
 /* A check as decided: the worst of its lines. */
 struct report_check {
@@ -57,12 +71,16 @@ struct report_check {
 };
 
 struct report {
-    struct arena arena;
+    struct arena arena, line; /* for all of it, and for one line */
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
         accounts;
     struct report_made *made, **made_tail;
     struct report_stop *stopped, **stopped_tail;
     struct report_summary *summary, **summary_tail;
+    struct report_finding *finding, **finding_tail;
+    struct report_interval *interval, **interval_tail;
+    bool observed;
+    struct observation observation; /* of the line, where observed */
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
     struct stream_account **account; /* as they came */
@@ -78,9 +96,10 @@ struct report {
     bool has_scope;
     struct scope scope; /* of the scope line, where has_scope */
     const struct json *stages;
-    uint64_t rows_left; /* rows that no stage compared */
-    uint64_t excluded;  /* keys left out of comparisons with the reference */
-    struct err input;   /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
+    uint64_t rows_left;                    /* rows that no stage compared */
+    uint64_t excluded;                     /* keys left out of comparisons with the reference */
+    uint64_t excluded_why[EXCLUDED_TYPES]; /* of these */
+    struct err input;                      /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
     uint64_t unknown_lines;
     struct buf unknown_types; /* names of annotation types, comma separated */
     int exit;                 /* set by report_decide */

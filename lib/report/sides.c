@@ -35,14 +35,12 @@ struct compared {
 static void plan(struct compared *c)
 {
     /* Wherever a sink has rows, they name keys too. */
-    c->of = relation_sides(c->relation, report_has_reference(c->r), !c->r->scope.declared);
+    c->of = relation_sides(c->relation, report_has_reference(c->r), c->r->scope.origin != SCOPE_DECLARED);
 }
 
 static int sides(struct compared *c, struct err *err)
 {
-    const struct report_line *observation = c->r->observations.first;
-    const struct json *whole = observation ? json_get(observation->doc, "table_whole") : NULL;
-    bool table_whole = whole && whole->type == JSON_TRUE;
+    const struct observation *o = &c->r->observation;
     for (size_t i = 0; i < SIDES; i++) {
         const struct stream_side *s = &c->r->side[i];
         if (!c->of.need[i])
@@ -50,13 +48,13 @@ static int sides(struct compared *c, struct err *err)
         if (report_side_whole(c->r, (enum side)i, c->name, err) != 0)
             return -1;
         c->line_no = c->r->side_line[i] > c->line_no ? c->r->side_line[i] : c->line_no;
-        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !table_whole &&
-            c->r->side_line[i] > observation->line_no)
+        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !o->table_whole &&
+            c->r->side_line[i] > o->line_no)
             return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed",
                            side_words((enum side)i), c->name);
     }
-    if (c->of.need[SIDE_READ1] && observation->line_no > c->line_no)
-        c->line_no = observation->line_no;
+    if (c->of.need[SIDE_READ1] && o->line_no > c->line_no)
+        c->line_no = o->line_no;
     return 0;
 }
 
@@ -65,12 +63,11 @@ static int reads(const struct compared *c, struct err *err)
 {
     if (!c->of.need[SIDE_READ1])
         return 0;
-    const struct json *list = json_get(c->r->observations.first->doc, "reads");
-    if (!list || list->type != JSON_ARRAY || list->len != 2)
+    const struct observation *o = &c->r->observation;
+    if (o->n_reads != 2)
         return err_set(err, ERR_REFUSED, "the observation is not of two reads, and %s passed", c->name);
     for (size_t i = 0; i < 2; i++)
-        if (report_number(list->u.items[i], "read", NULL) != i + 1 ||
-            report_number(list->u.items[i], "rows", NULL) != c->r->side[SIDE_READ1 + i].rows)
+        if (o->reads[i].read != i + 1 || o->reads[i].rows != c->r->side[SIDE_READ1 + i].rows)
             return err_set(err, ERR_REFUSED, "the observation does not count the rows of %s, and %s passed",
                            side_words((enum side)(SIDE_READ1 + i)), c->name);
     if (c->r->side[SIDE_READ1].rows != c->r->side[SIDE_READ2].rows)
@@ -106,9 +103,9 @@ static int summary(struct compared *c, struct err *err)
     }
     if (!found)
         return err_set(err, ERR_TROUBLE, "no summary of %s: what %s compared is not in the stream", relation, c->name);
-    for (const struct report_line *l = c->r->findings.first; l; l = l->next)
-        if (json_is(json_get(l->doc, "relation"), relation))
-            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a finding of %s, and %s passed", l->line_no, relation,
+    for (const struct report_finding *f = c->r->finding; f; f = f->next)
+        if (f->line.relation == c->relation)
+            return err_set(err, ERR_REFUSED, "line %" PRIu64 ": a finding of %s, and %s passed", f->line_no, relation,
                            c->name);
     return 0;
 }
@@ -118,10 +115,9 @@ static bool empty_fits(const struct compared *c)
 {
     if (c->relation == RELATION_REFERENCE_DESTINATION ? c->keys > 0 : c->owed_rows > 0)
         return true;
-    const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL,
-                      *whole = doc ? json_get(doc, "table_whole") : NULL;
-    return c->r->side[c->of.found].rows == 0 && (c->relation == RELATION_TRANSFORMATION ||
-                                                 (c->r->scope.complete_table && whole && whole->type == JSON_TRUE));
+    return c->r->side[c->of.found].rows == 0 &&
+           (c->relation == RELATION_TRANSFORMATION ||
+            (scope_complete_table(&c->r->scope) && c->r->observed && c->r->observation.table_whole));
 }
 
 static int counts(const struct compared *c, struct err *err)
@@ -158,9 +154,10 @@ static int made(const struct compared *c, struct err *err)
         if (m->line_no < c->line_no)
             return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s passed before what it rests on had come", m->line_no,
                            c->name);
+        uint64_t n;
         for (size_t i = 0; m->line.counts && i < sizeof said / sizeof *said; i++)
             if (json_get(m->line.counts, said[i].name) &&
-                report_number(m->line.counts, said[i].name, NULL) != said[i].n)
+                (!json_u64(json_get(m->line.counts, said[i].name), &n) || n != said[i].n))
                 return err_set(err, ERR_REFUSED, "line %" PRIu64 ": %s counts other %s than its summary", m->line_no,
                                c->name, said[i].name);
     }
@@ -170,15 +167,14 @@ static int made(const struct compared *c, struct err *err)
 /* The widest relation looks at each key that was read, no more and no fewer. */
 static int keys(const struct compared *c, struct err *err)
 {
-    const struct json *doc = c->r->observations.first ? c->r->observations.first->doc : NULL;
+    const struct observation *o = &c->r->observation;
     bool widest = c->relation == RELATION_REFERENCE_DESTINATION ||
                   (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
-    uint64_t n;
-    if (!widest || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] ||
-        !json_get(doc, "keys") || !json_u64(json_get(doc, "keys"), &n) || n == c->keys)
+    if (!widest || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] || !o->has_keys ||
+        o->keys == c->keys)
         return 0;
-    return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", n, c->keys,
-                   c->name);
+    return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", o->keys,
+                   c->keys, c->name);
 }
 
 int report_compared(const struct report *r, struct err *err)

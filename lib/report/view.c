@@ -70,12 +70,12 @@ const char *view_list(struct view *v, const struct json *texts)
 
 static const char *means(const struct report *r, enum check_name c)
 {
-    bool declared = r->has_scope && r->scope.declared;
+    bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
     if (declared && c == CHECK_RECONCILE_SCOPE)
         return "the declaration is whole: every range has both ends, and the key and the columns are of types that can be compared";
     if (declared && c == CHECK_RECONCILE_DESTINATION && !r->scope.server_uuid && !r->scope.table_uuid)
         return "the table has the declared name and columns, is a plain MergeTree without TTL, and stood still while it was read";
-    if (c == CHECK_RECONCILE_ROWS && r->has_scope && r->scope.repeats)
+    if (c == CHECK_RECONCILE_ROWS && r->has_scope && r->scope.bundle.repeats)
         return "the table holds exactly the scope's rows, equal ones as often as they are owed, value for value, and two reads agreed";
     return check_name_means(c);
 }
@@ -321,7 +321,7 @@ static const char *assurance(const struct report *r)
         destination |= r->required[i] && i >= CHECK_RECONCILE_SCOPE;
         recorded |= i < CHECK_RECONCILE_SCOPE && r->required[i];
     }
-    if (r->has_scope && r->scope.declared)
+    if (r->has_scope && r->scope.origin == SCOPE_DECLARED)
         return "this is an audit of a declared range: the observed table against what a reference computed outside the job, only as "
                "independent as that reference is. It says nothing of any job, checkpoint or delivery";
     if (destination && r->required[CHECK_REFERENCE_DESTINATION])

@@ -280,7 +280,7 @@ static void note_lacking(const struct scope *s, struct buf *note)
 
 int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err)
 {
-    *out = (struct scope){.declared = true, .start = SCOPE_DECLARED, .columns = COLUMNS_INIT};
+    *out = (struct scope){.origin = SCOPE_DECLARED, .columns = COLUMNS_INIT};
     if (!d->database || !d->table)
         return err_set(err, ERR_REFUSED,
                        "no table: look at it with table-look, or name it with --table=DATABASE.TABLE");

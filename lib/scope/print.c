@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scope document, written and compared: its fingerprint, and the first field in which two differ. */
-#include "scope/scope.h"
+/* The scope document, written, and its fingerprint. */
+#include "scope/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +23,9 @@ void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1])
     free(kept);
 }
 
-static void ids_put(struct json_w *w, const char *name, const uint64_t *at, size_t n)
-{
-    jw_arr(w, name);
-    for (size_t i = 0; i < n; i++)
-        jw_u64(w, NULL, at[i]);
-    jw_end_arr(w);
-}
-
 static void source_put(struct json_w *w, const struct scope_source *s)
 {
     jw_obj(w, NULL);
-    jw_str(w, "operator", s->operator_id);
     jw_str(w, "topic", s->topic);
     jw_str(w, "cluster_id", s->cluster_id);
     jw_str(w, "topic_id", s->topic_id);
@@ -54,29 +45,18 @@ static void source_put(struct json_w *w, const struct scope_source *s)
     jw_end_obj(w);
 }
 
-static void sink_put(struct json_w *w, const struct scope *s)
+/* Everything but the fingerprint; the object is left open. What another scope of the same kind differs in first (its
+ * checkpoint) stands before what follows from it. */
+static void body_put(struct json_w *w, const struct scope *s)
 {
-    jw_obj(w, "sink");
-    jw_str(w, "operator", s->sink);
-    jw_arr(w, "attempts");
-    for (size_t i = 0; i < s->n_attempts; i++)
-        jw_str(w, NULL, s->attempts[i]);
-    jw_end_arr(w);
-    ids_put(w, "subtasks", s->subtasks, s->n_subtasks);
-    jw_end_obj(w);
-}
-
-static void who_put(struct json_w *w, const struct scope *s)
-{
+    const struct scope_part *part = scope_parts[s->origin];
+    struct buf columns = BUF_INIT;
     jw_str(w, "format", SCOPE_FORMAT);
     jw_u64(w, "version", SCOPE_VERSION);
-    jw_str(w, "origin", scope_origin(s));
-    jw_str(w, "job", s->job);
-    jw_str(w, "job_graph_sha256", s->job_graph_sha256);
-    if (s->declared)
-        jw_null(w, "sink");
-    else
-        sink_put(w, s);
+    jw_str(w, "origin", part->name);
+    jw_obj(w, part->name);
+    part->put(w, s);
+    jw_end_obj(w);
     jw_obj(w, "destination");
     jw_str(w, "server_uuid", s->server_uuid);
     jw_str(w, "server_version", s->server_version);
@@ -84,27 +64,6 @@ static void who_put(struct json_w *w, const struct scope *s)
     jw_str(w, "table", s->table);
     jw_str(w, "table_uuid", s->table_uuid);
     jw_end_obj(w);
-}
-
-static void u64_or_null(struct json_w *w, const char *name, bool has, uint64_t v)
-{
-    if (has)
-        jw_u64(w, name, v);
-    else
-        jw_null(w, name);
-}
-
-/* Everything but the fingerprint; the object is left open. */
-static void body_put(struct json_w *w, const struct scope *s)
-{
-    struct buf columns = BUF_INIT;
-    who_put(w, s);
-    u64_or_null(w, "checkpoint", !s->declared, s->checkpoint);
-    u64_or_null(w, "since", !s->declared, s->since);
-    jw_str(w, "start", scope_start_name(s->start));
-    u64_or_null(w, "restored_from", s->has_restored_from, s->restored_from);
-    jw_bool(w, "from_run_start", s->from_run_start);
-    ids_put(w, "epochs", s->epochs, s->n_epochs);
     jw_arr(w, "sources");
     for (size_t i = 0; i < s->n_sources; i++)
         source_put(w, &s->sources[i]);
@@ -112,9 +71,6 @@ static void body_put(struct json_w *w, const struct scope *s)
     columns_write(&s->columns, &columns);
     jw_raw(w, "columns", columns.p, columns.len);
     jw_str(w, "cells", "clink-canonical-cells-v1");
-    jw_str(w, "coverage", scope_coverage(s));
-    if (s->repeats)
-        jw_bool(w, "repeats", true);
     buf_free(&columns);
 }
 
@@ -134,109 +90,4 @@ void scope_put(struct buf *out, struct scope *s)
     buf_printf(out, ",\"scope_sha256\":\"%s\"}", s->sha256);
     buf_free(&bare);
     arena_free(&a);
-}
-
-/* ---- binding ---- */
-
-static void value_put(struct buf *out, const struct json *v)
-{
-    struct buf text = BUF_INIT;
-    if (!v) {
-        buf_adds(out, "nothing");
-        return;
-    }
-    json_canonical(&text, v);
-    if (text.len > 200) {
-        buf_add(out, text.p, 200);
-        buf_adds(out, "…");
-    } else {
-        buf_add(out, text.p, text.len);
-    }
-    buf_free(&text);
-}
-
-static bool same_value(const struct json *a, const struct json *b)
-{
-    struct buf x = BUF_INIT, y = BUF_INIT;
-    if (a && b) {
-        json_canonical(&x, a);
-        json_canonical(&y, b);
-    }
-    bool same = a && b && x.len == y.len && memcmp(x.p, y.p, x.len) == 0;
-    buf_free(&x);
-    buf_free(&y);
-    return same || (!a && !b);
-}
-
-static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where);
-
-static bool member_differs(const struct json_member *m, const struct json *a, const struct json *b, struct buf *path,
-                           struct buf *where)
-{
-    size_t at = path->len;
-    if (at > 0)
-        buf_addc(path, '.');
-    buf_add(path, m->name, m->name_len);
-    bool found = differs_at(a, b, path, where);
-    path->len = at;
-    return found;
-}
-
-static const struct json *member_of(const struct json *obj, const struct json_member *m)
-{
-    for (size_t i = 0; i < obj->len; i++)
-        if (obj->u.members[i].name_len == m->name_len && memcmp(obj->u.members[i].name, m->name, m->name_len) == 0)
-            return obj->u.members[i].value;
-    return NULL;
-}
-
-static bool object_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
-{
-    for (size_t i = 0; i < a->len; i++)
-        if (member_differs(&a->u.members[i], a->u.members[i].value, member_of(b, &a->u.members[i]), path, where))
-            return true;
-    for (size_t i = 0; i < b->len; i++)
-        if (!member_of(a, &b->u.members[i]) &&
-            member_differs(&b->u.members[i], NULL, b->u.members[i].value, path, where))
-            return true;
-    return false;
-}
-
-static bool array_differs(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
-{
-    for (size_t i = 0; i < a->len || i < b->len; i++) {
-        size_t at = path->len;
-        buf_printf(path, "[%zu]", i);
-        bool found = differs_at(i < a->len ? a->u.items[i] : NULL, i < b->len ? b->u.items[i] : NULL, path, where);
-        path->len = at;
-        if (found)
-            return true;
-    }
-    return false;
-}
-
-static bool differs_at(const struct json *a, const struct json *b, struct buf *path, struct buf *where)
-{
-    if (a && b && a->type == b->type && a->type == JSON_OBJECT)
-        return object_differs(a, b, path, where);
-    if (a && b && a->type == b->type && a->type == JSON_ARRAY)
-        return array_differs(a, b, path, where);
-    if (same_value(a, b))
-        return false;
-    buf_add(where, path->p ? path->p : "", path->len);
-    buf_adds(where, ": ");
-    value_put(where, a);
-    buf_adds(where, " here, ");
-    value_put(where, b);
-    buf_adds(where, " there");
-    buf_str(where);
-    return true;
-}
-
-bool scope_differs(const struct json *here, const struct json *there, struct buf *where)
-{
-    struct buf path = BUF_INIT;
-    bool found = differs_at(here, there, &path, where);
-    buf_free(&path);
-    return found;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope: the scope document (clink-audit-scope, version 1): what one checkpoint,
- * or one declared set of ranges of a log, owes one table. Written by scope-cut
- * from a bundle and by scope-declare from what a person says, carried verbatim,
- * bound to by its fingerprint.
+ * scope: the scope document (clink-audit-scope, version 1; owed-scope(5)): what
+ * one checkpoint, or one declared set of ranges of a log, owes one table. Written
+ * by scope-cut from a bundle and by scope-declare from what a person says, carried
+ * verbatim, bound to by its fingerprint.
  *
- * The same members stand in both: what only a bundle shows (job, sink,
- * checkpoint, a source's operator) is null in a declared document, and an id
- * that was not given is null too.
+ * What every scope has is common; what only one origin can say stands in that
+ * origin's part, in the document and here. An id that was not given is null.
  *
  * Strings and arrays of a parsed scope live in the caller's arena; its columns
  * are owned by the struct (scope_free).
@@ -29,7 +28,6 @@ struct scope_range {
 };
 
 struct scope_source {
-    const char *operator_id; /* NULL where declared */
     const char *topic, *isolation;
     const char *cluster_id, *topic_id; /* NULL: not known; a bundle always has the cluster's */
     struct scope_range *partitions;    /* ascending */
@@ -39,30 +37,52 @@ struct scope_source {
 enum scope_start {
     SCOPE_FROM_CHECKPOINT, /* after the completed checkpoint `since` of the same run */
     SCOPE_FROM_RUN,        /* the start of a run that restored nothing */
-    SCOPE_FROM_RESTORE,    /* the start of a run restored from `restored_from` */
-    SCOPE_DECLARED         /* the ranges' own first offsets; of every declared scope, and of no other */
+    SCOPE_FROM_RESTORE     /* the start of a run restored from `restored_from` */
 };
 
-struct scope {
-    bool declared;       /* said by a person; else cut from a bundle */
-    bool complete_table; /* the table is declared dedicated to this one run; only of a bundle, from the run's start */
-    bool repeats;        /* equal rows are declared to be meant, and their copies count; only of a bundle */
-    const char *job;     /* NULL where declared, as the next two */
-    const char *job_graph_sha256; /* NULL too: the bundle has no job manifest */
+enum scope_origin { SCOPE_BUNDLE, SCOPE_DECLARED, SCOPE_ORIGINS };
+
+/* What only a bundle shows, or is asked of one. */
+struct scope_bundle {
+    const char *job;
+    const char *job_graph_sha256; /* NULL: the bundle has no job manifest */
     const char *sink;             /* operator id */
     const char **attempts;
     size_t n_attempts;
     uint64_t *subtasks;
     size_t n_subtasks;
-    const char *database, *table;
-    const char *server_uuid, *server_version, *table_uuid; /* NULL only where declared: not given */
-    uint64_t checkpoint, since;                            /* 0 where declared */
+    uint64_t checkpoint, since;
     enum scope_start start;
     bool has_restored_from;
     uint64_t restored_from;
     bool from_run_start;
     uint64_t *epochs; /* ascending */
     size_t n_epochs;
+    const char **source_operators; /* the operator of each of the scope's sources, in their order */
+    size_t n_source_operators;
+    bool complete_table; /* the table is declared dedicated to this one run; only from the run's start */
+    bool repeats;        /* equal rows are declared to be meant, and their copies count */
+};
+
+/* A range that begins where the log did when it was looked at, above 0: as many offsets before it are gone, and owe
+ * nothing that can be computed. */
+struct scope_gone {
+    const char *topic;
+    uint64_t partition, offsets;
+};
+
+/* What only a declaration has: what was found where a person looked, and how they say that a value is read. */
+struct scope_declared {
+    struct scope_gone *gone; /* by source, then partition */
+    size_t n_gone;
+};
+
+struct scope {
+    enum scope_origin origin;
+    struct scope_bundle bundle;     /* zeros but of SCOPE_BUNDLE */
+    struct scope_declared declared; /* zeros but of SCOPE_DECLARED */
+    const char *database, *table;
+    const char *server_uuid, *server_version, *table_uuid; /* NULL only where declared: not given */
     struct scope_source *sources;
     size_t n_sources;
     struct columns columns;
@@ -71,14 +91,12 @@ struct scope {
 
 /* Append the document, one line without its newline, its fingerprint in place. s->sha256 is set. */
 void scope_put(struct buf *out, struct scope *s);
-/* Parse and check every member: format, version, types, an unknown member, the fingerprint. ERR_REFUSED with the place.
- * The text must outlive the arena's use. */
+/* Parse and check every member: format, version, types, an unknown member or one of another origin's part, the
+ * fingerprint. ERR_REFUSED with the place. The text must outlive the arena's use. */
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err);
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err);
 void scope_free(struct scope *s);
-const char *scope_start_name(enum scope_start s);
-const char *scope_origin(const struct scope *s);   /* as the document has it: "bundle", "declared" */
-const char *scope_coverage(const struct scope *s); /* "selected-keys", "complete-table" */
+bool scope_complete_table(const struct scope *s);
 
 /* True when c are the scope's columns: their names, types and key, in order. */
 bool scope_fits(const struct scope *s, const struct columns *c);
@@ -88,5 +106,8 @@ void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1]);
 /* Compare two documents field by field, scope_sha256 last: false when they are the same, else where holds the first
  * field that differs with both values ("sources[0].partitions[1].to: 200 here, 300 there"). */
 bool scope_differs(const struct json *here, const struct json *there, struct buf *where);
+/* The same, of what a reference is computed from alone: of what is asked of its rows (the key, the coverage, whether
+ * equal rows are meant) two scopes may differ, and each row of the one is a row of the other. */
+bool scope_owes_other(const struct json *here, const struct json *there, struct buf *where);
 
 #endif

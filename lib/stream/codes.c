@@ -82,7 +82,7 @@ struct cause code_of_err(const struct err *err, enum code refused)
     struct cause c = err->cause;
     if (c.code != CODE_NONE)
         return c;
-    if (err->sys != 0)
+    if (err->sys != 0 && err->sys != ELOOP) /* a link where none may be is the input's fault */
         c.code = of_errno(err->sys);
     else if (err->kind == ERR_CHANGED)
         c.code = CODE_FILE_CHANGED;

@@ -309,6 +309,10 @@
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \
       "widen the scope to one that holds rows") \
+    X(EMPTY, "empty", \
+      "nothing is owed and nothing was received, over a range that was read whole", \
+      "no record of the range becomes a row", \
+      "nothing is wrong that this could show; ask with --coverage=complete-table whether the table is empty, or choose a checkpoint whose intervals hold rows") \
     X(KEY_REPEATS, "key-repeats", \
       "the captured rows hold a key twice, so that which of them the table should hold is not known", \
       "the columns of --key do not identify a row, or the job writes equal rows", \
@@ -400,7 +404,7 @@
       "it was dropped or renamed", \
       "declare or cut a scope of the columns that the table has, or restore column {column|as it was}") \
     X(COLUMN_TYPE_CHANGED, "column-type-changed", \
-      "a column has another type than the scope's, or the table computes it", \
+      "a column has another type than the scope's (LowCardinality and the time zone are of the type), or the table computes it", \
       "the table was altered after the scope was made", \
       "make the scope again from the table as it is, or restore the type of {column|the column}") \
     X(DEFINITION_CHANGED, "definition-changed", \

@@ -41,3 +41,8 @@ bool type_equal(const struct type *a, const struct type *b)
     return a->kind == b->kind && a->bits == b->bits && a->precision == b->precision && a->scale == b->scale &&
            a->nullable == b->nullable;
 }
+
+bool type_same(const struct type *a, const struct type *b)
+{
+    return type_equal(a, b) && a->low_cardinality == b->low_cardinality && strcmp(a->zone, b->zone) == 0;
+}

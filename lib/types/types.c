@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 255 /* of a name that is kept as it was written */
-#define ZONE_MAX_BYTES 63
 
 /* A type name in two pieces: its words, and what stands between its outer parentheses. */
 struct form {
@@ -155,7 +154,7 @@ static bool read_arg(const char *p, size_t n, struct arg *a)
         if (!is_word(c) && (c == '\0' || !strchr("/+-:.", c)))
             return false;
     }
-    return a->len > 0 && a->len <= ZONE_MAX_BYTES;
+    return a->len > 0 && a->len <= TYPE_ZONE_BYTES;
 }
 
 /* At most two arguments. -1 where one is neither a number nor a zone, or where there are more. */
@@ -214,6 +213,8 @@ static bool set_datetime(struct type *t, enum family_args form, const struct arg
         t->bits = 64;
     }
     t->scale = (unsigned)scale;
+    if (n > at)
+        memcpy(t->zone, a[at].text, a[at].len);
     return true;
 }
 

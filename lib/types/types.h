@@ -28,11 +28,14 @@ enum type_kind {
     TYPE_OTHER /* a well-formed name that has no cells: unsupported, by its name */
 };
 
+#define TYPE_ZONE_BYTES 63 /* longest name of a time zone */
+
 struct type {
     enum type_kind kind;
     unsigned bits;
     unsigned precision, scale;
     bool nullable, low_cardinality;
+    char zone[TYPE_ZONE_BYTES + 1]; /* of TYPE_DATETIME and TYPE_DATETIME64, as the type names it; "": it does not */
     char *name;      /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
     struct type *of; /* of TYPE_OTHER: its arguments where all are types, such as of Array(T) or Tuple(name T) */
     size_t n_of;
@@ -47,6 +50,8 @@ void type_free(struct type *t);
 /* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
  * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
 bool type_equal(const struct type *a, const struct type *b);
+/* The same type as defined: type_equal, stored the same (LowCardinality) and shown the same (the zone). */
+bool type_same(const struct type *a, const struct type *b);
 /* The type's plain spelling without LowCardinality and zone, such as "Nullable(Decimal(18, 4))". */
 void type_spell(const struct type *t, struct buf *out);
 bool type_supported(const struct type *t);

@@ -23,7 +23,7 @@ size() {
     [ "${TINY:-}" != 1 ] || usual=$3
     printf '%s\n' "${!1:-$usual}"
 }
-rounds=$(size ROUNDS 3 1)
+rounds=$(size RUNS 3 1)
 
 # bench_lacks WHY: end without a figure, and say of what there is none.
 bench_lacks() {

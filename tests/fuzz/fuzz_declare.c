@@ -52,7 +52,8 @@ static void check(struct declare *d)
     if (declare_scope(d, &s, &note, &err) == 0) {
         scope_put(&text, &s);
         if (scope_parse(text.p, text.len, d->arena, &again, &err) != 0 || strcmp(s.sha256, again.sha256) != 0 ||
-            !again.declared || !scope_fits(&s, &again.columns) || !utf8_valid(note.p ? note.p : "", note.len))
+            again.origin != SCOPE_DECLARED || !scope_fits(&s, &again.columns) ||
+            !utf8_valid(note.p ? note.p : "", note.len))
             abort();
         scope_free(&again);
     } else if (err.kind != ERR_REFUSED) {

@@ -50,7 +50,7 @@ static int open_bytes(const struct buf *file)
 static int read_all(struct reference *r, const struct columns *columns, struct buf *rows, struct err *err)
 {
     const struct stream_row *row;
-    int rc = reference_bind(r, r->scope, columns, err);
+    int rc = reference_bind(r, r->scope, columns, NULL, err);
     if (rc != 0)
         abort(); /* a scope differs from itself */
     while ((rc = reference_next(r, &row, err)) == 1) {

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (type_parse(b.p, b.len, &plain, &err) != 0) {
         abort();
     }
-    if (type_supported(&t) && (!type_equal(&t, &again) || !type_equal(&t, &plain) ||
+    if (type_supported(&t) && (!type_same(&t, &again) || !type_equal(&t, &plain) ||
                                again.low_cardinality != t.low_cardinality || (type_is_key(&t) && t.nullable))) {
         abort();
     }

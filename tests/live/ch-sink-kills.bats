@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Many ch-sinks at work while the engine is killed under them, again and again: no row is lost, and a row that is there
-# twice is one of an INSERT whose ledger says that it may be. ROUNDS=190 is some 1000 resends and twenty minutes.
+# twice is one of an INSERT whose ledger says that it may be. KILLS=190 is some 1000 resends and twenty minutes.
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154  # each test has its own shell; bats and the helpers set some
 bats_require_minimum_version 1.5.0
 load ch-sink
@@ -33,7 +33,7 @@ past() {
 
 @test "the engine is killed under many writers: nothing is lost" {
     table 'id Int64' 10000
-    local w at='' rounds=${ROUNDS:-3} pids=()
+    local w at='' kills=${KILLS:-3} pids=()
     for ((w = 0; w < writers; w++)); do
         mkdir "cap$w"
         lane_of $w | ch-sink --url="$CH_URL" --user=default --password-file="$CH_DIR/secret/default" --database=shop \
@@ -42,7 +42,7 @@ past() {
         pids+=($!)
     done
     # A server that goes while a writer looks for its table would stop it.
-    for ((; rounds > 0; rounds--)); do
+    for ((; kills > 0; kills--)); do
         soon past "$at"
         "$OWED_ROOT/tests/services/clickhouse" kill --dir="$CH_DIR"
         "$OWED_ROOT/tests/services/clickhouse" up --dir="$CH_DIR" >/dev/null

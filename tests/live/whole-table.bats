@@ -58,7 +58,7 @@ whole_scope() {
     server=$(ch "SELECT serverUUID() FORMAT TSV")
     table=$(ch "SELECT uuid FROM system.tables WHERE database = 'shop' AND name = 'orders' FORMAT TSV")
     {
-        scope_of "$server" "$table" shop orders "$columns" | jq -c '.document | .from_run_start = true | .coverage = "complete-table"' | scope_print | scope_line
+        scope_of "$server" "$table" shop orders "$columns" | jq -c '.document | .bundle += {from_run_start: true, coverage: "complete-table"}' | scope_print | scope_line
         columns_of "$columns"
         captured_side "$@"
         checked reconcile.scope passed

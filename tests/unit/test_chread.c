@@ -335,7 +335,9 @@ static void test_form(void **state)
         const char *server, *table, *engine, *type, *kind, *why;
         enum status status;
     } cases[] = {
-        {"u", "t", "MergeTree", "LowCardinality(String)", "DEFAULT", NULL, STATUS_PASSED},
+        {"u", "t", "MergeTree", "String", "DEFAULT", NULL, STATUS_PASSED},
+        {"u", "t", "MergeTree", "LowCardinality(String)", "", "'s' was String and is LowCardinality(String)",
+         STATUS_UNAVAILABLE},
         {zero, "t", "MergeTree", "String", "", "server has no UUID", STATUS_UNSUPPORTED},
         {"u", zero, "MergeTree", "String", "", "table has no UUID", STATUS_UNSUPPORTED},
         {"u", "t", "ReplicatedMergeTree", "String", "", "ReplicatedMergeTree", STATUS_UNSUPPORTED},
@@ -366,6 +368,42 @@ static void test_form(void **state)
         free(c.type);
         free(c.kind);
         columns_free(&cols);
+    }
+}
+
+/* Another zone is another type, though its values are the same numbers; another spelling is none. */
+static void test_form_of_a_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *was, *is, *why;
+    } cases[] = {
+        {"DateTime64(3,'UTC')", "DateTime64(3, 'UTC')", NULL},
+        {"DateTime64(3)", "DateTime64(3, 'UTC')", "'s' was DateTime64(3) and is DateTime64(3, 'UTC')"},
+        {"DateTime('UTC')", "DateTime('Europe/Berlin')", "was DateTime('UTC') and is DateTime('Europe/Berlin')"},
+        {"Nullable(DateTime('UTC'))", "Nullable(DateTime)", "was Nullable(DateTime('UTC')) and is Nullable(DateTime)"},
+        {"LowCardinality(Nullable(String))", "Nullable(String)", "was LowCardinality(Nullable(String)) and is"},
+        {"Decimal64(4)", "Decimal(18, 4)", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = BUF_INIT;
+        struct columns cols = COLUMNS_INIT;
+        struct chread_why why = {0};
+        struct chread_column c = {(char[]){"s"}, (char *)(uintptr_t)cases[i].is, (char[]){""}};
+        struct chread_table t = CHREAD_TABLE_INIT;
+        buf_printf(&text, "[{\"name\":\"s\",\"type\":\"%s\"%s}]", cases[i].was,
+                   strstr(cases[i].was, "Date") ? ",\"from\":\"ms\"" : "");
+        parse(buf_str(&text), &cols);
+        t.server_uuid = t.table_uuid = (char[]){"u"};
+        t.engine = (char[]){"MergeTree"};
+        t.create_table_query = t.engine_full = (char[]){""};
+        t.columns = &c;
+        t.n_columns = 1;
+        int got = chread_form(&t, &cols, &why);
+        if ((got == 0) != (cases[i].why == NULL) ||
+            (got != 0 && (!strstr(why.reason, cases[i].why) || why.cause.code != CODE_COLUMN_TYPE_CHANGED)))
+            fail_msg("case %zu: %d %s", i, got, why.reason);
+        columns_free(&cols);
+        buf_free(&text);
     }
 }
 
@@ -681,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_ttl),
         cmocka_unit_test(test_form),
+        cmocka_unit_test(test_form_of_a_type),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_phantom_rows),
         cmocka_unit_test(test_settings_sent),

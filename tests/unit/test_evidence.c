@@ -4,6 +4,7 @@
 #include "evidence/barrier.h"
 #include "evidence/capture.h"
 #include "evidence/interval.h"
+#include "evidence/line.h"
 #include "evidence/manifest.h"
 #include "evidence/marker.h"
 #include "evidence/places.h"
@@ -450,6 +451,33 @@ static void older_ledgers_are_read(void **state)
     buf_free(&text);
 }
 
+/* The stream's interval lines are written again as they were read. */
+static void interval_lines_are_read(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "{\"type\":\"interval\",\"operator\":\"3\",\"subtask\":1,\"epoch\":12,\"previous\":11,\"attempt\":\"a1\",\"capture\":"
+        "{\"outcome\":\"disarmed\",\"seen\":4},\"watermark\":null,\"ledger\":[{\"token\":\"t\",\"first\":0,\"rows\":4,\"blocks\":1,"
+        "\"attempts\":1,\"in_doubt\":false,\"resend\":\"none\"}]}",
+        "{\"type\":\"interval\",\"operator\":\"1\",\"subtask\":0,\"from\":null,\"to\":{\"log\":{\"topic\":\"t\",\"cluster_id\":\"c\","
+        "\"topic_id\":null},\"positions\":[{\"partition\":0,\"offset\":7},{\"partition\":2,\"offset\":-1}]}}",
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct stream_line line = {.p = all[i], .n = strlen(all[i]), .line_no = 3};
+        struct interval_line got;
+        struct stream_out out = {.fd = -1};
+        assert_int_equal(stream_interval(&line, &arena, &got, &err), 0);
+        assert_int_equal(got.source, i == 1);
+        if (got.source)
+            stream_put_interval_stands(&out, &got);
+        else
+            stream_put_interval(&out, &got.iv);
+        assert_int_equal(out.block.len, line.n + 1);
+        assert_memory_equal(out.block.p, all[i], line.n);
+        stream_out_free(&out);
+    }
+}
+
 static void token_is_of_everything(void **state)
 {
     (void)state;
@@ -660,6 +688,7 @@ int main(void)
                                        T(interval_comes_back),
                                        T(older_ledgers_are_read),
                                        T(token_is_of_everything),
+                                       T(interval_lines_are_read),
                                        T(tally_goes_from_barrier_to_barrier),
                                        T(barrier_comes_back),
                                        T(redaction),

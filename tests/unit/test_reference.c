@@ -78,7 +78,7 @@ static void comes_back(void **state)
         const struct stream_row *row;
         write_rows(n);
         assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), 0);
-        assert_int_equal(reference_bind(&r, parse(scope_text), &columns, &err), 0);
+        assert_int_equal(reference_bind(&r, parse(scope_text), &columns, NULL, &err), 0);
         assert_true(r.complete && r.rows == n && r.reasons->len == 0 && r.verified->len == 1);
         assert_true(json_is(json_get(r.implementation, "name"), "mine"));
         for (size_t i = 0; i < n; i++) {
@@ -104,7 +104,7 @@ static void any_changed_byte_is_found(void **state)
         assert_int_equal(file_publish(path, whole.p, whole.len, &err), 0);
         int rc = reference_open(&r, path, STREAM_MAX_LINE, &err);
         if (rc == 0)
-            rc = reference_bind(&r, parse(scope_text), &columns, &err);
+            rc = reference_bind(&r, parse(scope_text), &columns, NULL, &err);
         while (rc >= 0 && (rc = reference_next(&r, &row, &err)) == 1)
             ;
         /* what the end line says beside its hashes is not hashed: that it is JSON is all that is known of it */
@@ -140,9 +140,9 @@ static void first_field_that_differs(void **state)
     struct reference r;
     write_rows(1);
     assert_int_equal(reference_open(&r, path, STREAM_MAX_LINE, &err), 0);
-    assert_int_equal(
-        reference_bind(&r, parse("{\"sources\":[{\"partitions\":[{\"to\":300}]}],\"checkpoint\":7}"), &columns, &err),
-        -1);
+    assert_int_equal(reference_bind(&r, parse("{\"sources\":[{\"partitions\":[{\"to\":300}]}],\"checkpoint\":7}"),
+                                    &columns, NULL, &err),
+                     -1);
     assert_non_null(
         strstr(err.text, "is of another scope: sources[0].partitions[0].to: 300 here, 200 in the reference"));
     reference_close(&r);

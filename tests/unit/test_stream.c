@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stream/excluded.h"
+#include "stream/finding.h"
+#include "stream/observation.h"
 #include "stream/stream.h"
 
 #define HEAD \
@@ -201,6 +204,55 @@ static void test_write_and_read(void **state)
     close(fd);
 }
 
+/* A line that is taken apart and written again is the line that it was. */
+static void test_lines(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "{\"type\":\"finding\",\"relation\":\"delivery\",\"kind\":\"changed\",\"key\":[\"1\"],\"owed\":[\"1\",null],"
+        "\"found\":[\"1\",\"a\"],\"owed_copies\":1,\"found_copies\":2,\"rows\":3,\"differ\":[\"v\"],\"at\":\"t/0/1\","
+        "\"explained\":\"resent\",\"cut\":true,\"undecided\":true,\"read\":2}",
+        "{\"type\":\"finding\",\"relation\":\"coverage\",\"kind\":\"unexpected\",\"key\":null,\"owed\":null,"
+        "\"found\":null,\"owed_copies\":0,\"found_copies\":1,\"rows\":1,\"at\":null,\"explained\":null}",
+        "{\"type\":\"excluded\",\"key\":[\"1\",\"2\"],\"why\":\"moved-on\"}",
+        "{\"type\":\"observation\",\"endpoint\":\"http://h:1\",\"user\":\"u\",\"server_uuid\":\"s\",\"server_version\":\"26\","
+        "\"line_tested\":true,\"server_host\":\"h\",\"timezone\":\"UTC\",\"database\":\"d\",\"table\":\"t\",\"table_uuid\":\"x\","
+        "\"engine\":\"MergeTree\",\"engine_full\":\"MergeTree\",\"create_table_query\":\"CREATE\",\"partition_key\":\"\","
+        "\"sorting_key\":\"id\",\"dedup_window\":\"100\",\"columns\":[{\"name\":\"id\",\"type\":\"Int64\"}],"
+        "\"settings\":{\"final\":\"0\",\"max_result_rows\":\"7\"},\"format\":\"native\",\"bounds\":{\"query_timeout_ms\":1,"
+        "\"max_rows_per_query\":2,\"keys_per_query\":3,\"settle_ms\":4},\"mutations\":[{\"id\":\"m\",\"command\":\"c\","
+        "\"created\":\"2026-01-01T00:00:00.000Z\",\"done\":false}],\"started\":{\"client_ms\":5,\"server_ms\":-6},"
+        "\"finished\":{\"client_ms\":7,\"server_ms\":8},\"reads\":[{\"read\":1,\"rows\":9,\"queries\":1,\"bytes\":10}],"
+        "\"keys\":11,\"unfit_keys\":12,\"table_whole\":true,\"max_table_rows\":13,\"parts\":{\"before\":1,\"after\":2,"
+        "\"same\":false},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
+        "{\"type\":\"observation\",\"endpoint\":null,\"user\":null,\"server_uuid\":null,\"server_version\":null,"
+        "\"line_tested\":false,\"server_host\":null,\"timezone\":null,\"database\":null,\"table\":null,\"table_uuid\":null,"
+        "\"engine\":null,\"partition_key\":null,\"sorting_key\":null,\"dedup_window\":null,\"columns\":[],\"settings\":{},"
+        "\"format\":null,\"bounds\":{\"query_timeout_ms\":0,\"max_rows_per_query\":0,\"keys_per_query\":0,\"settle_ms\":0},"
+        "\"mutations\":[],\"reads\":[],\"keys\":0,\"unfit_keys\":0,\"stable\":true,\"unstable\":[]}",
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct arena arena = ARENA_INIT;
+        struct err err = ERR_INIT;
+        struct stream_out out = {.fd = -1};
+        struct stream_line line = {.p = all[i], .n = strlen(all[i]), .line_no = 3};
+        struct finding finding;
+        struct stream_excluded excluded;
+        struct observation observation;
+        if (strstr(all[i], "{\"type\":\"finding\"") && stream_finding(&line, &arena, &finding, &err) == 0)
+            stream_put_finding(&out, &finding);
+        else if (strstr(all[i], "{\"type\":\"excluded\"") && stream_excluded(&line, &arena, &excluded, &err) == 0)
+            stream_put_excluded(&out, &excluded);
+        else if (stream_observation(&line, &arena, &observation, &err) == 0)
+            stream_put_observation(&out, &observation);
+        assert_string_equal(err.text, "");
+        assert_int_equal(out.block.len, line.n + 1);
+        assert_memory_equal(out.block.p, all[i], line.n);
+        stream_out_free(&out);
+        arena_free(&arena);
+    }
+}
+
 /* A file gives as much as is asked for, unlike a pipe: the buffer must not grow with it. */
 static void test_large_file(void **state)
 {
@@ -236,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),     cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),      cmocka_unit_test(test_row_members),
         cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,33 +381,41 @@ static void test_types_are_equal_by_value_not_by_spelling(void **state)
     static const struct {
         const char *a, *b;
         bool equal;
+        bool same; /* as defined, too */
     } pairs[] = {
-        {"Decimal64(4)", "Decimal(18,4)", true},
-        {"Decimal(18, 4)", "Decimal(18, 5)", false},
-        {"Decimal(18, 4)", "Decimal(17, 4)", false},
-        {"DateTime('UTC')", "DateTime('Europe/Berlin')", true},
-        {"DateTime64(3)", "DateTime64(3, 'Asia/Tokyo')", true},
-        {"DateTime64(3)", "DateTime64(6)", false},
-        {"DateTime64(0)", "DateTime", false},
-        {"LowCardinality(String)", "String", true},
-        {"LowCardinality(Nullable(String))", "String", false},
-        {"Nullable(Int64)", "Int64", false},
-        {"Int64", "UInt64", false},
-        {"Int64", "Int32", false},
-        {"Bool", "UInt8", false},
-        {"Date", "Date32", false},
-        {"Float32", "Float64", false},
-        {"Array(Int8)", "Array( Int8 )", true},
-        {"Array(Int8)", "Array(Int16)", false},
-        {"Array(Int8)", "Int8", false},
-        {"Enum8('a' = 1)", "Enum8('a'=1)", true},
-        {"Enum8('a ' = 1)", "Enum8('a' = 1)", false},
+        {"Decimal64(4)", "Decimal(18,4)", true, true},
+        {"Decimal(18, 4)", "Decimal(18, 5)", false, false},
+        {"Decimal(18, 4)", "Decimal(17, 4)", false, false},
+        {"DateTime('UTC')", "DateTime('Europe/Berlin')", true, false},
+        {"DateTime64(3)", "DateTime64(3, 'Asia/Tokyo')", true, false},
+        {"DateTime64(3)", "DateTime64(6)", false, false},
+        {"DateTime64(0)", "DateTime", false, false},
+        {"LowCardinality(String)", "String", true, false},
+        {"LowCardinality(Nullable(String))", "String", false, false},
+        {"Nullable(Int64)", "Int64", false, false},
+        {"Int64", "UInt64", false, false},
+        {"Int64", "Int32", false, false},
+        {"Bool", "UInt8", false, false},
+        {"Date", "Date32", false, false},
+        {"Float32", "Float64", false, false},
+        {"Array(Int8)", "Array( Int8 )", true, true},
+        {"Array(Int8)", "Array(Int16)", false, false},
+        {"Array(Int8)", "Int8", false, false},
+        {"Enum8('a' = 1)", "Enum8('a'=1)", true, true},
+        {"Enum8('a ' = 1)", "Enum8('a' = 1)", false, false},
+        {"DateTime64(3,'UTC')", "DateTime64( 3 , 'UTC')", true, true},
+        {"DateTime", "DateTime('UTC')", true, false},
+        {"Nullable(DateTime('UTC'))", "Nullable(DateTime('Etc/UTC'))", true, false},
+        {"LowCardinality(String)", "LowCardinality( String )", true, true},
+        {"LowCardinality(Nullable(String))", "Nullable(String)", true, false},
+        {"Array(DateTime('UTC'))", "Array(DateTime)", false, false},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct type a = parse(pairs[i].a), b = parse(pairs[i].b);
-        if (type_equal(&a, &b) != pairs[i].equal || type_equal(&b, &a) != pairs[i].equal) {
+        if (type_equal(&a, &b) != pairs[i].equal || type_equal(&b, &a) != pairs[i].equal ||
+            type_same(&a, &b) != pairs[i].same || type_same(&b, &a) != pairs[i].same) {
             fail_msg("%s against %s", pairs[i].a, pairs[i].b);
         }
         type_free(&a);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A declaration's part of the scope document. */
+#include "scope/internal.h"
+
+#include <string.h>
+
+static const char where[] = "scope.declared";
+
+static int gone_parse(const struct json *v, const char *at, struct arena *a, struct scope_gone *g, struct err *err)
+{
+    static const char *const members[] = {"topic", "partition", "offsets", NULL};
+    if (json_only(v, members, at, err) != 0 || json_need_str(v, "topic", a, &g->topic, at, err) != 0 ||
+        json_need_u64(v, "partition", &g->partition, at, err) != 0)
+        return -1;
+    return json_need_u64(v, "offsets", &g->offsets, at, err);
+}
+
+static int parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
+{
+    struct json *list;
+    if (json_need(part, "gone", JSON_ARRAY, &list, where, err) != 0)
+        return -1;
+    s->declared.n_gone = list->len;
+    s->declared.gone = arena_zalloc(a, (list->len + 1) * sizeof *s->declared.gone);
+    for (size_t i = 0; i < list->len; i++) {
+        char at[64];
+        snprintf(at, sizeof at, "%s.gone[%zu]", where, i);
+        if (gone_parse(list->u.items[i], at, a, &s->declared.gone[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Nothing but the ranges tells what is owed: each has both ends, and how far it is read is known. */
+static int check_source(const struct scope *s, size_t i, struct err *err)
+{
+    const struct scope_source *source = &s->sources[i];
+    if (source->n_partitions == 0)
+        return err_set(err, ERR_REFUSED, "scope.sources[%zu].partitions: none, and the scope is declared", i);
+    for (size_t k = 0; k < source->n_partitions; k++)
+        if (!source->partitions[k].has_from)
+            return err_set(err, ERR_REFUSED, "scope.sources[%zu].partitions[%zu].from: null, and the scope is declared",
+                           i, k);
+    if (strcmp(source->isolation, "read_committed") != 0 && strcmp(source->isolation, "read_uncommitted") != 0)
+        return err_set(err, ERR_REFUSED, "scope.sources[%zu].isolation: '%.40s' is not known here", i,
+                       source->isolation);
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(s->sources[k].topic, source->topic) == 0)
+            return err_set(err, ERR_REFUSED, "scope.sources[%zu].topic: '%s' stands in scope.sources[%zu] already", i,
+                           source->topic, k);
+    return 0;
+}
+
+/* The range of what is gone begins at the offset after it. The two stand in one order, so that each is met once. */
+static int check_gone(const struct scope *s, struct err *err)
+{
+    const struct scope_declared *d = &s->declared;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_sources; i++)
+        for (size_t k = 0; n < d->n_gone && k < s->sources[i].n_partitions; k++) {
+            const struct scope_range *r = &s->sources[i].partitions[k];
+            n += strcmp(d->gone[n].topic, s->sources[i].topic) == 0 && d->gone[n].partition == r->partition &&
+                 r->from > 0 && d->gone[n].offsets == (uint64_t)r->from;
+        }
+    if (n < d->n_gone)
+        return err_set(err, ERR_REFUSED, "%s.gone[%zu]: no range begins after these offsets", where, n);
+    return 0;
+}
+
+static int check(const struct scope *s, struct err *err)
+{
+    if (s->n_sources == 0)
+        return err_set(err, ERR_REFUSED, "scope.sources: none, and the scope is declared");
+    for (size_t i = 0; i < s->n_sources; i++)
+        if (check_source(s, i, err) != 0)
+            return -1;
+    return check_gone(s, err);
+}
+
+static void put(struct json_w *w, const struct scope *s)
+{
+    jw_arr(w, "gone");
+    for (size_t i = 0; i < s->declared.n_gone; i++) {
+        const struct scope_gone *g = &s->declared.gone[i];
+        jw_obj(w, NULL);
+        jw_str(w, "topic", g->topic);
+        jw_u64(w, "partition", g->partition);
+        jw_u64(w, "offsets", g->offsets);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static const char *const known[] = {"gone", NULL};
+
+const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The observation line, read and written. */
+#include "stream/observation.h"
+
+#include "stream/stream.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char here[] = "observation";
+
+/* ---- members, each once for its reader and its writer, in the order in which they are written ---- */
+
+enum kind { TEXT, OPTIONAL, TRUTH, NUMBER, COLUMNS, SETTINGS, BOUNDS, MUTATIONS, CLOCKS, READS };
+
+struct member {
+    const char *name;
+    enum kind kind; /* a TEXT that is NULL is written as null, an OPTIONAL left out */
+    size_t at;
+};
+
+#define OF(member, kind) \
+    { \
+#member, kind, offsetof(struct observation, member) \
+    }
+
+static const struct member members[] = {
+    OF(endpoint, TEXT),
+    OF(user, TEXT),
+    OF(server_uuid, TEXT),
+    OF(server_version, TEXT),
+    OF(line_tested, TRUTH),
+    OF(server_host, TEXT),
+    OF(timezone, TEXT),
+    OF(database, TEXT),
+    OF(table, TEXT),
+    OF(table_uuid, TEXT),
+    OF(engine, TEXT),
+    OF(engine_full, OPTIONAL),
+    OF(create_table_query, OPTIONAL),
+    OF(partition_key, TEXT),
+    OF(sorting_key, TEXT),
+    OF(dedup_window, TEXT),
+    OF(columns, COLUMNS),
+    OF(settings, SETTINGS),
+    OF(format, TEXT),
+    {"bounds", BOUNDS, 0},
+    OF(mutations, MUTATIONS),
+    OF(started, CLOCKS),
+    OF(finished, CLOCKS),
+    OF(reads, READS),
+    OF(keys, NUMBER),
+    OF(unfit_keys, NUMBER),
+};
+
+static const struct {
+    const char *name;
+    size_t at;
+} bounds[] = {
+    {"query_timeout_ms", offsetof(struct observation, query_timeout_ms)},
+    {"max_rows_per_query", offsetof(struct observation, max_rows_per_query)},
+    {"keys_per_query", offsetof(struct observation, keys_per_query)},
+    {"settle_ms", offsetof(struct observation, settle_ms)},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* ---- reading ---- */
+
+/* The array doc.name, or one of no items where it is not given. */
+static int list_parse(const struct json *doc, const char *name, struct json ***items, size_t *n, struct err *err)
+{
+    struct json *list;
+    *n = 0;
+    if (!json_get(doc, name))
+        return 0;
+    if (json_need(doc, name, JSON_ARRAY, &list, here, err) != 0)
+        return -1;
+    *items = list->u.items;
+    *n = list->len;
+    return 0;
+}
+
+static int columns_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    struct json **items = NULL;
+    if (list_parse(doc, "columns", &items, &o->n_columns, err) != 0)
+        return -1;
+    struct observed_column *c = arena_zalloc(arena, (o->n_columns + 1) * sizeof *c);
+    o->columns = c;
+    for (size_t i = 0; i < o->n_columns; i++)
+        if (json_need_str(items[i], "name", arena, &c[i].name, "observation.columns", err) != 0 ||
+            json_need_str(items[i], "type", arena, &c[i].type, "observation.columns", err) != 0)
+            return -1;
+    return 0;
+}
+
+static int settings_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    struct json *all;
+    if (!json_get(doc, "settings"))
+        return 0;
+    if (json_need(doc, "settings", JSON_OBJECT, &all, here, err) != 0)
+        return -1;
+    struct observed_setting *s = arena_zalloc(arena, (all->len + 1) * sizeof *s);
+    o->settings = s;
+    o->n_settings = all->len;
+    for (size_t i = 0; i < all->len; i++) {
+        const struct json_member *m = &all->u.members[i];
+        const struct json *v = m->value;
+        if ((v->type != JSON_STRING && v->type != JSON_NUMBER) || memchr(v->str, '\0', v->len) ||
+            memchr(m->name, '\0', m->name_len))
+            return err_set(err, ERR_REFUSED, "observation.settings[%zu]: no text and no number", i);
+        s[i].name = arena_strndup(arena, m->name, m->name_len);
+        s[i].value = arena_strndup(arena, v->str, v->len);
+    }
+    return 0;
+}
+
+static int bounds_parse(const struct json *doc, struct observation *o, struct err *err)
+{
+    struct json *of;
+    if (!json_get(doc, "bounds"))
+        return 0;
+    if (json_need(doc, "bounds", JSON_OBJECT, &of, here, err) != 0)
+        return -1;
+    for (size_t i = 0; i < COUNT(bounds); i++) {
+        uint64_t *to = (uint64_t *)(void *)((char *)o + bounds[i].at);
+        if (json_opt_u64(of, bounds[i].name, to, "observation.bounds", err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int mutations_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    static const char where[] = "observation.mutations";
+    struct json **items = NULL;
+    if (list_parse(doc, "mutations", &items, &o->n_mutations, err) != 0)
+        return -1;
+    struct observed_mutation *m = arena_zalloc(arena, (o->n_mutations + 1) * sizeof *m);
+    o->mutations = m;
+    for (size_t i = 0; i < o->n_mutations; i++)
+        if (json_need_str(items[i], "id", arena, &m[i].id, where, err) != 0 ||
+            json_opt_str(items[i], "command", arena, &m[i].command, where, err) != 0 ||
+            json_opt_str(items[i], "created", arena, &m[i].created, where, err) != 0 ||
+            json_need_bool(items[i], "done", &m[i].done, where, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int clocks_parse(const struct json *doc, const char *name, struct observed_clocks *out, struct err *err)
+{
+    struct json *of;
+    out->has = json_get(doc, name) != NULL;
+    if (!out->has)
+        return 0;
+    if (json_need(doc, name, JSON_OBJECT, &of, here, err) != 0)
+        return -1;
+    return json_need_i64(of, "client_ms", &out->client_ms, name, err) == 0
+               ? json_need_i64(of, "server_ms", &out->server_ms, name, err)
+               : -1;
+}
+
+static int reads_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    static const char where[] = "observation.reads";
+    struct json **items = NULL;
+    if (list_parse(doc, "reads", &items, &o->n_reads, err) != 0)
+        return -1;
+    struct observed_read *r = arena_zalloc(arena, (o->n_reads + 1) * sizeof *r);
+    o->reads = r;
+    for (size_t i = 0; i < o->n_reads; i++)
+        if (json_need_u64(items[i], "read", &r[i].read, where, err) != 0 ||
+            json_need_u64(items[i], "rows", &r[i].rows, where, err) != 0 ||
+            json_opt_u64(items[i], "queries", &r[i].queries, where, err) != 0 ||
+            json_opt_u64(items[i], "bytes", &r[i].bytes, where, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int member_parse(const struct json *doc, const struct member *m, struct arena *arena, struct observation *o,
+                        struct err *err)
+{
+    void *to = (char *)o + m->at;
+    switch (m->kind) {
+    case TEXT:
+    case OPTIONAL: return json_opt_str(doc, m->name, arena, (const char **)to, here, err);
+    case TRUTH: return json_opt_bool(doc, m->name, (bool *)to, here, err);
+    case NUMBER: return json_opt_u64(doc, m->name, (uint64_t *)to, here, err);
+    case COLUMNS: return columns_parse(doc, arena, o, err);
+    case SETTINGS: return settings_parse(doc, arena, o, err);
+    case BOUNDS: return bounds_parse(doc, o, err);
+    case MUTATIONS: return mutations_parse(doc, arena, o, err);
+    case CLOCKS: return clocks_parse(doc, m->name, to, err);
+    case READS: return reads_parse(doc, arena, o, err);
+    }
+    return -1;
+}
+
+static int whole_parse(const struct json *doc, struct observation *o, struct err *err)
+{
+    struct json *parts;
+    o->has_max_table_rows = json_get(doc, "max_table_rows") != NULL;
+    o->has_parts = json_get(doc, "parts") != NULL;
+    if (json_opt_bool(doc, "table_whole", &o->table_whole, here, err) != 0 ||
+        (o->has_max_table_rows && json_need_u64(doc, "max_table_rows", &o->max_table_rows, here, err) != 0))
+        return -1;
+    if (!o->has_parts)
+        return 0;
+    if (json_need(doc, "parts", JSON_OBJECT, &parts, here, err) != 0 ||
+        json_need_u64(parts, "before", &o->parts_before, "observation.parts", err) != 0 ||
+        json_need_u64(parts, "after", &o->parts_after, "observation.parts", err) != 0)
+        return -1;
+    return json_need_bool(parts, "same", &o->parts_same, "observation.parts", err);
+}
+
+static int stable_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    struct json **items = NULL;
+    if (json_need_bool(doc, "stable", &o->stable, here, err) != 0 ||
+        list_parse(doc, "unstable", &items, &o->n_unstable, err) != 0)
+        return -1;
+    char **why = arena_zalloc(arena, (o->n_unstable + 1) * sizeof *why);
+    o->unstable = why;
+    for (size_t i = 0; i < o->n_unstable; i++) {
+        if (items[i]->type != JSON_STRING)
+            return err_set(err, ERR_REFUSED, "observation.unstable[%zu]: not a string", i);
+        why[i] = arena_strndup(arena, items[i]->str, items[i]->len);
+    }
+    return 0;
+}
+
+int stream_observation(const struct stream_line *line, struct arena *arena, struct observation *out, struct err *err)
+{
+    const struct json *doc = stream_doc(line, arena, err);
+    *out = (struct observation){.line_no = line->line_no};
+    if (!doc)
+        return -1;
+    for (size_t i = 0; i < COUNT(members); i++)
+        if (member_parse(doc, &members[i], arena, out, err) != 0)
+            return stream_misfit(line, err);
+    out->has_keys = json_get(doc, "keys") != NULL;
+    if (whole_parse(doc, out, err) != 0 || stable_parse(doc, arena, out, err) != 0)
+        return stream_misfit(line, err);
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static void text_put(struct json_w *w, const char *name, const char *s)
+{
+    struct buf b = BUF_INIT;
+    if (s && !utf8_valid(s, strlen(s))) {
+        msg_mask(&b, s, strlen(s));
+        s = buf_str(&b);
+    }
+    jw_str(w, name, s);
+    buf_free(&b);
+}
+
+static void columns_put(struct json_w *w, const struct observation *o)
+{
+    jw_arr(w, "columns");
+    for (size_t i = 0; i < o->n_columns; i++) {
+        jw_obj(w, NULL);
+        text_put(w, "name", o->columns[i].name);
+        text_put(w, "type", o->columns[i].type);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void settings_put(struct json_w *w, const struct observation *o)
+{
+    jw_obj(w, "settings");
+    for (size_t i = 0; i < o->n_settings; i++)
+        text_put(w, o->settings[i].name, o->settings[i].value);
+    jw_end_obj(w);
+}
+
+static void bounds_put(struct json_w *w, const struct observation *o)
+{
+    jw_obj(w, "bounds");
+    for (size_t i = 0; i < COUNT(bounds); i++)
+        jw_u64(w, bounds[i].name, *(const uint64_t *)(const void *)((const char *)o + bounds[i].at));
+    jw_end_obj(w);
+}
+
+static void mutations_put(struct json_w *w, const struct observation *o)
+{
+    jw_arr(w, "mutations");
+    for (size_t i = 0; i < o->n_mutations; i++) {
+        jw_obj(w, NULL);
+        text_put(w, "id", o->mutations[i].id);
+        text_put(w, "command", o->mutations[i].command);
+        jw_str(w, "created", o->mutations[i].created);
+        jw_bool(w, "done", o->mutations[i].done);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void clocks_put(struct json_w *w, const char *name, const struct observed_clocks *c)
+{
+    if (!c->has)
+        return;
+    jw_obj(w, name);
+    jw_i64(w, "client_ms", c->client_ms);
+    jw_i64(w, "server_ms", c->server_ms);
+    jw_end_obj(w);
+}
+
+static void reads_put(struct json_w *w, const struct observation *o)
+{
+    jw_arr(w, "reads");
+    for (size_t i = 0; i < o->n_reads; i++) {
+        jw_obj(w, NULL);
+        jw_u64(w, "read", o->reads[i].read);
+        jw_u64(w, "rows", o->reads[i].rows);
+        jw_u64(w, "queries", o->reads[i].queries);
+        jw_u64(w, "bytes", o->reads[i].bytes);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void member_put(struct json_w *w, const struct member *m, const struct observation *o)
+{
+    const void *from = (const char *)o + m->at;
+    switch (m->kind) {
+    case TEXT: text_put(w, m->name, *(const char *const *)from); break;
+    case OPTIONAL:
+        if (*(const char *const *)from)
+            text_put(w, m->name, *(const char *const *)from);
+        break;
+    case TRUTH: jw_bool(w, m->name, *(const bool *)from); break;
+    case NUMBER: jw_u64(w, m->name, *(const uint64_t *)from); break;
+    case COLUMNS: columns_put(w, o); break;
+    case SETTINGS: settings_put(w, o); break;
+    case BOUNDS: bounds_put(w, o); break;
+    case MUTATIONS: mutations_put(w, o); break;
+    case CLOCKS: clocks_put(w, m->name, from); break;
+    case READS: reads_put(w, o); break;
+    }
+}
+
+static void whole_put(struct json_w *w, const struct observation *o)
+{
+    if (!o->table_whole)
+        return;
+    jw_bool(w, "table_whole", true);
+    jw_u64(w, "max_table_rows", o->max_table_rows);
+    jw_obj(w, "parts");
+    jw_u64(w, "before", o->parts_before);
+    jw_u64(w, "after", o->parts_after);
+    jw_bool(w, "same", o->parts_same);
+    jw_end_obj(w);
+}
+
+void stream_put_observation(struct stream_out *out, const struct observation *o)
+{
+    struct buf text = BUF_INIT;
+    struct json_w w;
+    jw_init(&w, &text);
+    jw_obj(&w, NULL);
+    jw_str(&w, "type", line_type_name(LINE_OBSERVATION));
+    for (size_t i = 0; i < COUNT(members); i++)
+        member_put(&w, &members[i], o);
+    whole_put(&w, o);
+    jw_bool(&w, "stable", o->stable);
+    jw_arr(&w, "unstable");
+    for (size_t i = 0; i < o->n_unstable; i++)
+        text_put(&w, NULL, o->unstable[i]);
+    jw_end_arr(&w);
+    jw_end_obj(&w);
+    stream_put(out, LINE_OBSERVATION, text.p, text.len);
+    buf_free(&text);
+}

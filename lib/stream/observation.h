@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The observation line: the destination as it was found, how it was read, and whether it stood still meanwhile. */
+#ifndef OWED_STREAM_OBSERVATION_H
+#define OWED_STREAM_OBSERVATION_H
+
+#include "base/base.h"
+#include "json/json.h"
+
+struct stream_line;
+struct stream_out;
+
+struct observed_column {
+    const char *name, *type; /* ClickHouse's */
+};
+
+struct observed_setting {
+    const char *name, *value; /* a number's is its text */
+};
+
+struct observed_mutation {
+    const char *id, *command, *created; /* created: ISO 8601, in UTC */
+    bool done;
+};
+
+struct observed_clocks {
+    bool has;
+    int64_t client_ms, server_ms;
+};
+
+struct observed_read {
+    uint64_t read, rows, queries, bytes; /* read: from 1 */
+};
+
+struct observation {
+    uint64_t line_no;
+    const char *endpoint, *user, *server_uuid, *server_version;
+    bool line_tested; /* this program was run against the server's line */
+    const char *server_host, *timezone, *database, *table, *table_uuid;
+    const char *engine, *engine_full, *create_table_query; /* the last two of a MergeTree alone */
+    const char *partition_key, *sorting_key, *dedup_window;
+    const struct observed_column *columns;
+    size_t n_columns;
+    const struct observed_setting *settings; /* sent with every statement */
+    size_t n_settings;
+    const char *format; /* native, rowbinary */
+    uint64_t query_timeout_ms, max_rows_per_query, keys_per_query, settle_ms;
+    const struct observed_mutation *mutations;
+    size_t n_mutations;
+    struct observed_clocks started, finished;
+    const struct observed_read *reads;
+    size_t n_reads;
+    bool has_keys;
+    uint64_t keys, unfit_keys; /* asked for; owed and not to be asked for */
+    bool table_whole;          /* each read was of every row; then the next five are given */
+    bool has_max_table_rows, has_parts;
+    uint64_t max_table_rows;
+    uint64_t parts_before, parts_after;
+    bool parts_same;
+    bool stable;
+    char *const *unstable; /* why not */
+    size_t n_unstable;
+};
+
+/* Parse an observation line; everything lives in arena. ERR_REFUSED, with the line's number, for a member of another
+ * type than its own and one without `stable`; whatever else it does not say is NULL, none or false. */
+int stream_observation(const struct stream_line *line, struct arena *arena, struct observation *out, struct err *err);
+/* A text that is no UTF-8 is masked. */
+void stream_put_observation(struct stream_out *out, const struct observation *o);
+
+#endif
