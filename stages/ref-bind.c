@@ -161,8 +161,9 @@ static void conclude(struct bind *b)
         msg_error("'%s': %s", b->o.reference, reason.p);
     }
     buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
-    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,
-                                                   r->complete, reason.p});
+    stream_put_side(&b->out,
+                    &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,
+                                          r->complete || r->unreadable ? r->nearest : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
                      r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE),
                      r->complete && b->note.len ? buf_str(&b->note) : reason.p, evidence, buf_str(&counts));

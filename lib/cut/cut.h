@@ -73,6 +73,7 @@ struct cut {
     struct cut_end *ends;
     size_t n_ends;
     uint64_t rows, owed_rows; /* captured lines read; rows that the ledgers acknowledge */
+    uint64_t nearest;         /* fractions in those lines that no float of their column's width is */
 };
 
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */

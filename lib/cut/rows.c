@@ -57,7 +57,7 @@ static void cells_of(struct pass *p, const struct json *values, const char *wher
         if (i > 0)
             buf_addc(&p->cells, ',');
         found += v != NULL;
-        cells_owed(&all->at[i], v, &p->cells, &why);
+        p->c->nearest += cells_owed(&all->at[i], v, &p->cells, &why) == CELL_NEAREST;
     }
     buf_addc(&p->cells, ']');
     if (found < values->len)

@@ -65,6 +65,7 @@ struct multiset_finding {
     struct multiset_text key; /* cells without brackets */
     struct multiset_text owed, found;
     bool cut;                           /* its rows are too long to be shown */
+    bool others;                        /* other rows are owed or found under the key */
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
     uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
     char *at;                           /* of the first owed copy that it touches, or NULL */

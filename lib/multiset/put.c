@@ -43,6 +43,7 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
                            .at = f->at,
                            .explained = f->explained,
                            .cut = f->cut,
+                           .others = f->others,
                            .undecided = undecided,
                            .read = f->read};
     if (f->key.p) {

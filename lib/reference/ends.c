@@ -99,8 +99,8 @@ static int counts_fit(const struct reference *r, const struct stream_account *ke
 int reference_end_parse(struct reference *r, const char *p, size_t n, struct err *err)
 {
     static const char at[] = "end line";
-    static const char *const known[] = {"end",   "rows",    "header_sha256", "rows_sha256", "complete", "code",
-                                        "facts", "reasons", "verified",      "recorded",    NULL};
+    static const char *const known[] = {"end",  "rows",  "nearest", "header_sha256", "rows_sha256", "complete",
+                                        "code", "facts", "reasons", "verified",      "recorded",    NULL};
     const struct json *doc = parse(r, p, n, "last line", err);
     if (!doc)
         return -1;
@@ -108,6 +108,7 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
     if (!end || end->type != JSON_TRUE)
         return err_set(err, ERR_REFUSED, "no end line: its writer did not finish it");
     if (json_only(doc, known, at, err) != 0 || json_need_u64(doc, "rows", &r->rows, at, err) != 0 ||
+        json_opt_u64(doc, "nearest", &r->nearest, at, err) != 0 ||
         hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 ||
         hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||
         json_need_bool(doc, "complete", &r->complete, at, err) != 0 || cause_parse(doc, at, &r->cause, err) != 0 ||

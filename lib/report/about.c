@@ -127,6 +127,15 @@ static void say_reference(struct view *v, const struct stream_account *a)
         say_program(v, program);
 }
 
+/* A fraction has seldom a float of its own: how many were compared as the one next to it. */
+static void say_nearest(struct view *v)
+{
+    for (size_t i = 0; i < SIDES; i++)
+        if (v->report->side[i].nearest)
+            view_say(v, &v->about, "compared", "%" PRIu64 " fractions of %s as the nearest value of their float column",
+                     v->report->side[i].nearest, side_words((enum side)i));
+}
+
 /* ---- the destination ---- */
 
 static void say_observation(struct view *v, const struct observation *o)
@@ -168,6 +177,7 @@ void view_about(struct view *v)
         say_bundle(v);
     if (report_reference(r))
         say_reference(v, report_reference(r));
+    say_nearest(v);
     if (!r->observed)
         return;
     v->coverage.read = r->observation.n_reads > 0;

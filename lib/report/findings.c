@@ -70,6 +70,20 @@ static void put_differ(struct buf *out, const struct report *r, const struct rep
     }
 }
 
+/* The row beside its key, which alone would name the others too. */
+static void put_values(struct buf *out, const struct report *r, const struct report_finding *f)
+{
+    const struct json *row = json_get(f->doc, f->line.kind == KIND_MISSING ? "owed" : "found");
+    for (size_t c = 0; c < r->cols.n && row && row->type == JSON_ARRAY && c < row->len; c++) {
+        if (r->cols.at[c].key)
+            continue;
+        buf_adds(out, "; ");
+        msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
+        buf_addc(out, '=');
+        put_cell(out, r, c, row->u.items[c]);
+    }
+}
+
 static void put_finding(struct buf *out, const struct report *r, const struct summary *s,
                         const struct report_finding *f)
 {
@@ -77,6 +91,10 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
     buf_printf(out, "    %-10s  ", finding_kind_name(l->kind));
     put_key(out, r, json_get(f->doc, "key"));
     put_differ(out, r, f);
+    if (l->others)
+        put_values(out, r, f);
+    if (l->kind == KIND_MISSING && l->found_copies > 0)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, l->owed_copies, l->found_copies);
     if (l->kind == KIND_DUPLICATED)
         buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
                    l->explained ? ", explained: " : ", not explained", l->explained ? l->explained : "");

@@ -115,6 +115,18 @@ static void put_coverage(struct json_w *w, const struct view *v)
     jw_str(w, "declared_not_established", v->not_given);
 }
 
+/* Owed fractions that were compared as the nearest value of their float column, of each side that has any. */
+static void put_nearest(struct json_w *w, const struct report *r)
+{
+    const uint64_t captured = r->side[SIDE_CAPTURED].nearest, reference = r->side[SIDE_REFERENCE].nearest;
+    if (!captured && !reference)
+        return;
+    jw_obj(w, "nearest");
+    jw_u64(w, "captured", captured);
+    jw_u64(w, "reference", reference);
+    jw_end_obj(w);
+}
+
 /* Records of the reference that nobody could read. */
 static void put_unreadable(struct json_w *w, const struct report *r)
 {
@@ -206,6 +218,7 @@ void report_json(const struct view *v, struct buf *out)
     put_relations(&w, v);
     put_coverage(&w, v);
     put_unreadable(&w, v->report);
+    put_nearest(&w, v->report);
     put_input(&w, v);
     put_sentences(&w, v);
     put_evidence(&w, v->report);

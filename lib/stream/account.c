@@ -75,6 +75,7 @@ static const struct member members[] = {
     OF(exit, NUMBER, IN(PROGRAM), true),
     OF(signal, NUMBER, IN(PROGRAM), false),
     OF(unfit_rows, NUMBER, IN(SEALER), false),
+    OF(nearest, NUMBER, IN(SEALER), false),
     OF(failed_rows, NUMBER, IN(SEALER), false),
     OF(path, STRING, IN(SEALER), false),
     OF(header_sha256, STRING, IN(BINDER), false),

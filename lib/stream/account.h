@@ -76,7 +76,7 @@ struct stream_account {
     const char *on_unreadable;          /* ON_UNREADABLE_SKIP: the operator says that they owe nothing; or NULL */
     struct account_number exit, signal; /* how the program ended of itself */
     /* of a sealer */
-    struct account_number unfit_rows, failed_rows;
+    struct account_number unfit_rows, nearest, failed_rows;
     const char *path;
     bool word; /* recorded: that it is complete is the operator's word */
     /* of a binder; of a sealer the second hash */

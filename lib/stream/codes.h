@@ -302,9 +302,9 @@
       "an operator that keeps state across records, or several sources", \
       "see scope-cut(1), LIMITS: audit a job of one Kafka source and record-wise operators") \
     X(COLUMN_UNKNOWN, "column-unknown", \
-      "a captured row has a column that the sink does not write", \
-      "the sink's column list changed within the scope", \
-      "choose a checkpoint whose scope lies after the change") \
+      "an owed row has a field that is no column of the scope", \
+      "the sink's column list changed within the scope, or the reference's program names a field that the table lacks", \
+      "correct the program that gives {column|the field}, or choose a checkpoint whose scope lies after the sink's change") \
     X(SCOPE_EMPTY, "scope-empty", \
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \
@@ -558,10 +558,6 @@
       "the program wrote what is no row, or not in the form that it must have", \
       "output meant for a person, or several objects a line", \
       "make {program|the program} write one JSON object a line, as ref-run(1) has it") \
-    X(VALUE_NOT_READABLE, "value-not-readable", \
-      "a value of an owed row cannot be read as its column's type", \
-      "a field of another kind than the column, such as a word for a number", \
-      "correct the record at {at|the place that the reason names}, or the program that makes its row, and make the reference again") \
     /* ---- the job ---- */ \
     X(MAP_MALFORMED, "map-malformed", \
       "the map program does not compile, or reaches outside the record", \

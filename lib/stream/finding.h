@@ -30,6 +30,7 @@ struct finding {
     size_t n_differ;
     const char *at, *explained; /* or NULL; explained is one of AGAIN_… */
     bool cut;                   /* its rows are too long to be shown */
+    bool others;                /* other rows are owed or found under the key */
     bool undecided; /* seen in one of two reads that differ, or above what a reference owes that may owe more */
     uint64_t read;  /* then: in which read */
 };

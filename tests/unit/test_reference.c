@@ -196,11 +196,11 @@ static void cells_by_name(void **state)
         {"{\"note\":null,\"amount\":1e1,\"id\":\"3\"}", "[\"3\",null,\"1000\"]", NULL},
         {"{\"id\":1.5,\"amount\":0.001}", "[{\"unfit\":\"1.5\"},null,{\"unfit\":\"0.001\"}]", NULL},
         {"{\"id\":null,\"amount\":0}", "[{\"unfit\":\"null\"},null,\"0\"]", NULL},
-        {"{\"id\":1}", NULL, "column 'amount': no value, and it is not Nullable"},
+        {"{\"id\":1}", "[\"1\",null,{\"unfit\":\"null\"}]", NULL},
         {"{\"id\":1,\"amount\":1,\"x\\n\":1}", NULL, "column 'x\\x0a': the table's scope has no such column"},
-        {"{\"id\":\"one\",\"amount\":1}", NULL, "column 'id': not a number"},
-        {"{\"id\":1,\"amount\":1,\"note\":1}", NULL, "column 'note': not a string"},
-        {"{}", NULL, "column 'id': no value, and it is not Nullable"},
+        {"{\"id\":\"one\",\"amount\":1}", "[{\"unfit\":\"one\"},null,\"100\"]", NULL},
+        {"{\"id\":1,\"amount\":1,\"note\":1}", "[\"1\",{\"unfit\":\"1\"},\"100\"]", NULL},
+        {"{}", "[{\"unfit\":\"null\"},null,{\"unfit\":\"null\"}]", NULL},
         {"{\"id\":1,\"note\":\"n\",\"amount\":1}", "[\"1\",\"n\",\"100\"]", NULL},
     };
     struct reference_cells c;
