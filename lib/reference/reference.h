@@ -101,7 +101,6 @@ void reference_close(struct reference *r);
 struct reference_cells {
     const struct columns *columns;
     const struct json **values; /* by column */
-    size_t *order, n_order;     /* which column the i-th member was of, in the row before */
 };
 
 void reference_cells_init(struct reference_cells *c, const struct columns *columns); /* columns must outlive c */

@@ -69,8 +69,8 @@ static int read_all(struct reference *r, const struct columns *columns, struct b
 static bool has_number(const struct json *v)
 {
     bool found = v->type == JSON_NUMBER;
-    for (size_t i = 0; (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && i < v->len && !found; i++)
-        found = has_number(v->type == JSON_ARRAY ? v->u.items[i] : v->u.members[i].value);
+    for (const struct json *m = json_first(v); m && !found; m = json_next(v, m))
+        found = has_number(v->type == JSON_ARRAY ? m : json_value(m));
     return found;
 }
 
