@@ -110,13 +110,14 @@ static int put_rows(struct bind *b, struct err *err)
 static void why_incomplete(const struct reference *r, struct buf *out)
 {
     buf_adds(out, "the reference is incomplete: ");
-    for (size_t i = 0; i < r->reasons->len && i < 5; i++) {
+    const struct json *reason = json_first(r->reasons);
+    for (size_t i = 0; reason && i < 5; i++, reason = json_next(r->reasons, reason)) {
         if (i > 0)
             buf_adds(out, "; ");
-        msg_mask(out, r->reasons->u.items[i]->str, r->reasons->u.items[i]->len);
+        msg_mask(out, reason->str, reason->len);
     }
     if (r->reasons->len > 5)
-        buf_printf(out, " and %zu more reasons", r->reasons->len - 5);
+        buf_printf(out, " and %" PRIu32 " more reasons", r->reasons->len - 5);
     buf_str(out);
 }
 

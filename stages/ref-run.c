@@ -71,7 +71,7 @@ struct run {
 /* Text that can stand in a row's `at` as it is written. */
 static bool is_place(const struct json *at)
 {
-    return at && at->type == JSON_STRING && at->raw_len > 2 && !memchr(at->raw, '\\', at->raw_len);
+    return at && at->type == JSON_STRING && at->len > 0 && !at->escaped;
 }
 
 static int answer(struct run *r, const struct json *at, enum program_answer what, const struct json *why,
@@ -94,10 +94,10 @@ static void put_event(struct run *r, const struct json *at, const struct json *v
     struct buf *line = stream_build(&r->out, LINE_EVENT);
     if (at) {
         buf_adds(line, ",\"at\":");
-        buf_add(line, at->raw, at->raw_len);
+        json_put_raw(line, at);
     }
     buf_adds(line, ",\"values\":");
-    buf_add(line, values->raw, values->raw_len);
+    json_put_raw(line, values);
     stream_put_built(&r->out, LINE_EVENT);
     r->rows++;
 }

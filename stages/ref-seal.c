@@ -94,23 +94,22 @@ static int read_scope(struct seal *s, struct err *err)
 }
 
 /* The first member that is named as a secret is, at any depth, or NULL: the artifact is a file that is handed on. */
-static const struct json_member *secret_in(const struct json *v)
+static const struct json *secret_in(const struct json *v)
 {
-    const struct json_member *found = NULL;
-    for (size_t i = 0; (v->type == JSON_OBJECT || v->type == JSON_ARRAY) && i < v->len && !found; i++) {
-        const struct json_member *m = v->type == JSON_OBJECT ? &v->u.members[i] : NULL;
-        found = m && redact_name(m->name, m->name_len) ? m : secret_in(m ? m->value : v->u.items[i]);
-    }
+    const struct json *found = NULL;
+    bool named = v->type == JSON_OBJECT;
+    for (const struct json *m = json_first(v); m && !found; m = json_next(v, m))
+        found = named && redact_name(m->str, m->len) ? m : secret_in(named ? json_value(m) : m);
     return found;
 }
 
 /* No member's name and no text in it may be a credential's. */
 static int no_secret(const struct seal *s, const struct json *doc, struct err *err)
 {
-    const struct json_member *secret = secret_in(doc);
+    const struct json *secret = secret_in(doc);
     struct buf shown = BUF_INIT;
     if (secret) {
-        msg_mask(&shown, secret->name, secret->name_len);
+        msg_mask(&shown, secret->str, secret->len);
         err_set(err, ERR_REFUSED,
                 "'%s': a member is named as a secret is ('%s'): leave it out, the artifact is handed on", s->o.config,
                 buf_str(&shown));
@@ -139,7 +138,7 @@ static int read_config(struct seal *s, struct err *err)
         return err_set(err, ERR_REFUSED, "'%s': the configuration is not an object", s->o.config);
     if (no_secret(s, doc, err) != 0)
         return -1;
-    s->config = arena_strndup(&s->keep, doc->raw, doc->raw_len);
+    s->config = json_raw_dup(&s->keep, doc);
     return 0;
 }
 
@@ -173,7 +172,8 @@ static int on_scope(struct seal *s, const struct stream_line *line, struct err *
 
 static int begin(struct seal *s, struct err *err)
 {
-    const struct reference_head head = {s->document->raw, s->document->raw_len, s->o.name, s->o.version, s->config};
+    const struct json_text scope = json_raw(s->document);
+    const struct reference_head head = {scope.p, scope.n, s->o.name, s->o.version, s->config};
     if (reference_begin(&s->w, s->o.out, &head, err) != 0)
         return -1;
     s->begun = true;
@@ -188,11 +188,10 @@ static int place_of(const struct json *event, const char **at, size_t *n)
     *n = 0;
     if (!v || v->type == JSON_NULL)
         return 0;
-    if (v->type != JSON_STRING || v->raw_len < 3 || memchr(v->raw, '\\', v->raw_len) ||
-        !stream_place_ok(v->raw + 1, v->raw_len - 2))
+    if (v->type != JSON_STRING || v->len == 0 || v->escaped || !stream_place_ok(v->str, v->len))
         return -1;
-    *at = v->raw + 1;
-    *n = v->raw_len - 2;
+    *at = v->str;
+    *n = v->len;
     return 0;
 }
 

@@ -152,11 +152,6 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
-static bool is_text(const char *p, size_t n, const char *s)
-{
-    return n == strlen(s) && memcmp(p, s, n) == 0;
-}
-
 /* Only owed sides have a cell that does not fit its column. */
 static bool any_unfit(const struct diff *d, const struct stream_row *row)
 {
@@ -177,15 +172,9 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
-    out->again = MULTISET_ONCE;
-    if (row->again) {
-        if (is_text(row->again, row->again_len, AGAIN_RESENT))
-            out->again = MULTISET_RESENT;
-        else if (is_text(row->again, row->again_len, AGAIN_REPLAYED))
-            out->again = MULTISET_REPLAYED;
-        else
-            return refuse(line, "again is neither resent nor replayed", err);
-    }
+    out->again = (struct again){0};
+    if (row->again && !again_parse(row->again, row->again_len, &out->again))
+        return refuse(line, "again says something else than resent, replayed, kept", err);
     return 0;
 }
 

@@ -210,6 +210,7 @@ int main(int argc, char **argv)
     opt_list_free(&r.keys);
     opt_list_free(&r.columns);
     opt_list_free(&r.froms);
+    declare_free(&r.d);
     arena_free(&r.arena);
     return status;
 }

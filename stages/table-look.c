@@ -52,7 +52,7 @@ static bool is_stored(const struct chread_column *c)
 
 static int put_columns(struct stream_out *out, const struct chread_table *t, struct err *err)
 {
-    struct columns cols = {xcalloc(t->n_columns + 1, sizeof *cols.at), 0};
+    struct columns cols = {xcalloc(t->n_columns + 1, sizeof *cols.at), 0, MAP_INIT};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < t->n_columns; i++) {
         const struct chread_column *from = &t->columns[i];

@@ -144,7 +144,48 @@ setup() {
         found '["a","v"]' '["a","v"]' '["b","v"]' '["b","v"]' '["b","v"]' '["c","v"]' '["c","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(jq -r 'select(.kind == "duplicated") | .explained' <<<"$output" | tr '\n' ' ')" = "resent replayed null " ]
-    [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":1,"replayed":2,"unexplained":1}' ]
+    [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":1,"replayed":1,"unexplained":2}' ]
+}
+
+@test "a duplicate is explained up to the copies that its attempts or the runs before can have made, and no further" {
+    { require reconcile.rows; captured '["a","v"]' t/1/1 resent; captured '["b","v"]' t/2/1 resent:3; captured '["c","v"]' t/3/1 resent,replayed:2; captured '["d","v"]' t/4/1 replayed; captured '["e","v"]' t/5/1 kept; side captured 5
+        mapfile -t r < <(printf '["%s","v"]\n' a a a a b b b b c c c c c d d d e e); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(jq -c 'select(.kind == "duplicated") | [.key[0], .rows, .explained, .explained_copies]' <<<"$output")" = '["a",3,"resent",1]
+["b",3,"resent",null]
+["c",4,"resent,replayed",3]
+["d",2,"replayed",1]
+["e",1,null,null]' ]
+    [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":5,"replayed":3,"unexplained":5}' ]
+    printf '%s\n' "$output" >said
+    run -1 --separate-stderr diff_ --memory=16M
+    printf '%s\n' "$output" | cmp - said
+    run -1 --separate-stderr verdict <said
+    [[ $output == *"nothing explains 5 of the 13 surplus copies"* && $output == *'id="a"; owed 1, found 4, explained: resent, 1 of 3 surplus copies'* ]]
+    # Copies that are meant are explained by what each of them says.
+    { repeats; captured '["a","v"]' t/0/1 resent; captured '["a","v"]' t/0/2 resent; side captured 2; mapfile -t r < <(printf '["%s","v"]\n' a a a a a); found "${r[@]}"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(jq -c 'select(.type == "summary") | .explained' <<<"$output")" = '{"resent":2,"replayed":0,"unexplained":1}' ]
+    for bad in resent:1 resent:0 resent:02 "resent:" replayed,resent resent,resent kept:2 "resent," ",kept" resent:4294967296; do
+        { captured '["a","v"]' t/0/1 "$bad"; side captured 1; found; } | whole
+        run -2 --separate-stderr diff_
+        [[ $stderr == *"again says something else"* ]]
+    done
+}
+
+@test "a missing row of an INSERT whose token may have outlived it is said to be of this kind" {
+    { require reconcile.rows; captured '["a","v"]' t/0/1 kept; captured '["b","v"]' t/1/2 resent,kept; captured '["c","v"]' t/0/3; side captured 3; found '["c","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(code reconcile.rows)" = token-outlived-rows ]
+    [[ "$(reason)" == "missing 2 rows of 2 keys, all of INSERTs that were sent again under a token which can have outlived its rows"* ]]
+    [ "$(jq -c 'select(.kind == "missing") | [.key[0], .explained]' <<<"$output" | tr -d '\n')" = '["a","kept"]["b","kept"]' ]
+    [ "$(jq -c 'select(.type == "summary") | .missing' <<<"$output")" = '{"keys":2,"rows":2,"kept":2}' ]
+    run -1 --separate-stderr verdict <<<"$output"
+    [[ $output == *"token-outlived-rows: write these rows again"* && $output == *"id=\"a\"; its INSERT's token can have outlived it  at t/0/1"* ]]
+    { captured '["a","v"]' t/0/1 kept; captured '["c","v"]' t/0/3; side captured 2; found; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(code reconcile.rows)" = rows-missing ]
+    [[ "$(reason)" == "missing 2 rows of 2 keys, 1 of them of INSERTs that were sent again"* ]]
 }
 
 @test "an owed cell that does not fit equals nothing found" {

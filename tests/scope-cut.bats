@@ -54,10 +54,14 @@ unavailable() { # what the reason says
     [ "$(ats)" = "orders/0/0 orders/0/1 orders/0/2 orders/1/0 orders/1/1 orders/1/2" ]
 }
 
-@test "a resend that may have landed twice marks its own rows alone" {
+@test "a resend that may have landed twice marks its own rows alone, with the copies that its attempts can have made" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
     [ "$(of row | jq -r 'select(.again=="resent").at' | paste -sd' ')" = "orders/0/7 orders/0/8 orders/0/9" ]
     [ "$(of row | jq -r 'select(.again!=null and .again!="resent").at' | wc -l)" -eq 0 ]
+    sent() { printf '{"token":"%s","first":%s,"rows":1,"blocks":1,"attempts":%s,"in_doubt":true,"resend":"%s","tokens":%s,"cut":1,"errors":1,"restarted":%s}' "$@"; }
+    interval 0 3 2 a1 4 "$(sent a 0 4 may_duplicate 2 false),$(sent b 1 2 may_duplicate 2 true),$(sent c 2 2 deduplicated 1 true),$(sent d 3 3 deduplicated 1 false)"
+    scope_of 0 --checkpoint=3
+    [ "$(of row | jq -r 'select(.at | startswith("orders/0/")) | .again' | tail -4 | paste -sd' ')" = "resent:3 resent kept null" ]
 }
 
 @test "the first interval of a restored run starts at the restore point, and its rows are replays" {
@@ -83,6 +87,8 @@ unavailable() { # what the reason says
     for s in 0 1; do snap $s 5 0 6 0 a2; done
     scope_of 0 --checkpoint=6
     [ "$(document | jq -c '.bundle | [.start,.restored_from]')" = '["restore",0]' ]
+    # Five numbers lie before this run's first: as many runs, and no more, can have been discarded.
+    [ "$(of row | jq -r .again | sort -u)" = replayed:5 ]
 }
 
 @test "a scope with no rows establishes nothing" {

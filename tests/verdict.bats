@@ -236,7 +236,7 @@ finding|.rows = -1|finding.rows: not a whole number
 finding|del(.owed_copies)|finding.owed_copies: missing
 finding|.differ = ["a", 1]|finding.differ\[1\]: not a string
 finding|.at = 1|finding.at: not a string
-finding|.explained = "somehow"|finding.explained: neither resent nor replayed
+finding|.explained = "somehow"|finding.explained: not known here
 finding|.undecided = 1|finding.undecided: not true or false
 interval|del(.operator)|interval.operator: missing
 interval|if .capture then del(.capture) else . end|interval.capture: missing

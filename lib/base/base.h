@@ -143,6 +143,8 @@ struct arena {
 
 void *arena_alloc(struct arena *a, size_t n); /* aligned for any type, not cleared */
 void *arena_zalloc(struct arena *a, size_t n);
+/* As realloc of an allocation of had bytes (NULL and 0: a new one): in its place where that can be. */
+void *arena_resize(struct arena *a, void *p, size_t had, size_t n);
 char *arena_strndup(struct arena *a, const char *p, size_t n); /* NUL added */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);

@@ -191,6 +191,39 @@ void *arena_alloc(struct arena *a, size_t n)
     return p;
 }
 
+/* The block whose one allocation p is, or NULL. */
+static struct arena_block **block_of(struct arena *a, const void *p, size_t n)
+{
+    struct arena_block **link = &a->first;
+    while (*link && ((const void *)(*link)->data != p || (*link)->used != n))
+        link = &(*link)->next;
+    return *link ? link : NULL;
+}
+
+void *arena_resize(struct arena *a, void *p, size_t had, size_t n)
+{
+    size_t align = _Alignof(max_align_t);
+    size_t old = (had + align - 1) & ~(align - 1), now = (n + align - 1) & ~(align - 1);
+    struct arena_block *blk = a->current, **alone;
+    if (now <= old && !(p && blk->data + blk->used == (unsigned char *)p + old))
+        return p;
+    if (p && blk->data + blk->used == (unsigned char *)p + old && blk->cap - blk->used + old >= now) {
+        blk->used = blk->used - old + now;
+        return p;
+    }
+    if (p && (alone = block_of(a, p, old)) != NULL) {
+        bool current = *alone == a->current;
+        *alone = xrealloc(*alone, sizeof **alone + now);
+        (*alone)->cap = (*alone)->used = now;
+        a->current = current ? *alone : a->current;
+        return (*alone)->data;
+    }
+    void *more = arena_alloc(a, n);
+    if (had)
+        memcpy(more, p, had);
+    return more;
+}
+
 void *arena_zalloc(struct arena *a, size_t n)
 {
     void *p = arena_alloc(a, n);

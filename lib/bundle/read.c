@@ -44,7 +44,7 @@ static int list_of(const struct json *obj, const char *name, const char *place, 
     if (json_need(obj, name, JSON_ARRAY, out, place, err) != 0)
         return -1;
     if ((*out)->len > max)
-        return err_set(err, ERR_REFUSED, "%s.%s: %zu entries, the bound is %zu", place, name, (*out)->len, max);
+        return err_set(err, ERR_REFUSED, "%s.%s: %" PRIu32 " entries, the bound is %zu", place, name, (*out)->len, max);
     return 0;
 }
 
@@ -54,9 +54,9 @@ static int artifacts_parse(const struct json *doc, struct arena *a, struct bundl
     if (list_of(doc, "artifacts", where, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
         return -1;
     out->artifacts = arena_alloc(a, (list->len + 1) * sizeof *out->artifacts);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         struct bundle_artifact *f = &out->artifacts[i];
-        const struct json *v = list->u.items[i];
         const char *role;
         char place[64];
         snprintf(place, sizeof place, "%s.artifacts[%zu]", where, i);
@@ -84,9 +84,9 @@ static int captured_parse(const struct json *doc, struct arena *a, struct bundle
         return -1;
     out->captured = arena_alloc(a, (list->len + 1) * sizeof *out->captured);
     int rc = 0;
-    for (size_t i = 0; i < list->len && rc == 0; i++) {
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len && rc == 0; i++, v = json_next(list, v)) {
         struct bundle_captured *c = &out->captured[i];
-        const struct json *v = list->u.items[i];
         char place[64];
         snprintf(place, sizeof place, "%s.captured[%zu]", where, i);
         if (json_need_str(v, "operator", a, &c->operator_id, place, err) != 0 ||
@@ -114,11 +114,12 @@ static int notes_parse(const struct json *obj, const char *name, const char *wha
     if (list_of(obj, name, place, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[100];
         snprintf(at, sizeof at, "%s.%s[%zu]", place, name, i);
-        if (json_need_str(list->u.items[i], what, a, &(*out)[i].what, at, err) != 0 ||
-            json_need_str(list->u.items[i], "why", a, &(*out)[i].why, at, err) != 0)
+        if (json_need_str(item, what, a, &(*out)[i].what, at, err) != 0 ||
+            json_need_str(item, "why", a, &(*out)[i].why, at, err) != 0)
             return -1;
     }
     *n = list->len;
@@ -132,8 +133,9 @@ static int ids_parse(const struct json *obj, const char *name, const char *place
     if (list_of(obj, name, place, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++)
-        if (!json_u64(list->u.items[i], &(*out)[i]))
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item))
+        if (!json_u64(item, &(*out)[i]))
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a whole number", place, name, i);
     *n = list->len;
     return 0;
@@ -200,7 +202,7 @@ static int job_parse(const struct json *doc, struct arena *a, struct bundle_mani
     if (delivery->type != JSON_OBJECT && delivery->type != JSON_NULL)
         return err_set(err, ERR_REFUSED, "manifest.json.delivery: neither null nor an object");
     if (delivery->type == JSON_OBJECT)
-        out->delivery = arena_strndup(a, delivery->raw, delivery->raw_len);
+        out->delivery = json_raw_dup(a, delivery);
     return 0;
 }
 
@@ -250,11 +252,12 @@ static int participants_parse(const struct json *sel, const char *at, struct are
     if (list_of(sel, "participant_state", at, BUNDLE_ARTIFACTS_MAX, &list, err) != 0)
         return -1;
     out->participants = arena_alloc(a, (list->len + 1) * sizeof *out->participants);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[100];
         snprintf(place, sizeof place, "%s.participant_state[%zu]", at, i);
-        if (json_need_u64(list->u.items[i], "subtask", &out->participants[i].subtask, place, err) != 0 ||
-            json_need_str(list->u.items[i], "form", a, &out->participants[i].form, place, err) != 0)
+        if (json_need_u64(item, "subtask", &out->participants[i].subtask, place, err) != 0 ||
+            json_need_str(item, "form", a, &out->participants[i].form, place, err) != 0)
             return -1;
         if (!form_known(out->participants[i].form))
             return err_set(err, ERR_REFUSED, "%s.form: '%.100s' is not known here", place, out->participants[i].form);
@@ -272,8 +275,8 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
         list_of(sel, "operators", at, BUNDLE_ARTIFACTS_MAX, &ops, err) != 0)
         return -1;
     out->operators = arena_alloc(a, (ops->len + 1) * sizeof *out->operators);
-    for (size_t i = 0; i < ops->len; i++) {
-        const struct json *v = ops->u.items[i];
+    const struct json *v = json_first(ops);
+    for (size_t i = 0; i < ops->len; i++, v = json_next(ops, v)) {
         if (v->type != JSON_STRING || !evidence_operator_ok(out->operators[i] = arena_strndup(a, v->str, v->len)))
             return err_set(err, ERR_REFUSED, "%s.operators[%zu]: no operator id", at, i);
     }
@@ -285,7 +288,7 @@ static int selection_parse(const struct json *doc, struct arena *a, struct bundl
     if (epochs->type != JSON_NULL && (epochs->type != JSON_ARRAY || epochs->len != 2))
         return err_set(err, ERR_REFUSED, "%s.epochs: neither null nor two numbers", at);
     if (epochs->type == JSON_ARRAY) {
-        if (!json_u64(epochs->u.items[0], &out->first_epoch) || !json_u64(epochs->u.items[1], &out->last_epoch))
+        if (!json_u64(json_at(epochs, 0), &out->first_epoch) || !json_u64(json_at(epochs, 1), &out->last_epoch))
             return err_set(err, ERR_REFUSED, "%s.epochs: neither null nor two numbers", at);
         out->has_epochs = true;
     }

@@ -80,12 +80,6 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)
 
 /* ---- the restore rule ---- */
 
-static int by_id(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Markers are what lies at their names, whatever role the manifest gives them. */
 static void markers_of(const struct bundle_manifest *m, struct arena *a, struct markers *out)
 {
@@ -103,8 +97,7 @@ static void markers_of(const struct bundle_manifest *m, struct arena *a, struct 
         else if (evidence_name_id(path + dir.len, "CONFIRMED-", "", &out->confirmed[out->n_confirmed]))
             out->n_confirmed++;
     }
-    qsort(out->completed, out->n_completed, sizeof *out->completed, by_id);
-    qsort(out->confirmed, out->n_confirmed, sizeof *out->confirmed, by_id);
+    markers_sort(out);
     buf_free(&dir);
 }
 

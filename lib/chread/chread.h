@@ -101,6 +101,7 @@ struct chread {
     const struct chread_options *o;
     struct chread_setting *settings; /* sent with every statement */
     size_t n_settings;
+    struct map setting_names;
     struct chread_limits limits;
     uint64_t bytes, queries; /* of answers, statements that read the table */
     int code;                /* ClickHouse's code of the last answer of texts, 0 for none */
@@ -147,6 +148,8 @@ int chread_look(struct chread *c, const struct chread_expect *expect, struct chr
 void chread_table_free(struct chread_table *t);
 /* 0 where the table has a supported form (a plain MergeTree without TTL, with a UUID of its own) and every column of
  * cols is there with its type. */
+/* Where each column of the table stands, by its name. */
+void chread_names(const struct chread_table *t, struct map *names);
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);

@@ -87,17 +87,17 @@ bool chread_has_ttl(const char *definition)
 
 /* ---- the form ---- */
 
-static const struct chread_column *find(const struct chread_table *t, const struct column *c)
+void chread_names(const struct chread_table *t, struct map *names)
 {
     for (size_t i = 0; i < t->n_columns; i++)
-        if (strlen(t->columns[i].name) == c->name_len && memcmp(t->columns[i].name, c->name, c->name_len) == 0)
-            return &t->columns[i];
-    return NULL;
+        map_add(names, t->columns[i].name, strlen(t->columns[i].name), i);
 }
 
-static int form_of_column(const struct chread_table *t, const struct column *c, struct chread_why *why)
+static int form_of_column(const struct chread_table *t, const struct map *names, const struct column *c,
+                          struct chread_why *why)
 {
-    const struct chread_column *found = find(t, c);
+    const uint64_t *place = map_find(names, c->name, c->name_len);
+    const struct chread_column *found = place ? &t->columns[*place] : NULL;
     struct type type;
     if (!type_supported(&c->type))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
@@ -137,10 +137,13 @@ int chread_form(const struct chread_table *t, const struct columns *cols, struct
     if (chread_has_ttl(t->create_table_query) || chread_has_ttl(t->engine_full))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
                           "the table's definition has a TTL, by which rows or values vanish");
-    for (size_t i = 0; i < cols->n; i++)
-        if (form_of_column(t, &cols->at[i], why) != 0)
-            return -1;
-    return 0;
+    struct map names = MAP_INIT;
+    int status = 0;
+    chread_names(t, &names);
+    for (size_t i = 0; i < cols->n && status == 0; i++)
+        status = form_of_column(t, &names, &cols->at[i], why);
+    map_free(&names);
+    return status;
 }
 
 /* ---- two looks ---- */

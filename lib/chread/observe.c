@@ -3,17 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "chread/chread.h"
 #include "json/json.h"
 #include "stream/observation.h"
-
-static const struct chread_mutation *find_mutation(const struct chread_table *t, const char *id)
-{
-    for (size_t i = 0; i < t->n_mutations; i++)
-        if (strcmp(t->mutations[i].id, id) == 0)
-            return &t->mutations[i];
-    return NULL;
-}
 
 static void add_unstable(struct chread_unstable *u, const struct cause *cause, const char *what)
 {
@@ -33,12 +26,16 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
             buf_printf(&text, "mutation %s in progress", first->mutations[i].id);
             add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", first->mutations[i].id}), buf_str(&text));
         }
+    struct map before = MAP_INIT;
+    for (size_t i = 0; i < first->n_mutations; i++)
+        map_add(&before, first->mutations[i].id, strlen(first->mutations[i].id), i);
     for (size_t i = 0; i < last->n_mutations; i++)
-        if (!find_mutation(first, last->mutations[i].id)) {
+        if (!map_find(&before, last->mutations[i].id, strlen(last->mutations[i].id))) {
             buf_reset(&text);
             buf_printf(&text, "mutation %s began while the table was read", last->mutations[i].id);
             add_unstable(u, BECAUSE(CODE_MUTATION_RUNNING, {"mutation", last->mutations[i].id}), buf_str(&text));
         }
+    map_free(&before);
     buf_reset(&text);
     if (!chread_same(first, last, &text)) {
         msg_mask(&shown, text.p, text.len);

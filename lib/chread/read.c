@@ -17,6 +17,7 @@ struct reading {
     const struct chread_expect *expect;
     const struct chread_table *t;
     const struct columns *cols;
+    struct map names; /* of the table's columns */
     struct decoder_thread *b;
     uint64_t max_rows;
 };
@@ -30,20 +31,17 @@ static int on_body(void *ctx, const char *p, size_t n)
 
 /* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings
  * say, so that it is selected as a plain column. */
-static bool has_dictionary(const struct chread_table *t, const struct column *c)
+static bool has_dictionary(const struct chread_table *t, const struct map *names, const struct column *c)
 {
-    for (size_t i = 0; i < t->n_columns; i++) {
-        const char *name = t->columns[i].name, *type = t->columns[i].type;
-        if (strlen(name) == c->name_len && memcmp(name, c->name, c->name_len) == 0)
-            return strncmp(type, "LowCardinality(", 15) == 0;
-    }
-    return false;
+    const uint64_t *place = map_find(names, c->name, c->name_len);
+    return place && strncmp(t->columns[*place].type, "LowCardinality(", 15) == 0;
 }
 
-static void select_column(struct buf *sql, const struct chread_table *t, const struct column *c)
+static void select_column(struct buf *sql, const struct chread_table *t, const struct map *names,
+                          const struct column *c)
 {
     struct buf plain = BUF_INIT;
-    bool cast = has_dictionary(t, c);
+    bool cast = has_dictionary(t, names, c);
     buf_adds(sql, cast ? "CAST(" : "");
     http_quote_ident(sql, c->name, c->name_len);
     if (cast) {
@@ -62,7 +60,7 @@ static void start_query(struct buf *sql, const struct reading *r)
     for (size_t i = 0; i < r->cols->n; i++) {
         if (i > 0)
             buf_adds(sql, ", ");
-        select_column(sql, r->t, &r->cols->at[i]);
+        select_column(sql, r->t, &r->names, &r->cols->at[i]);
     }
     buf_adds(sql, " FROM ");
     http_quote_ident(sql, r->expect->database, strlen(r->expect->database));
@@ -136,8 +134,9 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     struct buf sql = BUF_INIT;
     struct err err = ERR_INIT;
     struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
+    chread_names(t, &r.names);
     for (size_t i = 0; i < cols->n; i++)
-        if (has_dictionary(t, &cols->at[i]))
+        if (has_dictionary(t, &r.names, &cols->at[i]))
             chread_decoder_unnamed(d, i);
     r.max_rows = keys ? c->o->max_rows : c->o->max_table_rows;
     chread_decoder_most(d, r.max_rows);
@@ -146,6 +145,7 @@ int chread_rows(struct chread *c, const struct chread_expect *expect, const stru
     if (decoder_thread_finish(r.b, rows, &err) != 0)
         status = not_decoded(&err, why);
     chread_decoder_free(d);
+    map_free(&r.names);
     buf_free(&sql);
     return status;
 }

@@ -163,11 +163,12 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
 
 static void add_setting(struct chread *c, const char *name, const char *value)
 {
-    for (size_t i = 0; i < c->n_settings; i++)
-        if (strcmp(c->settings[i].name, name) == 0)
-            return;
+    if (map_find(&c->setting_names, name, strlen(name)))
+        return;
     c->settings = xrealloc(c->settings, (c->n_settings + 1) * sizeof *c->settings);
-    c->settings[c->n_settings++] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+    c->settings[c->n_settings] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+    map_add(&c->setting_names, c->settings[c->n_settings].name, strlen(name), c->n_settings);
+    c->n_settings++;
 }
 
 static void add_always(struct chread *c)
@@ -297,6 +298,7 @@ void chread_close(struct chread *c)
         free(c->settings[i].value);
     }
     free(c->settings);
+    map_free(&c->setting_names);
     http_close(c->http);
     *c = (struct chread){0};
 }

@@ -97,6 +97,7 @@ int chwrite_plan(const struct chwrite_found *found, size_t n, const struct chwri
             rc = add_column(&found[i], from, n_from, out, err);
     if (rc == 0 && out->n == 0)
         rc = err_set(err, ERR_REFUSED, "the table has no column to write");
+    columns_index(out);
     if (rc == 0)
         rc = check_units(out, from, n_from, err);
     if (rc != 0)

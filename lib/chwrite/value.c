@@ -166,7 +166,7 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
         ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
     snprintf(text, sizeof text, "%" PRId64, at.seconds);
     whole.str = text;
-    whole.len = strlen(text);
+    whole.len = (uint32_t)strlen(text);
     why = exact(&whole, 1, (int)scale, w);
     if (!why)
         wide_add(w, ticks);
@@ -315,17 +315,6 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     return 0;
 }
 
-/* Where the member of that name stands; rows mostly come with their members in one order, so `hint` is tried first. */
-static const struct json *member(const struct json *values, const struct column *c, size_t hint)
-{
-    for (size_t i = 0; i < values->len; i++) {
-        const struct json_member *m = &values->u.members[(hint + i) % values->len];
-        if (m->name_len == c->name_len && memcmp(m->name, c->name, c->name_len) == 0)
-            return m->value;
-    }
-    return NULL;
-}
-
 static int refuse_value(const struct column *c, const struct json *v, const char *at, const char *why, struct err *err)
 {
     struct buf name = BUF_INIT, shown = BUF_INIT;
@@ -334,8 +323,9 @@ static int refuse_value(const struct column *c, const struct json *v, const char
     if (!v) {
         buf_adds(&shown, "no value");
     } else {
-        msg_mask(&shown, v->raw, v->raw_len < 120 ? v->raw_len : 120);
-        buf_adds(&shown, v->raw_len > 120 ? "..." : "");
+        const struct json_text raw = json_raw(v);
+        msg_mask(&shown, raw.p, raw.n < 120 ? raw.n : 120);
+        buf_adds(&shown, raw.n > 120 ? "..." : "");
     }
     err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name,
             buf_str(&shown), why);
@@ -344,43 +334,37 @@ static int refuse_value(const struct column *c, const struct json *v, const char
     return -1;
 }
 
-static int refuse_unknown(const struct columns *cols, const struct json *values, const char *at, struct err *err)
+static int refuse_unknown(const struct json *name, const char *at, struct err *err)
 {
-    for (size_t i = 0; i < values->len; i++) {
-        const struct json_member *m = &values->u.members[i];
-        if (!columns_find(cols, m->name, m->name_len, NULL)) {
-            struct buf shown = BUF_INIT;
-            msg_mask(&shown, m->name, m->name_len < 120 ? m->name_len : 120);
-            err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
-            buf_free(&shown);
-            return -1;
-        }
-    }
-    return err_set(err, ERR_REFUSED, "%s: a value that no column takes", at);
+    struct buf shown = BUF_INIT;
+    msg_mask(&shown, name->str, name->len < 120 ? name->len : 120);
+    err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
+    buf_free(&shown);
+    return -1;
 }
+
+enum { FEW_VALUES = 64 };
 
 int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,
                       size_t *ends, struct err *err)
 {
-    size_t before = out->len, matched = 0;
+    size_t before = out->len;
+    const struct json *few[FEW_VALUES], **value = cols->n <= FEW_VALUES ? few : xmalloc(cols->n * sizeof(*value));
+    const struct json *other = columns_spread(cols, values, value);
+    const char *why;
+    int rc = other ? refuse_unknown(other, at, err) : 0;
 
-    for (size_t i = 0; i < cols->n; i++) {
-        const struct column *c = &cols->at[i];
-        const struct json *v = member(values, c, i);
-        const char *why;
-        matched += v != NULL;
-        if (chwrite_value(c, v, out, &why) != 0) {
-            out->len = before;
-            return refuse_value(c, v, at, why, err);
-        }
-        if (ends)
+    for (size_t i = 0; i < cols->n && rc == 0; i++) {
+        if (chwrite_value(&cols->at[i], value[i], out, &why) != 0)
+            rc = refuse_value(&cols->at[i], value[i], at, why, err);
+        else if (ends)
             ends[i] = out->len;
     }
-    if (matched != values->len) {
+    if (rc != 0)
         out->len = before;
-        return refuse_unknown(cols, values, at, err);
-    }
-    return 0;
+    if (value != few)
+        free(value);
+    return rc;
 }
 
 int chwrite_row(const struct columns *cols, const struct json *values, const char *at, struct buf *out, struct err *err)

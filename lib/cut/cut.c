@@ -71,6 +71,7 @@ static void list_markers(struct cut *c)
             continue;
         c->markers.completed[c->markers.n_completed++] = id;
     }
+    markers_sort(&c->markers);
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
     if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
         if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
@@ -161,5 +162,6 @@ void cut_free(struct cut *c)
     buf_free(&c->note);
     buf_free(&c->uncovered);
     buf_free(&c->broken);
+    map_free(&c->excluded);
     arena_free(&c->a);
 }

@@ -11,6 +11,7 @@
 #ifndef OWED_CUT_H
 #define OWED_CUT_H
 
+#include "base/hash.h"
 #include "bundle/bundle.h"
 #include "cells/cells.h"
 #include "evidence/interval.h"
@@ -59,6 +60,7 @@ struct cut {
     struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
     struct cause broken_cause; /* of the first */
     struct markers markers;    /* those that the bundle lists */
+    struct map excluded;       /* what the manifest says was left out, once it is asked */
     struct marker marker;      /* of the checkpoint */
     struct scope scope;        /* whole once has_scope */
     bool has_columns, has_scope;

@@ -12,10 +12,15 @@
 
 static const struct position *position_of(const struct snapshot *s, uint64_t partition)
 {
-    for (size_t i = 0; i < s->n_positions; i++)
-        if (s->positions[i].partition == partition)
-            return &s->positions[i];
-    return NULL;
+    size_t low = 0, high = s->n_positions; /* they ascend: the reader has seen to that */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->positions[middle].partition < partition)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->n_positions && s->positions[low].partition == partition ? &s->positions[low] : NULL;
 }
 
 /* What the file says it is must be what its name says, and every partition that it declares must have a position. */
@@ -148,12 +153,12 @@ static void read_ends(struct cut *c, uint64_t first_epoch)
 
 /* ---- the document's sources ---- */
 
-static struct scope_source *source_of(struct cut *c, const struct snapshot *s)
+static struct scope_source *source_of(struct cut *c, struct map *operators, const struct snapshot *s)
 {
     struct scope *sc = &c->scope;
-    for (size_t i = 0; i < sc->n_sources; i++)
-        if (strcmp(sc->bundle.source_operators[i], s->operator_id) == 0)
-            return &sc->sources[i];
+    uint64_t place = *map_at(operators, s->operator_id, strlen(s->operator_id), sc->n_sources);
+    if (place < sc->n_sources)
+        return &sc->sources[place];
     sc->bundle.source_operators[sc->bundle.n_source_operators++] = s->operator_id;
     struct scope_source *own = &sc->sources[sc->n_sources++];
     *own = (struct scope_source){
@@ -190,12 +195,6 @@ static void add_range(struct cut *c, const struct cut_end *e, struct scope_sourc
                 r.to);
         r.has_from = false;
     }
-    for (size_t i = 0; i < s->n_partitions; i++)
-        if (s->partitions[i].partition == r.partition) {
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "partition %" PRIu64 " has a position in two source subtasks", r.partition);
-            return;
-        }
     s->partitions[s->n_partitions++] = r;
 }
 
@@ -205,8 +204,25 @@ static int by_partition(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* In order, each once. */
+static void sort_ranges(struct cut *c, struct scope_source *s)
+{
+    size_t kept = 0;
+    if (s->n_partitions > 1)
+        qsort(s->partitions, s->n_partitions, sizeof *s->partitions, by_partition);
+    for (size_t i = 0; i < s->n_partitions; i++) {
+        if (kept > 0 && s->partitions[kept - 1].partition == s->partitions[i].partition)
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
+                    "partition %" PRIu64 " has a position in two source subtasks", s->partitions[i].partition);
+        else
+            s->partitions[kept++] = s->partitions[i];
+    }
+    s->n_partitions = kept;
+}
+
 static void sources(struct cut *c)
 {
+    struct map operators = MAP_INIT;
     size_t partitions = 0;
     for (size_t i = 0; i < c->n_ends; i++)
         partitions += c->ends[i].has_to ? c->ends[i].to.n_positions : 0;
@@ -216,7 +232,7 @@ static void sources(struct cut *c)
         const struct cut_end *e = &c->ends[i];
         if (!e->has_to)
             continue;
-        struct scope_source *s = source_of(c, &e->to);
+        struct scope_source *s = source_of(c, &operators, &e->to);
         struct log_id own = {s->topic, s->cluster_id, s->topic_id};
         if (!s->partitions)
             s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
@@ -241,9 +257,8 @@ static void sources(struct cut *c)
                         "partition %" PRIu64 " has no position at the scope's end", e->from.positions[k].partition);
     }
     for (size_t i = 0; i < c->scope.n_sources; i++)
-        if (c->scope.sources[i].n_partitions > 1)
-            qsort(c->scope.sources[i].partitions, c->scope.sources[i].n_partitions, sizeof(struct scope_range),
-                  by_partition);
+        sort_ranges(c, &c->scope.sources[i]);
+    map_free(&operators);
 }
 
 void cut_ends(struct cut *c)

@@ -126,25 +126,43 @@ static void check_type(struct cut *c, const char *id, const char *type)
                 id, type);
 }
 
+/* By operator: do its rows reach the sink (any, where none is named)? */
+static bool *upstream(struct cut *c, const struct job_manifest *job, bool *sink_found)
+{
+    bool *up = arena_zalloc(&c->a, job->n_operators + 1);
+    size_t *todo = arena_alloc(&c->a, (job->n_operators + 1) * sizeof *todo), n = 0; /* each enters it once */
+    size_t *into = arena_zalloc(&c->a, (job->n_operators + 1) * sizeof *into);       /* one past an edge, 0: none */
+    size_t *next = arena_zalloc(&c->a, (job->n_edges + 1) * sizeof *next);           /* the same, of one more */
+    struct map ids = MAP_INIT;
+    for (size_t i = 0; i < job->n_operators; i++) {
+        map_add(&ids, job->operators[i].id, strlen(job->operators[i].id), i);
+        if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
+            up[todo[n++] = i] = *sink_found = true;
+    }
+    for (size_t e = 0; e < job->n_edges; e++) {
+        const uint64_t *to = map_find(&ids, job->edges[e][1], strlen(job->edges[e][1]));
+        if (!to)
+            continue;
+        next[e] = into[*to];
+        into[*to] = e + 1;
+    }
+    while (n > 0)
+        for (size_t e = into[todo[--n]]; e > 0; e = next[e - 1]) {
+            const uint64_t *from = map_find(&ids, job->edges[e - 1][0], strlen(job->edges[e - 1][0]));
+            if (from && !up[*from])
+                up[todo[n++] = *from] = true;
+        }
+    map_free(&ids);
+    return up;
+}
+
 /* Only what the sink's rows pass through decides; another branch of the job does not. */
 static void check_graph(struct cut *c, const struct job_manifest *job)
 {
-    bool *up = arena_zalloc(&c->a, job->n_operators + 1);
-    bool sink_found = false, more = true;
-    for (size_t i = 0; i < job->n_operators; i++)
-        if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
-            up[i] = sink_found = true;
+    bool sink_found = false;
+    bool *up = upstream(c, job, &sink_found);
     if (!sink_found)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);
-    while (more) {
-        more = false;
-        for (size_t e = 0; e < job->n_edges; e++)
-            for (size_t to = 0; to < job->n_operators; to++)
-                for (size_t from = 0; up[to] && from < job->n_operators; from++)
-                    if (!up[from] && strcmp(job->edges[e][0], job->operators[from].id) == 0 &&
-                        strcmp(job->edges[e][1], job->operators[to].id) == 0)
-                        up[from] = more = true;
-    }
     size_t sources = 0;
     for (size_t i = 0; i < job->n_operators; i++) {
         if (!up[i])

@@ -6,7 +6,9 @@
  */
 #include "cut/internal.h"
 #include "evidence/capture.h"
+#include "stream/again.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +18,9 @@ struct pass {
     struct file_out *expected; /* or NULL */
     struct err expected_err;   /* of writing it */
     struct buf cells, text;
+    struct buf again; /* of the row before, in the same interval */
     struct arena line;
+    const struct json **values; /* of a row, by column */
     bool said_name;
 };
 
@@ -24,53 +28,71 @@ struct pass {
 static const char *at_of(const struct json *event, size_t *n)
 {
     const struct json *at = json_get(event, "at");
-    if (!at || at->type != JSON_STRING || at->raw_len < 3 || memchr(at->raw, '\\', at->raw_len))
+    if (!at || at->type != JSON_STRING || at->len == 0 || at->escaped)
         return NULL;
-    *n = at->raw_len - 2;
-    return at->raw + 1;
+    *n = at->len;
+    return at->str;
 }
 
-static void say_unknown(struct pass *p, const struct json *values, const char *where, uint64_t line)
+static void say_unknown(struct pass *p, const struct json *name, const char *where, uint64_t line)
 {
-    const struct columns *all = &p->c->scope.columns;
-    for (size_t i = 0; i < values->len && !p->said_name; i++) {
-        const struct json_member *m = &values->u.members[i];
-        size_t at;
-        if (columns_find(all, m->name, m->name_len, &at))
-            continue;
-        cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
-                "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
-                (int)m->name_len, m->name);
-        p->said_name = true;
-    }
+    if (p->said_name)
+        return;
+    cut_say(p->c, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_UNKNOWN),
+            "'%s', line %" PRIu64 ": the event has '%.*s', a column that the sink did not write", where, line,
+            (int)name->len, name->str);
+    p->said_name = true;
 }
 
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
-    size_t found = 0;
+    const struct json *other = columns_spread(all, values, p->values);
+    if (other)
+        say_unknown(p, other, where, line);
     buf_reset(&p->cells);
     buf_addc(&p->cells, '[');
     for (size_t i = 0; i < all->n; i++) {
-        const struct json *v = json_get(values, all->at[i].name);
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        found += v != NULL;
-        p->c->nearest += cells_owed(&all->at[i], v, &p->cells, &why) == CELL_NEAREST;
+        p->c->nearest += cells_owed(&all->at[i], p->values[i], &p->cells, &why) == CELL_NEAREST;
     }
     buf_addc(&p->cells, ']');
-    if (found < values->len)
-        say_unknown(p, values, where, line);
 }
 
-static const char *again_of(const struct cut *c, const struct interval *iv, uint64_t index, size_t *entry)
+static uint32_t copies(uint64_t n)
 {
-    while (*entry < iv->n_ledger && index >= iv->ledger[*entry].first + iv->ledger[*entry].rows)
-        ++*entry;
-    if (*entry < iv->n_ledger && index >= iv->ledger[*entry].first && iv->ledger[*entry].resend == RESEND_MAY_DUPLICATE)
-        return AGAIN_RESENT;
-    return c->scope.bundle.start == SCOPE_FROM_RESTORE ? AGAIN_REPLAYED : NULL;
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* How many runs a restore can have discarded before the scope's own, each of which can have written a row once: one
+ * that began named an epoch, and its successor numbers on from there. */
+static uint64_t discarded_runs(const struct cut *c)
+{
+    if (c->scope.bundle.start != SCOPE_FROM_RESTORE)
+        return 0;
+    uint64_t first = c->intervals[0].iv.epoch, from = c->scope.bundle.restored_from;
+    return first > from + 1 ? first - from - 1 : 1;
+}
+
+/* What the row's INSERT and the scope's start say of how often it may have been written. */
+static const char *again_of(struct pass *p, const struct interval *iv, uint64_t index, size_t *entry)
+{
+    size_t at = *entry;
+    while (at < iv->n_ledger && index >= iv->ledger[at].first + iv->ledger[at].rows)
+        at++;
+    if (index > 0 && at == *entry)
+        return p->again.len ? buf_str(&p->again) : NULL;
+    struct again a = {.replayed = copies(discarded_runs(p->c))};
+    const struct ledger_entry *e = at < iv->n_ledger && index >= iv->ledger[at].first ? &iv->ledger[at] : NULL;
+    if (e && e->resend == RESEND_MAY_DUPLICATE && e->attempts > 1)
+        a.resent = copies(e->attempts - 1);
+    a.kept = e && ledger_may_lack(e);
+    *entry = at;
+    buf_reset(&p->again);
+    again_put(&p->again, &a);
+    return p->again.len ? buf_str(&p->again) : NULL;
 }
 
 /* {"cells":[…],"at":"…"} */
@@ -129,7 +151,7 @@ static int read_lines(struct pass *p, const struct cut_interval *i, struct captu
     while ((rc = capture_read_next(r, &text, &n, &is_data, err)) == 1) {
         if (!is_data)
             continue;
-        const char *again = again_of(p->c, &i->iv, index++, &entry);
+        const char *again = again_of(p, &i->iv, index++, &entry);
         if (put_event(p, text, n, i->capture, r->lines.line_no, again, err) != 0)
             return -1;
     }
@@ -175,6 +197,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
     struct pass p = {.c = c, .out = out, .expected = expected};
+    p.values = xcalloc(c->scope.columns.n, sizeof(*p.values));
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
         if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
@@ -182,7 +205,9 @@ int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, s
     }
     buf_free(&p.cells);
     buf_free(&p.text);
+    buf_free(&p.again);
     arena_free(&p.line);
+    free(p.values);
     if (p.expected_err.kind == ERR_NONE)
         return 0;
     *err = p.expected_err;

@@ -27,9 +27,10 @@ static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint6
 {
     const struct bundle_manifest *m = &c->b->m;
     enum code code = CODE_INTERVAL_MISSING;
-    for (size_t i = 0; i < m->n_excluded; i++)
-        if (strcmp(m->excluded[i].what, path) == 0)
-            code = CODE_EPOCHS_NOT_COLLECTED;
+    for (size_t i = 0; i < m->n_excluded && c->excluded.used == 0; i++)
+        map_add(&c->excluded, m->excluded[i].what, strlen(m->excluded[i].what), i);
+    if (map_find(&c->excluded, path, strlen(path)))
+        code = CODE_EPOCHS_NOT_COLLECTED;
     if (!m->has_captures)
         code = CODE_CAPTURES_NOT_COLLECTED;
     else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
@@ -156,16 +157,10 @@ static int by_epoch(const void *a, const void *b)
 /* More subtasks than this are no job of ours; a graph that claims them would only cost time. */
 #define PARALLELISM_MAX 4096
 
-static void subtask_add(struct scope_bundle *s, uint64_t subtask)
+static int by_number(const void *a, const void *b)
 {
-    size_t at = s->n_subtasks;
-    for (size_t i = 0; i < s->n_subtasks; i++)
-        if (s->subtasks[i] == subtask)
-            return;
-    for (; at > 0 && s->subtasks[at - 1] > subtask; at--)
-        s->subtasks[at] = s->subtasks[at - 1];
-    s->subtasks[at] = subtask;
-    s->n_subtasks++;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 /* Every subtask that the sink had, by anything that tells: the graph, the checkpoint's participants (a lane each), and
@@ -177,9 +172,9 @@ static void subtasks_of(struct cut *c)
     uint64_t parallelism = c->sink_parallelism > PARALLELISM_MAX ? PARALLELISM_MAX : c->sink_parallelism;
     s->subtasks = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + parallelism + 1) * sizeof *s->subtasks);
     for (uint64_t i = 0; i < parallelism; i++)
-        subtask_add(s, i);
+        s->subtasks[s->n_subtasks++] = i;
     for (size_t i = 0; i < c->marker.n_subtasks; i++)
-        subtask_add(s, c->marker.subtasks[i]);
+        s->subtasks[s->n_subtasks++] = c->marker.subtasks[i];
     struct buf head = BUF_INIT;
     buf_printf(&head, "capture/op-%s/subtask-", c->sink);
     buf_str(&head);
@@ -187,9 +182,15 @@ static void subtasks_of(struct cut *c)
         const char *path = m->artifacts[i].path;
         uint64_t subtask;
         if (strncmp(path, head.p, head.len) == 0 && scan_u64(path + head.len, strcspn(path + head.len, "/"), &subtask))
-            subtask_add(s, subtask);
+            s->subtasks[s->n_subtasks++] = subtask;
     }
     buf_free(&head);
+    qsort(s->subtasks, s->n_subtasks, sizeof *s->subtasks, by_number);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_subtasks; i++)
+        if (kept == 0 || s->subtasks[i] != s->subtasks[kept - 1])
+            s->subtasks[kept++] = s->subtasks[i];
+    s->n_subtasks = kept;
 }
 
 static void check_agreement(struct cut *c)
@@ -215,16 +216,15 @@ static void list_epochs(struct cut *c)
     struct scope_bundle *s = &c->scope.bundle;
     s->epochs = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->epochs);
     s->attempts = arena_alloc(&c->a, (c->n_intervals + 1) * sizeof *s->attempts);
+    struct map attempts = MAP_INIT;
     for (size_t i = 0; i < c->n_intervals; i++) {
         const struct interval *iv = &c->intervals[i].iv;
-        size_t k = 0;
         if (s->n_epochs == 0 || s->epochs[s->n_epochs - 1] != iv->epoch)
             s->epochs[s->n_epochs++] = iv->epoch;
-        while (k < s->n_attempts && strcmp(s->attempts[k], iv->attempt) != 0)
-            k++;
-        if (k == s->n_attempts)
+        if (map_add(&attempts, iv->attempt, strlen(iv->attempt), i))
             s->attempts[s->n_attempts++] = iv->attempt;
     }
+    map_free(&attempts);
 }
 
 /* Evidence of an interval within the scope that the walk did not meet: an interval of it names a barrier too early. */
@@ -239,13 +239,10 @@ static void check_passed_by(struct cut *c)
     for (size_t i = 0; i < m->n_artifacts; i++) {
         const char *path = m->artifacts[i].path, *name = strrchr(path, '/');
         uint64_t epoch;
-        size_t k = 0;
         if (m->artifacts[i].role != ROLE_INTERVAL || strncmp(path, head.p, head.len) != 0 || !name ||
             !evidence_name_id(name + 1, "epoch-", ".sink.json", &epoch) || epoch <= from || epoch >= s->checkpoint)
             continue;
-        while (k < s->n_epochs && s->epochs[k] != epoch)
-            k++;
-        if (k == s->n_epochs)
+        if (!bsearch(&epoch, s->epochs, s->n_epochs, sizeof epoch, by_number))
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                     "'%s' lies within the scope, and no later interval names it as the one before", path);
     }

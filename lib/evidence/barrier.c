@@ -40,10 +40,11 @@ static int barrier_left(const struct json *list, const char *where, struct arena
                         struct err *err)
 {
     out->left = arena_alloc(a, (list->len + 1) * sizeof *out->left);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[300];
         snprintf(place, sizeof place, "%.200s.left[%zu]", where, i);
-        if (left_parse(list->u.items[i], place, a, &out->left[i], err) != 0)
+        if (left_parse(item, place, a, &out->left[i], err) != 0)
             return -1;
     }
     out->n_left = list->len;
@@ -105,30 +106,34 @@ void barrier_put(struct buf *out, const struct barrier *b)
     jw_end_obj(&w);
 }
 
-static void add_all(struct barrier *b, struct arena *a, const struct left *more, size_t n)
-{
-    struct left *grown = arena_alloc(a, (b->n_left + n + 1) * sizeof *grown);
-    if (b->n_left > 0)
-        memcpy(grown, b->left, b->n_left * sizeof *grown);
-    if (n > 0)
-        memcpy(grown + b->n_left, more, n * sizeof *grown);
-    b->left = grown;
-    b->n_left += n;
-}
-
 static const char *copied(struct arena *a, const char *s)
 {
     return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
-void barrier_add(struct barrier *b, struct arena *a, const struct left *entry)
+/* Room for n entries more; those that stand are copied, so that many are asked for at once. */
+static void left_room(struct barrier *b, struct arena *a, size_t n)
+{
+    struct left *grown = arena_alloc(a, (b->n_left + n) * sizeof *grown);
+    if (b->n_left > 0)
+        memcpy(grown, b->left, b->n_left * sizeof *grown);
+    b->left = grown;
+}
+
+static void left_add(struct barrier *b, struct arena *a, const struct left *entry)
 {
     struct left own = *entry;
     own.operator_id = copied(a, entry->operator_id);
     own.kind = copied(a, entry->kind);
     own.file = copied(a, entry->file);
     own.sha256 = copied(a, entry->sha256);
-    add_all(b, a, &own, 1);
+    b->left[b->n_left++] = own;
+}
+
+void barrier_add(struct barrier *b, struct arena *a, const struct left *entry)
+{
+    left_room(b, a, 1);
+    left_add(b, a, entry);
 }
 
 int barrier_join(struct barrier *b, const struct barrier *from, struct arena *a, struct err *err)
@@ -141,8 +146,9 @@ int barrier_join(struct barrier *b, const struct barrier *from, struct arena *a,
                        b->checkpoint, b->previous, from->checkpoint, from->previous);
     if (strcmp(b->attempt, from->attempt) != 0)
         return err_set(err, ERR_REFUSED, "lanes are of two attempts: '%s' and '%s'", b->attempt, from->attempt);
+    left_room(b, a, from->n_left);
     for (size_t i = 0; i < from->n_left; i++)
-        barrier_add(b, a, &from->left[i]);
+        left_add(b, a, &from->left[i]);
     return 0;
 }
 

@@ -22,17 +22,18 @@ static int handles_parse(const struct json *doc, const char *where, struct arena
     if (json_need(doc, "materializations", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     if (list->len > HANDLES_MAX)
-        return err_set(err, ERR_REFUSED, "%s.materializations: %zu of them, the bound is %d", where, list->len,
+        return err_set(err, ERR_REFUSED, "%s.materializations: %" PRIu32 " of them, the bound is %d", where, list->len,
                        HANDLES_MAX);
     out->handles = arena_alloc(a, (list->len + 1) * sizeof *out->handles);
     out->n_handles = list->len;
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         struct materialization *m = &out->handles[i];
         char place[300];
         snprintf(place, sizeof place, "%.200s.materializations[%zu]", where, i);
-        if (json_need_str(list->u.items[i], "location", a, &m->location, place, err) != 0 ||
-            json_need_u64(list->u.items[i], "bytes", &m->bytes, place, err) != 0 ||
-            json_need_str(list->u.items[i], "sha256", a, &m->sha256, place, err) != 0)
+        if (json_need_str(item, "location", a, &m->location, place, err) != 0 ||
+            json_need_u64(item, "bytes", &m->bytes, place, err) != 0 ||
+            json_need_str(item, "sha256", a, &m->sha256, place, err) != 0)
             return -1;
         if (!sha256_is_hex(m->sha256, strlen(m->sha256)))
             return err_set(err, ERR_REFUSED, "%s.sha256: not 64 lower-case hex digits", place);
@@ -96,11 +97,13 @@ struct state {
     size_t n, cap;
 };
 
-static void put(struct state *s, const char *name, size_t name_len, const char *value, size_t value_len)
+/* value is NULL where the name is gone. */
+static void put(struct state *s, const char *name, size_t name_len, const struct json *value)
 {
+    const struct json_text text = value ? json_raw(value) : (struct json_text){NULL, 0};
     if (s->n == s->cap)
         s->at = xrealloc(s->at, (s->cap = s->cap ? s->cap * 2 : 64) * sizeof *s->at);
-    s->at[s->n] = (struct entry){name, name_len, value, value_len, s->n};
+    s->at[s->n] = (struct entry){name, name_len, text.p, text.n, s->n};
     s->n++;
 }
 
@@ -130,10 +133,8 @@ static int put_materialization(struct state *s, const struct materialization *m,
         return -1;
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "materialization '%s': not an object", m->location);
-    for (size_t i = 0; i < doc->len; i++) {
-        const struct json_member *one = &doc->u.members[i];
-        put(s, one->name, one->name_len, one->value->raw, one->value->raw_len);
-    }
+    for (const struct json *one = json_first(doc); one; one = json_next(doc, one))
+        put(s, one->str, one->len, json_value(one));
     return 0;
 }
 
@@ -144,9 +145,9 @@ static int put_change(struct state *s, const char *p, size_t n, const char *wher
         return -1;
     const struct json *name = json_get(doc, "put"), *gone = json_get(doc, "delete"), *value = json_get(doc, "value");
     if (name && name->type == JSON_STRING && value && doc->len == 2)
-        put(s, name->str, name->len, value->raw, value->raw_len);
+        put(s, name->str, name->len, value);
     else if (gone && gone->type == JSON_STRING && doc->len == 1)
-        put(s, gone->str, gone->len, NULL, 0);
+        put(s, gone->str, gone->len, NULL);
     else
         return err_set(err, ERR_REFUSED, "%s: neither {\"put\",\"value\"} nor {\"delete\"}", where);
     return 0;

@@ -38,6 +38,19 @@ void ids_sort(struct ids *l)
     l->n = kept;
 }
 
+size_t ids_below(const uint64_t *at, size_t n, uint64_t id)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static int fields_line(const char *p, size_t n, const char *where, size_t line, struct field *f, size_t n_f,
                        struct arena *a, struct err *err)
 {

@@ -11,6 +11,7 @@ struct ids {
 };
 
 void ids_add(struct ids *l, struct arena *a, uint64_t id);
-void ids_sort(struct ids *l); /* ascending, each once */
+void ids_sort(struct ids *l);                                /* ascending, each once */
+size_t ids_below(const uint64_t *at, size_t n, uint64_t id); /* how many of sorted ones are less */
 
 #endif

@@ -37,8 +37,9 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     if (json_need(doc, "capture", JSON_OBJECT, &c, where, err) != 0 ||
         json_need_str(c, "outcome", a, &name, where, err) != 0 || outcome_parse(name, where, &out->outcome, err) != 0)
         return -1;
-    out->capture_text = c->raw;
-    out->capture_len = c->raw_len;
+    const struct json_text text = json_raw(c);
+    out->capture_text = text.p;
+    out->capture_len = text.n;
     if (json_need_u64(c, "seen", &out->seen, where, err) != 0 ||
         json_opt_u64(c, "stored", &out->stored, where, err) != 0 ||
         json_opt_bool(c, "truncated", &out->truncated, where, err) != 0)
@@ -62,13 +63,14 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
 
 static int columns_check(const struct json *list, const char *where, struct arena *a, struct err *err)
 {
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[300];
         const char *text;
         snprintf(place, sizeof place, "%.200s.destination.columns[%zu]", where, i);
-        if (json_need_str(list->u.items[i], "name", a, &text, place, err) != 0 ||
-            json_need_str(list->u.items[i], "type", a, &text, place, err) != 0 ||
-            json_opt_str(list->u.items[i], "from", a, &text, place, err) != 0)
+        if (json_need_str(item, "name", a, &text, place, err) != 0 ||
+            json_need_str(item, "type", a, &text, place, err) != 0 ||
+            json_opt_str(item, "from", a, &text, place, err) != 0)
             return -1;
     }
     return 0;
@@ -108,7 +110,7 @@ static int destination_parse(const struct json *doc, const char *where, struct a
             return -1;
     if (json_need(o, "columns", JSON_ARRAY, &columns, where, err) != 0 || columns_check(columns, where, a, err) != 0)
         return -1;
-    d->columns = arena_strndup(a, columns->raw, columns->raw_len);
+    d->columns = json_raw_dup(a, columns);
     return 0;
 }
 
@@ -131,8 +133,9 @@ int interval_members(const struct json *doc, const char *where, struct arena *a,
         capture_parse(doc, where, a, out, err) != 0 ||
         ledger_parse(doc, where, a, &out->ledger, &out->n_ledger, &list, err) != 0)
         return -1;
-    out->ledger_text = list->raw;
-    out->ledger_len = list->raw_len;
+    const struct json_text text = json_raw(list);
+    out->ledger_text = text.p;
+    out->ledger_len = text.n;
     return 0;
 }
 

@@ -124,10 +124,11 @@ int ledger_parse(const struct json *doc, const char *where, struct arena *a, str
     if (json_need(doc, "ledger", JSON_ARRAY, &l, where, err) != 0)
         return -1;
     *out = arena_alloc(a, (l->len + 1) * sizeof **out);
-    for (size_t i = 0; i < l->len; i++) {
+    const struct json *item = json_first(l);
+    for (size_t i = 0; i < l->len; i++, item = json_next(l, item)) {
         char place[300];
         snprintf(place, sizeof place, "%.200s.ledger[%zu]", where, i);
-        if (entry_parse(l->u.items[i], place, a, &(*out)[i], err) != 0)
+        if (entry_parse(item, place, a, &(*out)[i], err) != 0)
             return -1;
     }
     *n = l->len;

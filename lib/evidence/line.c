@@ -17,9 +17,10 @@ static int positions_parse(const struct json *stand, const char *name, struct ar
     struct position *p = arena_alloc(arena, (list->len + 1) * sizeof *p);
     out->positions = p;
     out->n_positions = list->len;
-    for (size_t i = 0; i < list->len; i++)
-        if (json_need_u64(list->u.items[i], "partition", &p[i].partition, "interval.positions", err) != 0 ||
-            json_need_i64(list->u.items[i], "offset", &p[i].value, "interval.positions", err) != 0)
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item))
+        if (json_need_u64(item, "partition", &p[i].partition, "interval.positions", err) != 0 ||
+            json_need_i64(item, "offset", &p[i].value, "interval.positions", err) != 0)
             return -1;
     return 0;
 }

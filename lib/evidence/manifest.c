@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job says of itself: each operator's op.json, and the job's manifest with its graph. */
 #include "evidence/manifest.h"
+#include "base/hash.h"
 #include "evidence/places.h"
 #include "json/json.h"
 #include "json/redact.h"
@@ -23,7 +24,7 @@ int op_spec_parse(const char *p, size_t n, const char *where, struct arena *a, s
         return -1;
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
-    out->parameters = arena_strndup(a, parameters->raw, parameters->raw_len);
+    out->parameters = json_raw_dup(a, parameters);
     return 0;
 }
 
@@ -65,6 +66,18 @@ done:
     return rc;
 }
 
+static int operators_once(const struct job_manifest *m, const char *where, struct err *err)
+{
+    struct map ids = MAP_INIT;
+    int rc = 0;
+    for (size_t i = 0; i < m->n_operators && rc == 0; i++)
+        if (!map_add(&ids, m->operators[i].id, strlen(m->operators[i].id), i))
+            rc = err_set(err, ERR_REFUSED, "%.200s.graph.operators[%zu].id: operator '%s' stands twice", where, i,
+                         m->operators[i].id);
+    map_free(&ids);
+    return rc;
+}
+
 static int operators_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,
                            struct err *err)
 {
@@ -72,10 +85,10 @@ static int operators_parse(const struct json *graph, const char *where, struct a
     if (json_need(graph, "operators", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     out->operators = arena_zalloc(a, (list->len + 1) * sizeof *out->operators);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         char place[300];
         struct graph_operator *o = &out->operators[i];
-        const struct json *v = list->u.items[i];
         snprintf(place, sizeof place, "%.200s.graph.operators[%zu]", where, i);
         if (json_need_str(v, "id", a, &o->id, place, err) != 0 ||
             json_need_str(v, "type", a, &o->type, place, err) != 0 ||
@@ -84,13 +97,10 @@ static int operators_parse(const struct json *graph, const char *where, struct a
             return -1;
         if (!evidence_operator_ok(o->id))
             return err_set(err, ERR_REFUSED, "%s.id: '%.100s' is no operator id", place, o->id);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(out->operators[j].id, o->id) == 0)
-                return err_set(err, ERR_REFUSED, "%s.id: operator '%s' stands twice", place, o->id);
         o->parameters = json_get(v, "parameters");
     }
     out->n_operators = list->len;
-    return 0;
+    return operators_once(out, where, err);
 }
 
 static int edges_parse(const struct json *graph, const char *where, struct arena *a, struct job_manifest *out,
@@ -100,13 +110,13 @@ static int edges_parse(const struct json *graph, const char *where, struct arena
     if (json_need(graph, "edges", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     out->edges = arena_zalloc(a, (list->len + 1) * sizeof *out->edges);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *e = list->u.items[i];
-        if (e->type != JSON_ARRAY || e->len != 2 || e->u.items[0]->type != JSON_STRING ||
-            e->u.items[1]->type != JSON_STRING)
+    const struct json *e = json_first(list);
+    for (size_t i = 0; i < list->len; i++, e = json_next(list, e)) {
+        if (e->type != JSON_ARRAY || e->len != 2 || json_at(e, 0)->type != JSON_STRING ||
+            json_at(e, 1)->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.graph.edges[%zu]: not a pair of operator ids", where, i);
         for (size_t k = 0; k < 2; k++)
-            out->edges[i][k] = arena_strndup(a, e->u.items[k]->str, e->u.items[k]->len);
+            out->edges[i][k] = arena_strndup(a, json_at(e, k)->str, json_at(e, k)->len);
     }
     out->n_edges = list->len;
     return 0;

@@ -43,6 +43,8 @@ struct markers {
 /* Scan <checkpoint dir>/_jobs/<job>. A directory that is not there is no marker at all. Names that are not a prefix and
  * an id, whole, are no markers. A link or a directory under a marker's name is refused. RESTORED is read and parsed. */
 int markers_scan(int ckpt_fd, const char *job, struct arena *a, struct markers *out, struct err *err);
+/* Markers that were put together in any order; all that asks them wants them ascending. */
+void markers_sort(struct markers *m);
 bool markers_have(const struct markers *m, enum marker_kind k, uint64_t id);
 
 /* The one restore rule: the newest id c of ids for which not (R < c < next) holds, R and next being RESTORED's

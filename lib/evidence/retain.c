@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retention: which checkpoints keep their snapshots, and removing the others. Markers are never touched. */
+#include "evidence/ids.h"
 #include "evidence/marker.h"
 #include "evidence/places.h"
 
@@ -10,18 +11,24 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How many completed checkpoints from id on stand: those that a restore passes over do not. */
+static uint64_t standing(const struct markers *m, const struct restored *r, uint64_t id)
+{
+    size_t n = m->n_completed - ids_below(m->completed, m->n_completed, id);
+    if (!r || r->next <= r->checkpoint)
+        return n;
+    uint64_t from = id > r->checkpoint ? id : r->checkpoint + 1;
+    size_t first = ids_below(m->completed, m->n_completed, from),
+           next = ids_below(m->completed, m->n_completed, r->next);
+    return n - (next > first ? next - first : 0);
+}
+
 bool evidence_keeps(const struct markers *m, uint64_t retain, uint64_t id)
 {
     const struct restored *r = m->has_restored ? &m->restored : NULL;
-    uint64_t newer = 0, own = 0, newest = 0;
-    for (size_t i = 0; i < m->n_completed; i++) {
-        uint64_t c = m->completed[i];
-        if (restored_passes_over(r, c))
-            continue;
-        newest = c;
-        newer += c > id;
-        own += r && c >= r->next;
-    }
+    uint64_t newer = standing(m, r, id + 1), own = r ? standing(m, r, r->next) : 0, newest = 0;
+    for (size_t i = m->n_completed; i > 0 && newest == 0; i--)
+        newest = restored_passes_over(r, m->completed[i - 1]) ? 0 : m->completed[i - 1];
     /* What is not older than the newest completed one may be a checkpoint on its way. */
     if (id >= newest)
         return true;

@@ -44,10 +44,17 @@ bool markers_have(const struct markers *m, enum marker_kind k, uint64_t id)
 {
     const uint64_t *ids = k == MARKER_CONFIRMED ? m->confirmed : m->completed;
     size_t n = k == MARKER_CONFIRMED ? m->n_confirmed : m->n_completed;
-    for (size_t i = 0; i < n; i++)
-        if (ids[i] == id)
-            return true;
-    return false;
+    size_t at = ids_below(ids, n, id);
+    return at < n && ids[at] == id;
+}
+
+void markers_sort(struct markers *m)
+{
+    struct ids completed = {m->completed, m->n_completed, 0}, confirmed = {m->confirmed, m->n_confirmed, 0};
+    ids_sort(&completed);
+    ids_sort(&confirmed);
+    m->n_completed = completed.n;
+    m->n_confirmed = confirmed.n;
 }
 
 /* Open a directory beneath fd for listing; NULL with err->kind ERR_MISSING where there is none. */

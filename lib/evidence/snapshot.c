@@ -37,12 +37,13 @@ static int positions_parse(const struct json *doc, const char *name, const char 
     if (json_need(doc, name, JSON_ARRAY, &list, where, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[300];
         snprintf(place, sizeof place, "%.200s.%s[%zu]", where, name, i);
         struct position *p = &(*out)[i];
-        if (json_need_u64(list->u.items[i], "partition", &p->partition, place, err) != 0 ||
-            json_need_i64(list->u.items[i], value, &p->value, place, err) != 0)
+        if (json_need_u64(item, "partition", &p->partition, place, err) != 0 ||
+            json_need_i64(item, value, &p->value, place, err) != 0)
             return -1;
         if (i > 0 && p->partition <= (*out)[i - 1].partition)
             return err_set(err, ERR_REFUSED, "%s.partition: not ascending", place);
@@ -68,8 +69,9 @@ static int declared_parse(const struct json *doc, const char *where, struct aren
     if (json_need(doc, "declared", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     out->declared = arena_alloc(a, (list->len + 1) * sizeof *out->declared);
-    for (size_t i = 0; i < list->len; i++)
-        if (!json_u64(list->u.items[i], &out->declared[i]))
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item))
+        if (!json_u64(item, &out->declared[i]))
             return err_set(err, ERR_REFUSED, "%s.declared[%zu]: not a partition", where, i);
     out->n_declared = list->len;
     return 0;

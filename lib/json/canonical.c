@@ -50,28 +50,34 @@ bool json_number_same(const char *a, size_t a_len, const char *b, size_t b_len)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct json_member *x = *(const struct json_member *const *)a, *y = *(const struct json_member *const *)b;
-    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
-    int c = memcmp(x->name, y->name, n);
-    return c ? c : (x->name_len > y->name_len) - (x->name_len < y->name_len);
+    const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
+    int c = memcmp(x->str, y->str, x->len < y->len ? x->len : y->len);
+    return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-static void canonical_object(struct buf *b, const struct json *v)
+static void canonical_object(struct buf *b, const struct json *v, const char *without)
 {
-    const struct json_member **sorted = xmalloc((v->len ? v->len : 1) * sizeof(*sorted));
-    for (size_t i = 0; i < v->len; i++)
-        sorted[i] = &v->u.members[i];
-    qsort(sorted, v->len, sizeof(*sorted), by_name);
+    const struct json **sorted = xmalloc((v->len ? v->len : 1) * sizeof(*sorted));
+    size_t n = 0;
+    for (const struct json *m = json_first(v); m; m = json_next(v, m))
+        if (!without || !json_is(m, without))
+            sorted[n++] = m;
+    qsort(sorted, n, sizeof(*sorted), by_name);
     buf_addc(b, '{');
-    for (size_t i = 0; i < v->len; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (i)
             buf_addc(b, ',');
-        json_put_str(b, sorted[i]->name, sorted[i]->name_len);
+        json_put_str(b, sorted[i]->str, sorted[i]->len);
         buf_addc(b, ':');
-        json_canonical(b, sorted[i]->value);
+        json_canonical(b, json_value(sorted[i]));
     }
     buf_addc(b, '}');
     free(sorted);
+}
+
+void json_canonical_without(struct buf *b, const struct json *obj, const char *name)
+{
+    canonical_object(b, obj, name);
 }
 
 /* Recursion is bounded: the reader makes no tree deeper than JSON_DEPTH. */
@@ -83,13 +89,13 @@ void json_canonical(struct buf *b, const struct json *v)
     case JSON_TRUE: buf_adds(b, "true"); break;
     case JSON_NUMBER: canonical_number(b, v); break;
     case JSON_STRING: json_put_str(b, v->str, v->len); break;
-    case JSON_OBJECT: canonical_object(b, v); break;
+    case JSON_OBJECT: canonical_object(b, v, NULL); break;
     case JSON_ARRAY:
         buf_addc(b, '[');
-        for (size_t i = 0; i < v->len; i++) {
-            if (i)
+        for (const struct json *item = json_first(v); item; item = json_next(v, item)) {
+            if (item != v + 1)
                 buf_addc(b, ',');
-            json_canonical(b, v->u.items[i]);
+            json_canonical(b, item);
         }
         buf_addc(b, ']');
         break;

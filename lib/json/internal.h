@@ -18,18 +18,10 @@ size_t json_escape_decode(const char *p, size_t n, char *out);
 
 /* ---- names ---- */
 
-/* A member of an open object or an item of an open array. */
-struct slot {
-    const char *name; /* decoded; NULL in arrays */
-    size_t name_len;
-    uint64_t tag;   /* equal names have equal tags */
-    const char *at; /* the name's opening quote */
-    struct json *value;
-};
+/* How an object's names stand: one after another, or each before its value. */
+enum names_layout { NAMES_ALONE, NAMES_AND_VALUES };
 
-/* True when name repeats one of the slots from `from` up to it. */
-bool json_name_repeats(const struct slot *from, const struct slot *name);
-/* The earliest of n slots that repeats another, or NULL. Overwrites the tags. */
-const struct slot *json_names_first_repeat(struct slot *s, size_t n);
+/* The earliest of n names from `first` that repeats another, or NULL. */
+const struct json *json_names_first_repeat(const struct json *first, size_t n, enum names_layout layout);
 
 #endif

@@ -13,27 +13,19 @@
 #include "base/base.h"
 
 #define JSON_DEPTH 64
+#define JSON_TREE_MAX ((size_t)1 << 29) /* bytes of a text that a tree is made of */
 
 enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
-struct json_member;
-
+/* A value. A tree is one run of these in the order written: a container before what it holds, a member's name (a
+ * JSON_STRING) before its value. So a tree takes 16 bytes for each value and each name, 24 and its bytes where a string
+ * has escapes, and no list is copied; json_first, json_next and json_value walk it. */
 struct json {
-    enum json_type type;
-    const char *raw; /* the value's text as written, in the caller's buffer */
-    size_t raw_len;
-    const char *str; /* JSON_STRING: the decoded bytes (may hold NUL); JSON_NUMBER: its text */
-    size_t len;      /* bytes of str, or how many items or members */
-    union {
-        struct json **items;         /* JSON_ARRAY */
-        struct json_member *members; /* JSON_OBJECT, in the order written */
-    } u;
-};
-
-struct json_member {
-    const char *name;
-    size_t name_len;
-    struct json *value;
+    const char *str; /* JSON_STRING: the decoded bytes (may hold NUL); all else: its text, where it begins */
+    uint32_t len;    /* bytes of str (strings and numbers), or how many items or members */
+    enum json_type type : 3;
+    unsigned escaped : 1; /* a string's text is not its bytes */
+    unsigned span : 28;   /* how many nodes it is, with all that it holds */
 };
 
 /* Where a text was refused. offset counts bytes from 0. */
@@ -46,11 +38,36 @@ struct json_error {
  * objects of few members; the fastest path. *e may be NULL. */
 bool json_valid(const char *p, size_t n, struct json_error *e);
 
-/* Parse one JSON text into a tree in arena. NULL with *e set where it is refused. */
+/* Parse one JSON text into a tree in arena. NULL with *e set where it is refused, also past JSON_TREE_MAX. */
 struct json *json_parse(const char *p, size_t n, struct arena *arena, struct json_error *e);
 /* The same, with an err that reads "what: byte N: why" (kind ERR_REFUSED); in messages bytes count from 1, as lines do.
  */
 struct json *json_parse_named(const char *p, size_t n, struct arena *arena, const char *what, struct err *err);
+
+/* The first item of an array, or the name of the first member of an object; NULL where there is none, of all else, and
+ * of NULL. */
+static inline struct json *json_first(const struct json *v)
+{
+    return v && (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && v->len ? (struct json *)(uintptr_t)(v + 1) : NULL;
+}
+static inline struct json *json_value(const struct json *name)
+{
+    return (struct json *)(uintptr_t)(name + 1);
+}
+/* What follows `at`, an item or a name of v; NULL behind the last. */
+static inline struct json *json_next(const struct json *v, const struct json *at)
+{
+    const struct json *next = v->type == JSON_OBJECT ? at + 1 + at[1].span : at + at->span;
+    return next < v + v->span ? (struct json *)(uintptr_t)next : NULL;
+}
+struct json *json_at(const struct json *array, size_t i); /* NULL past the end. It counts: for short arrays */
+/* A value's text as written, in the caller's buffer. It looks for the end of a container. */
+struct json_text {
+    const char *p;
+    size_t n;
+};
+struct json_text json_raw(const struct json *v);
+char *json_raw_dup(struct arena *a, const struct json *v); /* the same, NUL-terminated in arena */
 
 /* A member's value by name, or NULL (also where obj is NULL or no object). */
 struct json *json_get(const struct json *obj, const char *name);
@@ -89,6 +106,8 @@ void json_put_s(struct buf *b, const char *s);
 void json_put_u64(struct buf *b, uint64_t v);
 void json_put_i64(struct buf *b, int64_t v);
 
+/* Append a value's text as written. */
+void json_put_raw(struct buf *b, const struct json *v);
 /* Append valid JSON text made one line: a raw control character can only be white space between its tokens. */
 void json_put_line(struct buf *b, const char *p, size_t n);
 
@@ -115,5 +134,7 @@ void jw_raw(struct json_w *w, const char *name, const char *p, size_t n); /* tex
  * within 2^53 as numbers, all other numbers as text (STREAM.md, the scope's fingerprint). An integer is any whole
  * value, however spelled (1.0, 1e3): documents that went through another JSON program keep their fingerprint. */
 void json_canonical(struct buf *b, const struct json *v);
+/* The same of an object without its member of that name. */
+void json_canonical_without(struct buf *b, const struct json *obj, const char *name);
 
 #endif

@@ -1,57 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Does a name repeat another of its object? One by one for the few members of
- * most objects, by a hash table for thousands.
+/* Does a name repeat another of its object? For the thousands of members of a few objects; read.c compares few itself.
  */
 #include "json/json.h"
+#include "base/hash.h"
 #include "json/internal.h"
 
-#define XXH_INLINE_ALL
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <xxhash.h>
 
-static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
-static uint64_t seed;
-
-/* Names can be chosen by whoever wrote the text; a seed of this process keeps them from meeting in one bucket. */
-static void seed_make(void)
+static bool same_name(const struct json *a, const struct json *b)
 {
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        seed = (uint64_t)time_mono_ms() ^ (uint64_t)(uintptr_t)&seed;
+    return a->len == b->len && memcmp(a->str, b->str, a->len) == 0;
 }
 
-static bool same_name(const struct slot *a, const struct slot *b)
-{
-    return a->tag == b->tag && a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0;
-}
-
-bool json_name_repeats(const struct slot *from, const struct slot *name)
-{
-    for (; from < name; from++)
-        if (same_name(from, name))
-            return true;
-    return false;
-}
-
-const struct slot *json_names_first_repeat(struct slot *s, size_t n)
+const struct json *json_names_first_repeat(const struct json *first, size_t n, enum names_layout layout)
 {
     size_t size = 64;
     while (size < 2 * n)
         size *= 2;
-    pthread_once(&seed_once, seed_make);
-    const struct slot **table = xcalloc(size, sizeof(*table));
-    const struct slot *twice = NULL;
+    uint32_t *table = xcalloc(size, sizeof *table); /* 0, or one past a name's place from first */
+    const struct json *at = first, *twice = NULL;
     for (size_t i = 0; i < n && !twice; i++) {
-        s[i].tag = XXH3_64bits_withSeed(s[i].name, s[i].name_len, seed);
-        size_t h = (size_t)s[i].tag & (size - 1);
-        while (table[h] && !same_name(table[h], &s[i]))
+        size_t h = (size_t)hash_bytes(at->str, at->len) & (size - 1);
+        while (table[h] && !same_name(first + table[h] - 1, at))
             h = (h + 1) & (size - 1);
         if (table[h])
-            twice = &s[i];
-        table[h] = &s[i];
+            twice = at;
+        table[h] = (uint32_t)(at - first) + 1;
+        at += layout == NAMES_ALONE ? 1 : 1 + at[1].span;
     }
     free(table);
     return twice;

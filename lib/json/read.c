@@ -3,7 +3,7 @@
  * The strict reader of RFC 8259. One loop serves json_valid and json_parse: it
  * is inlined into both with `build` known, so the two cannot disagree. It does
  * not recurse; open containers stand in a fixed array of JSON_DEPTH frames and
- * what they have collected in one growing array of slots.
+ * the tree is one growing array of nodes.
  */
 #include "json/json.h"
 #include "json/internal.h"
@@ -16,14 +16,15 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 enum {
-    SLOTS_INLINE = 96, /* a row line's names fit without an allocation */
+    NAMES_INLINE = 96, /* a row line's names fit without an allocation */
+    NODES_FIRST = 32,  /* what a tree begins with */
     SMALL_OBJECT = 16  /* up to here names are compared as they come, beyond in a hash table at the closing brace */
 };
 
 struct frame {
-    const char *open;
-    size_t base;   /* the first of this container's slots */
+    size_t at;     /* where its node stands; without a tree, the first of its names */
     uint64_t seen; /* bit set of the tags of its names: an absent bit proves a name new */
+    uint32_t count;
     bool object;
 };
 
@@ -31,11 +32,11 @@ struct reader {
     const char *start, *p, *end;
     struct json_error *error;
     struct arena *arena; /* decoded strings, and the tree where there is one */
-    struct slot *slots;
+    struct json *nodes;  /* the tree as far as it is read; without one, the names of what is open */
     size_t used, room;
     unsigned depth;
     struct frame frames[JSON_DEPTH];
-    struct slot first[SLOTS_INLINE];
+    struct json first[NAMES_INLINE];
 };
 
 /* A string as found: the bytes between the quotes, and whether escapes stand among them. */
@@ -101,13 +102,41 @@ ALWAYS_INLINE bool string_scan(struct reader *r, struct span *s)
     return true;
 }
 
-/* Replace a checked span with escapes by its decoded bytes in the arena. */
-static void span_decode(struct reader *r, struct span *s)
+/* A node for a checked span. The bytes of one with escapes are decoded into the arena, and where its text begins stands
+ * before them. */
+ALWAYS_INLINE void string_put(struct reader *r, const struct span *s, struct json *node)
 {
-    char *out = arena_alloc(r->arena, s->n ? s->n : 1);
-    s->n = json_escape_decode(s->p, s->n, out);
-    s->p = out;
-    s->escaped = false;
+    *node = (struct json){s->p, (uint32_t)s->n, JSON_STRING, s->escaped, 1};
+    if (UNLIKELY(s->escaped)) {
+        const char *at = s->p - 1;
+        char *room = arena_alloc(r->arena, sizeof at + s->n);
+        memcpy(room, &at, sizeof at);
+        node->str = room + sizeof at;
+        node->len = (uint32_t)json_escape_decode(s->p, s->n, room + sizeof at);
+    }
+}
+
+/* ---- nodes ---- */
+
+__attribute__((cold, noinline)) static void nodes_grow(struct reader *r, bool build)
+{
+    size_t had = r->room * sizeof *r->nodes;
+    r->room = r->room ? r->room * 2 : NODES_FIRST;
+    if (build) {
+        r->nodes = arena_resize(r->arena, r->nodes, had, r->room * sizeof *r->nodes);
+    } else if (r->nodes == r->first) {
+        r->nodes = xmalloc(r->room * sizeof *r->nodes);
+        memcpy(r->nodes, r->first, sizeof r->first);
+    } else {
+        r->nodes = xrealloc(r->nodes, r->room * sizeof *r->nodes);
+    }
+}
+
+ALWAYS_INLINE struct json *node_push(struct reader *r, const bool build)
+{
+    if (UNLIKELY(r->used == r->room))
+        nodes_grow(r, build);
+    return &r->nodes[r->used++];
 }
 
 /* ---- names ---- */
@@ -132,22 +161,13 @@ ALWAYS_INLINE uint64_t name_tag(const char *p, size_t n, size_t room)
     return (head ^ (tail << 23 | tail >> 41) ^ n) * 0x9e3779b97f4a7c15u;
 }
 
-__attribute__((cold, noinline)) static void slots_grow(struct reader *r)
+/* True when the name read last repeats one before it in its object. */
+static bool name_repeats(const struct reader *r, const struct frame *f, const bool build)
 {
-    size_t room = r->room * 2;
-    struct slot *more = xmalloc(room * sizeof *more);
-    memcpy(more, r->slots, r->used * sizeof *more);
-    if (r->slots != r->first)
-        free(r->slots);
-    r->slots = more;
-    r->room = room;
-}
-
-ALWAYS_INLINE struct slot *slot_push(struct reader *r)
-{
-    if (UNLIKELY(r->used == r->room))
-        slots_grow(r);
-    return &r->slots[r->used++];
+    const struct json *name = r->nodes + r->used - 1, *at = r->nodes + f->at + build;
+    while (at < name && (at->len != name->len || memcmp(at->str, name->str, name->len) != 0))
+        at += build ? 1 + at[1].span : 1;
+    return at < name;
 }
 
 ALWAYS_INLINE void skip_space(struct reader *r)
@@ -159,31 +179,25 @@ ALWAYS_INLINE void skip_space(struct reader *r)
 }
 
 /* A member's name and the colon after it. */
-ALWAYS_INLINE bool name_read(struct reader *r)
+ALWAYS_INLINE bool name_read(struct reader *r, const bool build)
 {
     skip_space(r);
     if (UNLIKELY(r->p == r->end))
         return refuse(r, r->p, "text ends inside an object");
     if (UNLIKELY(*r->p != '"'))
         return refuse(r, r->p, *r->p == '}' ? "comma before a closing brace" : "expected a name in quotes");
-    struct slot *s = slot_push(r);
+    const char *at = r->p;
     struct span name;
-    s->at = r->p;
     if (!string_scan(r, &name))
         return false;
-    size_t room = (size_t)(r->end - name.p);
-    if (UNLIKELY(name.escaped)) {
-        span_decode(r, &name);
-        room = name.n;
-    }
-    s->name = name.p;
-    s->name_len = name.n;
-    s->tag = name_tag(name.p, name.n, room);
-    s->value = NULL;
+    struct json *node = node_push(r, build);
+    string_put(r, &name, node);
     struct frame *f = &r->frames[r->depth - 1];
-    uint64_t bit = (uint64_t)1 << (s->tag >> 58);
-    if (UNLIKELY(f->seen & bit) && r->used - f->base <= SMALL_OBJECT && json_name_repeats(r->slots + f->base, s))
-        return refuse(r, s->at, "duplicate name");
+    f->count++;
+    uint64_t tag = name_tag(node->str, node->len, name.escaped ? node->len : (size_t)(r->end - name.p));
+    uint64_t bit = (uint64_t)1 << (tag >> 58);
+    if (UNLIKELY(f->seen & bit) && f->count <= SMALL_OBJECT && name_repeats(r, f, build))
+        return refuse(r, at, "duplicate name");
     f->seen |= bit;
     skip_space(r);
     if (UNLIKELY(r->p == r->end))
@@ -261,103 +275,67 @@ static bool literal_scan(struct reader *r, enum json_type *type)
     return no_value(r);
 }
 
-/* Hand a finished value to the container it stands in; the root goes to *root. */
-ALWAYS_INLINE void value_place(struct reader *r, struct json *v, struct json **root)
-{
-    if (r->depth == 0)
-        *root = v;
-    else if (r->frames[r->depth - 1].object)
-        r->slots[r->used - 1].value = v;
-    else
-        slot_push(r)->value = v;
-}
-
 /* A string, a number or a literal. */
-ALWAYS_INLINE bool scalar_read(struct reader *r, const bool build, struct json **root)
+ALWAYS_INLINE bool scalar_read(struct reader *r, const bool build)
 {
     const char *at = r->p;
-    struct span s = {at, 0, false};
-    enum json_type type = JSON_STRING;
     if (*at == '"') {
+        struct span s;
         if (!string_scan(r, &s))
             return false;
-    } else if (*at == '-' || (*at >= '0' && *at <= '9')) {
-        type = JSON_NUMBER;
-        if (!number_scan(r))
-            return false;
-    } else if (!literal_scan(r, &type)) {
-        return false;
-    }
-    if (!build)
+        if (build)
+            string_put(r, &s, node_push(r, build));
         return true;
-    if (s.escaped)
-        span_decode(r, &s);
-    struct json *v = arena_alloc(r->arena, sizeof *v);
-    v->type = type;
-    v->raw = at;
-    v->raw_len = (size_t)(r->p - at);
-    v->str = type == JSON_STRING || type == JSON_NUMBER ? s.p : NULL;
-    v->len = type == JSON_STRING ? s.n : type == JSON_NUMBER ? v->raw_len : 0;
-    v->u.items = NULL;
-    value_place(r, v, root);
+    }
+    enum json_type type = JSON_NUMBER;
+    if (!(*at == '-' || (*at >= '0' && *at <= '9') ? number_scan(r) : literal_scan(r, &type)))
+        return false;
+    if (build)
+        *node_push(r, build) = (struct json){at, type == JSON_NUMBER ? (uint32_t)(r->p - at) : 0, type, 0, 1};
     return true;
 }
 
-ALWAYS_INLINE bool container_open(struct reader *r)
+ALWAYS_INLINE bool container_open(struct reader *r, const bool build)
 {
     if (UNLIKELY(r->depth == JSON_DEPTH))
         return refuse(r, r->p, "nested too deeply");
     struct frame *f = &r->frames[r->depth++];
-    f->open = r->p;
-    f->base = r->used;
+    f->at = r->used;
     f->seen = 0;
-    f->object = *r->p++ == '{';
+    f->count = 0;
+    f->object = *r->p == '{';
+    if (build)
+        *node_push(r, build) = (struct json){r->p, 0, f->object ? JSON_OBJECT : JSON_ARRAY, 0, 1};
+    r->p++;
     skip_space(r);
     return true;
 }
 
-static void container_build(struct reader *r, const struct frame *f, struct json **root)
+__attribute__((cold, noinline)) static bool names_differ(struct reader *r, const struct frame *f, bool build)
 {
-    size_t n = r->used - f->base;
-    struct json *v = arena_alloc(r->arena, sizeof *v);
-    v->type = f->object ? JSON_OBJECT : JSON_ARRAY;
-    v->raw = f->open;
-    v->raw_len = (size_t)(r->p - f->open);
-    v->str = NULL;
-    v->len = n;
-    const struct slot *s = r->slots + f->base;
-    if (f->object) {
-        v->u.members = arena_alloc(r->arena, (n ? n : 1) * sizeof *v->u.members);
-        for (size_t i = 0; i < n; i++)
-            v->u.members[i] = (struct json_member){s[i].name, s[i].name_len, s[i].value};
-    } else {
-        v->u.items = arena_alloc(r->arena, (n ? n : 1) * sizeof *v->u.items);
-        for (size_t i = 0; i < n; i++)
-            v->u.items[i] = s[i].value;
-    }
-    r->used = f->base;
-    value_place(r, v, root);
+    const struct json *twice = json_names_first_repeat(r->nodes + f->at + build, f->count,
+                                                       build ? NAMES_AND_VALUES : NAMES_ALONE);
+    return !twice || refuse(r, json_raw(twice).p, "duplicate name");
 }
 
 /* r->p is on the closing bracket of the innermost container. */
-ALWAYS_INLINE bool container_close(struct reader *r, const bool build, struct json **root)
+ALWAYS_INLINE bool container_close(struct reader *r, const bool build)
 {
     const struct frame *f = &r->frames[--r->depth];
     r->p++;
-    if (UNLIKELY(r->used - f->base > SMALL_OBJECT) && f->object) {
-        const struct slot *twice = json_names_first_repeat(r->slots + f->base, r->used - f->base);
-        if (twice)
-            return refuse(r, twice->at, "duplicate name");
+    if (UNLIKELY(f->count > SMALL_OBJECT) && f->object && !names_differ(r, f, build))
+        return false;
+    if (build) {
+        r->nodes[f->at].len = f->count;
+        r->nodes[f->at].span = (unsigned)(r->used - f->at) & ((1u << 28) - 1);
+    } else {
+        r->used = f->at;
     }
-    if (build)
-        container_build(r, f, root);
-    else
-        r->used = f->base;
     return true;
 }
 
 /* Past a value: close what ends here and take the comma before the next one. *more says whether one follows. */
-ALWAYS_INLINE bool value_after(struct reader *r, const bool build, struct json **root, bool *more)
+ALWAYS_INLINE bool value_after(struct reader *r, const bool build, bool *more)
 {
     for (;;) {
         skip_space(r);
@@ -369,38 +347,40 @@ ALWAYS_INLINE bool value_after(struct reader *r, const bool build, struct json *
             return refuse(r, r->p, object ? "text ends inside an object" : "text ends inside an array");
         if (*r->p == ',') {
             r->p++;
-            return object ? name_read(r) : true;
+            return object ? name_read(r, build) : true;
         }
         if (UNLIKELY(*r->p != (object ? '}' : ']')))
             return refuse(r, r->p,
                           object ? "expected a comma or a closing brace" : "expected a comma or a closing bracket");
-        if (!container_close(r, build, root))
+        if (!container_close(r, build))
             return false;
     }
 }
 
-ALWAYS_INLINE bool walk(struct reader *r, const bool build, struct json **root)
+ALWAYS_INLINE bool walk(struct reader *r, const bool build)
 {
     bool more = true;
     while (more) {
         skip_space(r);
         if (UNLIKELY(r->p == r->end))
             return no_value(r);
+        if (build && r->depth && !r->frames[r->depth - 1].object)
+            r->frames[r->depth - 1].count++;
         if (*r->p == '{' || *r->p == '[') {
-            if (!container_open(r))
+            if (!container_open(r, build))
                 return false;
             bool object = r->frames[r->depth - 1].object;
             if (r->p == r->end || *r->p != (object ? '}' : ']')) {
-                if (object && !name_read(r))
+                if (object && !name_read(r, build))
                     return false;
                 continue;
             }
-            if (!container_close(r, build, root))
+            if (!container_close(r, build))
                 return false;
-        } else if (!scalar_read(r, build, root)) {
+        } else if (!scalar_read(r, build)) {
             return false;
         }
-        if (!value_after(r, build, root, &more))
+        if (!value_after(r, build, &more))
             return false;
     }
     return true;
@@ -412,16 +392,9 @@ static void reader_start(struct reader *r, const char *p, size_t n, struct arena
     r->end = p + n;
     r->error = e;
     r->arena = arena;
-    r->slots = r->first;
-    r->used = 0;
-    r->room = SLOTS_INLINE;
+    r->nodes = NULL;
+    r->used = r->room = 0;
     r->depth = 0;
-}
-
-static void reader_end(struct reader *r)
-{
-    if (r->slots != r->first)
-        free(r->slots);
 }
 
 bool json_valid(const char *p, size_t n, struct json_error *e)
@@ -430,8 +403,11 @@ bool json_valid(const char *p, size_t n, struct json_error *e)
     struct arena names = ARENA_INIT;
     struct reader r;
     reader_start(&r, n ? p : "", n, &names, e ? e : &unused);
-    bool ok = walk(&r, false, NULL);
-    reader_end(&r);
+    r.nodes = r.first;
+    r.room = NAMES_INLINE;
+    bool ok = walk(&r, false);
+    if (r.nodes != r.first)
+        free(r.nodes);
     if (names.first)
         arena_free(&names);
     return ok;
@@ -440,12 +416,12 @@ bool json_valid(const char *p, size_t n, struct json_error *e)
 struct json *json_parse(const char *p, size_t n, struct arena *arena, struct json_error *e)
 {
     struct json_error unused;
-    struct json *root = NULL;
     struct reader r;
     reader_start(&r, n ? p : "", n, arena, e ? e : &unused);
-    bool ok = walk(&r, true, &root);
-    reader_end(&r);
-    return ok ? root : NULL;
+    bool ok = n <= JSON_TREE_MAX ? walk(&r, true) : refuse(&r, r.p, "longer than 512 MiB");
+    if (r.nodes)
+        r.nodes = arena_resize(arena, r.nodes, r.room * sizeof *r.nodes, r.used * sizeof *r.nodes);
+    return ok ? r.nodes : NULL;
 }
 
 struct json *json_parse_named(const char *p, size_t n, struct arena *arena, const char *what, struct err *err)

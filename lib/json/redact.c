@@ -146,17 +146,16 @@ static void put_object(struct buf *out, const struct json *v)
 {
     bool pair = is_pair(v);
     buf_addc(out, '{');
-    for (size_t i = 0; i < v->len; i++) {
-        const struct json_member *m = &v->u.members[i];
-        bool hide = redact_name(m->name, m->name_len) || (pair && m->name_len == 5 && memcmp(m->name, "value", 5) == 0);
-        if (i > 0)
+    for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
+        bool hide = redact_name(m->str, m->len) || (pair && json_is(m, "value"));
+        if (m != json_first(v))
             buf_addc(out, ',');
-        json_put_str(out, m->name, m->name_len);
+        json_put_str(out, m->str, m->len);
         buf_addc(out, ':');
-        if (hide && m->value->type != JSON_NULL)
+        if (hide && json_value(m)->type != JSON_NULL)
             json_put_s(out, REDACTED);
         else
-            redact_put(out, m->value);
+            redact_put(out, json_value(m));
     }
     buf_addc(out, '}');
 }
@@ -165,14 +164,14 @@ static void put_object(struct buf *out, const struct json *v)
 static void put_array(struct buf *out, const struct json *v)
 {
     buf_addc(out, '[');
-    for (size_t i = 0; i < v->len; i++) {
-        const struct json *before = i > 0 ? v->u.items[i - 1] : NULL;
-        if (i > 0)
+    const struct json *before = NULL;
+    for (const struct json *item = json_first(v); item; before = item, item = json_next(v, item)) {
+        if (before)
             buf_addc(out, ',');
         if (is_credential(before) && before->str[0] == '-' && !memchr(before->str, '=', before->len))
             json_put_s(out, REDACTED);
         else
-            redact_put(out, v->u.items[i]);
+            redact_put(out, item);
     }
     buf_addc(out, ']');
 }
@@ -183,6 +182,6 @@ void redact_put(struct buf *out, const struct json *v)
     case JSON_STRING: put_text(out, v->str, v->len); break;
     case JSON_ARRAY: put_array(out, v); break;
     case JSON_OBJECT: put_object(out, v); break;
-    default: buf_add(out, v->raw, v->raw_len);
+    default: json_put_raw(out, v);
     }
 }

@@ -12,10 +12,66 @@ struct json *json_get(const struct json *obj, const char *name)
     if (!obj || obj->type != JSON_OBJECT)
         return NULL;
     size_t n = strlen(name);
-    for (size_t i = 0; i < obj->len; i++)
-        if (obj->u.members[i].name_len == n && memcmp(obj->u.members[i].name, name, n) == 0)
-            return obj->u.members[i].value;
+    for (const struct json *m = json_first(obj); m; m = json_next(obj, m))
+        if (m->len == n && memcmp(m->str, name, n) == 0)
+            return json_value(m);
     return NULL;
+}
+
+struct json *json_at(const struct json *array, size_t i)
+{
+    struct json *v = array && array->type == JSON_ARRAY ? json_first(array) : NULL;
+    while (v && i-- > 0)
+        v = json_next(array, v);
+    return v;
+}
+
+/* The end of the string that begins at p, in text that was read before. */
+static const char *string_end(const char *p)
+{
+    for (p++; *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+static const char *container_end(const char *p)
+{
+    size_t depth = 0;
+    do {
+        if (*p == '"') {
+            p = string_end(p);
+        } else {
+            depth += *p == '[' || *p == '{';
+            depth -= *p == ']' || *p == '}';
+            p++;
+        }
+    } while (depth > 0);
+    return p;
+}
+
+struct json_text json_raw(const struct json *v)
+{
+    const char *p = v->str;
+    switch (v->type) {
+    case JSON_NULL:
+    case JSON_TRUE: return (struct json_text){p, 4};
+    case JSON_FALSE: return (struct json_text){p, 5};
+    case JSON_NUMBER: return (struct json_text){p, v->len};
+    case JSON_STRING:
+        if (!v->escaped)
+            return (struct json_text){p - 1, (size_t)v->len + 2};
+        memcpy(&p, v->str - sizeof p, sizeof p);
+        return (struct json_text){p, (size_t)(string_end(p) - p)};
+    case JSON_ARRAY:
+    case JSON_OBJECT: break;
+    }
+    return (struct json_text){p, (size_t)(container_end(p) - p)};
+}
+
+char *json_raw_dup(struct arena *a, const struct json *v)
+{
+    const struct json_text raw = json_raw(v);
+    return arena_strndup(a, raw.p, raw.n);
 }
 
 bool json_is(const struct json *v, const char *s)
@@ -132,14 +188,13 @@ int json_only(const struct json *obj, const char *const *names, const char *wher
 {
     if (!obj || obj->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
-    for (size_t i = 0; i < obj->len; i++) {
-        const struct json_member *m = &obj->u.members[i];
+    for (const struct json *m = json_first(obj); m; m = json_next(obj, m)) {
         const char *const *known = names;
-        while (*known && (strlen(*known) != m->name_len || memcmp(*known, m->name, m->name_len) != 0))
+        while (*known && (strlen(*known) != m->len || memcmp(*known, m->str, m->len) != 0))
             known++;
         if (!*known) {
             struct buf shown = BUF_INIT;
-            msg_mask(&shown, m->name, m->name_len < 80 ? m->name_len : 80);
+            msg_mask(&shown, m->str, m->len < 80 ? m->len : 80);
             err_set(err, ERR_REFUSED, "%s: unknown member %s", where, buf_str(&shown));
             buf_free(&shown);
             return -1;

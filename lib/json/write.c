@@ -56,6 +56,12 @@ void json_put_line(struct buf *b, const char *p, size_t n)
     }
 }
 
+void json_put_raw(struct buf *b, const struct json *v)
+{
+    const struct json_text raw = json_raw(v);
+    buf_add(b, raw.p, raw.n);
+}
+
 void json_put_s(struct buf *b, const char *s)
 {
     json_put_str(b, s, strlen(s));

@@ -128,6 +128,30 @@ static bool has_others(const struct key_work *k, const struct entry *e)
     return false;
 }
 
+/* Of the surplus copies of an owed row, as many as its own line says can have been made, in the order of its words. */
+static void explain(struct key_work *k, const struct entry *owed, struct multiset_finding *f)
+{
+    struct again can = {0};
+    if (!k->w->found_captured)
+        can = entry_again(k->c->t, owed);
+    struct summary *sum = &k->w->out->sum;
+    uint64_t left = f->rows;
+    f->explained.resent = left < can.resent ? (uint32_t)left : can.resent;
+    left -= f->explained.resent;
+    f->explained.replayed = left < can.replayed ? (uint32_t)left : can.replayed;
+    left -= f->explained.replayed;
+    sum->resent += f->explained.resent;
+    sum->replayed += f->explained.replayed;
+    sum->unexplained += left;
+}
+
+/* A missing row of an INSERT whose token may have outlived its rows. */
+static void explain_missing(struct key_work *k, const struct entry *owed, struct multiset_finding *f)
+{
+    f->explained.kept = !k->w->found_captured && entry_again(k->c->t, owed).kept;
+    k->w->out->sum.kept += f->explained.kept ? f->rows : 0;
+}
+
 static void offer(struct key_work *k, enum finding_kind kind, const struct entry *owed, const struct entry *found,
                   uint64_t rows)
 {
@@ -146,16 +170,10 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
         f.found = (struct multiset_text){found->row, found->len};
     f.found_copies = entry_copies(t, copies_of, k->side);
     f.others = (kind == KIND_MISSING || kind == KIND_UNEXPECTED) && has_others(k, copies_of);
-    if (kind == KIND_DUPLICATED) {
-        bool delivered = !k->w->found_captured;
-        f.explained = delivered && owed->state & ENTRY_RESENT     ? AGAIN_RESENT
-                      : delivered && owed->state & ENTRY_REPLAYED ? AGAIN_REPLAYED
-                                                                  : NULL;
-        uint64_t *sum = !f.explained                             ? &k->w->out->sum.unexplained
-                        : strcmp(f.explained, AGAIN_RESENT) == 0 ? &k->w->out->sum.resent
-                                                                 : &k->w->out->sum.replayed;
-        *sum += rows;
-    }
+    if (kind == KIND_DUPLICATED)
+        explain(k, owed, &f);
+    else if (kind == KIND_MISSING)
+        explain_missing(k, owed, &f);
     list_offer(&k->w->list, &f, owed && !k->again ? (uint32_t)((size_t)((const char *)owed - t->base) / UNIT) : 0);
 }
 

@@ -154,8 +154,22 @@ static void put_tail(struct buf *why, const struct multiset_tail *tail, bool ack
     buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
 }
 
+/* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
+static void put_kept(const struct summary *sum, struct buf *why, struct cause *cause)
+{
+    uint64_t missing = sum->kind_rows[KIND_MISSING];
+    if (!sum->kept)
+        return;
+    if (sum->kept == missing)
+        cause->code = CODE_TOKEN_OUTLIVED_ROWS;
+    buf_adds(why, sum->kept == missing ? ", all" : ", ");
+    if (sum->kept < missing)
+        buf_printf(why, "%" PRIu64 " of them", sum->kept);
+    buf_adds(why, " of INSERTs that were sent again under a token which can have outlived its rows");
+}
+
 /* The differences that are certain (or else those that are not), in why. */
-static void put_kinds(const struct multiset_relation *of, bool more, bool certain, struct buf *why)
+static void put_kinds(const struct multiset_relation *of, bool more, bool certain, struct buf *why, struct cause *cause)
 {
     static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
     const char *separator = "";
@@ -163,6 +177,8 @@ static void put_kinds(const struct multiset_relation *of, bool more, bool certai
         if (of->sum.kind_rows[k] && is_certain((enum finding_kind)k, more) == certain) {
             buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", separator, text[k], of->sum.kind_rows[k],
                        k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
+            if (k == KIND_MISSING)
+                put_kept(&of->sum, why, cause);
             separator = ", ";
         }
 }
@@ -173,9 +189,9 @@ static enum status differences(const struct multiset_question *q, enum relation 
     static const enum code codes[KIND_TYPES] = {CODE_ROWS_MISSING, CODE_ROWS_CHANGED, CODE_ROWS_DUPLICATED,
                                                 CODE_ROWS_UNEXPECTED};
     bool more = may_owe_more(q, r);
-    put_kinds(of, more, true, why);
     for (size_t k = KIND_TYPES; k-- > 0;)
         cause->code = of->sum.kind_rows[k] && is_certain((enum finding_kind)k, more) ? codes[k] : cause->code;
+    put_kinds(of, more, true, why, cause);
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->sum.ambiguous_keys) {
@@ -189,7 +205,7 @@ static enum status differences(const struct multiset_question *q, enum relation 
     }
     if (more && (of->sum.kind_rows[KIND_DUPLICATED] || of->sum.kind_rows[KIND_UNEXPECTED])) {
         buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
-        put_kinds(of, more, false, why);
+        put_kinds(of, more, false, why, cause);
     }
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY);

@@ -33,10 +33,6 @@ uint64_t text_hash(uint64_t seed, const char *p, size_t n);
 int text_order(struct multiset_text a, struct multiset_text b);
 struct multiset_text text_copy(struct arena *a, struct multiset_text t);
 
-/* ---- a keyed hash (siphash.c) ---- */
-
-uint64_t siphash(const uint64_t key[2], const char *p, size_t n);
-
 /* ---- one distinct row (table.c) ---- */
 
 #define UNIT 8u /* entries are counted in units of 8 bytes, so that 32 bits reach 32 GiB */
@@ -48,8 +44,10 @@ uint64_t siphash(const uint64_t key[2], const char *p, size_t n);
 #define ENTRY_WIDE ((uint64_t)1 << 58)  /* the counters are an index into table.wide */
 #define ENTRY_RESENT ((uint64_t)1 << 59)
 #define ENTRY_REPLAYED ((uint64_t)1 << 60)
+/* Of ENTRY_RESENT and ENTRY_REPLAYED: one further copy each, or as many as the wide counters say. */
 #define ENTRY_FATE_SHIFT 61 /* two bits: the fate of an owed row in the relation at hand */
 #define ENTRY_FATE ((uint64_t)3 << ENTRY_FATE_SHIFT)
+#define ENTRY_KEPT ((uint64_t)1 << 63)
 
 struct entry {
     uint32_t next; /* the key's next distinct row, 0: none */
@@ -63,6 +61,7 @@ enum fate { FATE_FINE, FATE_MISSING, FATE_CHANGED, FATE_DUPLICATED, FATES };
 
 struct wide {
     uint64_t copies[SIDES];
+    uint32_t resent, replayed;
     uint64_t left[FATES]; /* copies of each fate still to be given out, in the relation at hand */
 };
 
@@ -98,7 +97,7 @@ struct item {
     uint64_t number;        /* of an owed row with a place, else NO_NUMBER */
     const uint64_t *copies; /* one a side, where side is SIDES */
     unsigned side;          /* one copy of this side */
-    unsigned again;
+    struct again again;
 };
 #define NO_NUMBER UINT64_MAX
 #define ITEMS 64 /* that room is made for at once */
@@ -114,7 +113,8 @@ void table_prefetch(const struct table *t, const struct item *items, size_t n);
 /* `more` rows that come next follow the n: what they need is prefetched too. */
 void table_add(struct table *t, const struct item *items, size_t n, size_t more);
 uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned side);
-struct wide *entry_wide(struct table *t, struct entry *e); /* widened where it is not yet */
+struct wide *entry_wide(struct table *t, struct entry *e);              /* widened where it is not yet */
+struct again entry_again(const struct table *t, const struct entry *e); /* of all its captured copies together */
 
 static inline struct entry *entry_at(const struct table *t, uint32_t ref)
 {

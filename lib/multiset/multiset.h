@@ -12,11 +12,10 @@
 #define OWED_MULTISET_H
 
 #include "base/base.h"
+#include "stream/again.h"
 #include "stream/stream.h"
 #include "stream/summary.h"
 #include "types/types.h"
-
-enum multiset_again { MULTISET_ONCE = 0, MULTISET_RESENT = 1, MULTISET_REPLAYED = 2 };
 
 /* A finding shows its rows only where they and its key fit in this many bytes together. */
 #define MULTISET_SHOWN ((size_t)8 << 10)
@@ -40,7 +39,7 @@ struct multiset_row {
     const uint32_t *ends; /* as cells_scan_row gives them, for the columns up to the last of the key */
     const char *at;       /* topic/partition/offset[#n], or NULL */
     size_t at_len;
-    enum multiset_again again;
+    struct again again;
 };
 
 struct multiset;
@@ -69,7 +68,7 @@ struct multiset_finding {
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
     uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
     char *at;                           /* of the first owed copy that it touches, or NULL */
-    const char *explained;              /* AGAIN_…, or NULL */
+    struct again explained;             /* surplus copies, by what can have made them; of missing rows kept alone */
 };
 
 /* Missing rows that nothing owed follows in their partition. */

@@ -33,6 +33,7 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
 {
     struct buf key = BUF_INIT;
     struct finding_name *names = NULL;
+    uint64_t explained = (uint64_t)f->explained.resent + f->explained.replayed;
     struct finding line = {.relation = r,
                            .kind = f->kind,
                            .owed = cells_of(f->owed),
@@ -41,7 +42,8 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
                            .found_copies = f->found_copies,
                            .rows = f->rows,
                            .at = f->at,
-                           .explained = f->explained,
+                           .explained = {f->explained.resent != 0, f->explained.replayed != 0, f->explained.kept},
+                           .explained_copies = explained < f->rows ? explained : 0,
                            .cut = f->cut,
                            .others = f->others,
                            .undecided = undecided,

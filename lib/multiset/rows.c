@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
+#include "base/hash.h"
 #include "multiset/internal.h"
 
 /* Just past the string whose opening quote is at p. */

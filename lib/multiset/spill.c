@@ -2,7 +2,7 @@
 /*
  * Scratch files by key: what does not fit in memory is cut by bits of the key's
  * hash, so that a key's rows are in one file, and each file is a table of its own.
- * A record is: side and flags, length, number, counters, row.
+ * A record is: side and flags, length, number, counters, further copies, row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "multiset/internal.h"
 
 #define REC_SIDE 7u
-#define REC_AGAIN_SHIFT 3u
+#define REC_AGAIN 8u /* further copies stand there */
+#define REC_KEPT 16u
 #define REC_NUMBER 32u
-#define REC_HEAD_MAX ((size_t)64) /* bytes before the row, at most */
+#define REC_HEAD_MAX ((size_t)96) /* bytes before the row, at most */
 
 int spill_open(struct spill *p, unsigned level, const char *dir, const struct key_form *form, struct err *err)
 {
@@ -56,13 +57,18 @@ static uint64_t file_hash(struct spill *p, const struct item *item)
 int spill_put(struct spill *p, const struct item *item, struct err *err)
 {
     struct spool *s = &p->at[(file_hash(p, item) >> (p->level * SPILL_BITS)) & (SPILL_FILES - 1)];
-    buf_addc(&s->held,
-             (char)(item->side | item->again << REC_AGAIN_SHIFT | (item->number != NO_NUMBER ? REC_NUMBER : 0)));
+    bool further = item->again.resent || item->again.replayed;
+    buf_addc(&s->held, (char)(item->side | (further ? REC_AGAIN : 0) | (item->again.kept ? REC_KEPT : 0) |
+                              (item->number != NO_NUMBER ? REC_NUMBER : 0)));
     varint_put(&s->held, item->len);
     if (item->number != NO_NUMBER)
         varint_put(&s->held, item->number);
     for (size_t i = 0; item->side == SIDES && i < SIDES; i++)
         varint_put(&s->held, item->copies[i]);
+    if (further) {
+        varint_put(&s->held, item->again.resent);
+        varint_put(&s->held, item->again.replayed);
+    }
     buf_add(&s->held, item->row, item->len);
     return spool_full(s) ? spool_flush(s, err) : 0;
 }
@@ -78,12 +84,11 @@ static void item_of(struct table *t, const struct entry *e, struct item *item)
         .hash = key_hash(t->form, key.p, key.n),
         .number = NO_NUMBER,
         .side = SIDES,
-        .again = (e->state & ENTRY_RESENT ? MULTISET_RESENT : 0u) |
-                 (e->state & ENTRY_REPLAYED ? MULTISET_REPLAYED : 0u),
     };
 }
 
-/* Rows with a number leave one by one, in their order; the copies that are left follow, counted. */
+/* Rows with a number leave one by one, in their order; the copies that are left follow, counted, with what all of them
+ * say of `again`. */
 int spill_table(struct spill *p, struct table *t, struct err *err)
 {
     struct item item;
@@ -109,7 +114,8 @@ int spill_table(struct spill *p, struct table *t, struct err *err)
         at += entry_size(e->len);
         item_of(t, e, &item);
         item.copies = copies;
-        uint64_t any = 0;
+        item.again = entry_again(t, e);
+        uint64_t any = item.again.resent || item.again.replayed || item.again.kept;
         for (unsigned s = 0; s < SIDES; s++)
             any |= copies[s] = entry_copies(t, e, s);
         if (any && spill_put(p, &item, err) != 0)
@@ -130,7 +136,7 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
         return 0;
     unsigned head = (unsigned char)p[0];
     *item = (struct item){
-        .side = head & REC_SIDE, .again = head >> REC_AGAIN_SHIFT & 3, .number = NO_NUMBER, .copies = copies};
+        .side = head & REC_SIDE, .again.kept = (head & REC_KEPT) != 0, .number = NO_NUMBER, .copies = copies};
     if ((k = varint_get(p + used, have - used, &v)) == 0)
         return 0;
     item->len = (uint32_t)v;
@@ -143,6 +149,13 @@ static size_t decode(const char *p, size_t have, struct item *item, uint64_t *co
     for (size_t i = 0; item->side == SIDES && i < SIDES; i++) {
         if ((k = varint_get(p + used, have - used, &copies[i])) == 0)
             return 0;
+        used += k;
+    }
+    uint32_t *further[] = {&item->again.resent, &item->again.replayed};
+    for (size_t i = 0; head & REC_AGAIN && i < 2; i++) {
+        if ((k = varint_get(p + used, have - used, &v)) == 0)
+            return 0;
+        *further[i] = (uint32_t)v;
         used += k;
     }
     *need = used + item->len;

@@ -145,6 +145,8 @@ struct wide *entry_wide(struct table *t, struct entry *e)
     memset(w, 0, sizeof *w);
     for (unsigned s = 0; s < SIDES; s++)
         w->copies[s] = entry_copies(t, e, s);
+    w->resent = (e->state & ENTRY_RESENT) != 0;
+    w->replayed = (e->state & ENTRY_REPLAYED) != 0;
     uint64_t flags = ~(((uint64_t)1 << (SIDES * COUNT_BITS)) - 1);
     e->state = (e->state & flags) | ENTRY_WIDE | t->wide_n++;
     return w;
@@ -158,11 +160,46 @@ static inline void count_side(struct table *t, struct entry *e, unsigned side, u
         entry_wide(t, e)->copies[side] += more;
 }
 
+struct again entry_again(const struct table *t, const struct entry *e)
+{
+    struct again a = {(e->state & ENTRY_RESENT) != 0, (e->state & ENTRY_REPLAYED) != 0, (e->state & ENTRY_KEPT) != 0};
+    if (e->state & ENTRY_WIDE) {
+        const struct wide *w = &t->wide[e->state & UINT32_MAX];
+        a.resent = w->resent;
+        a.replayed = w->replayed;
+    }
+    return a;
+}
+
+static uint32_t add_again(uint32_t a, uint32_t b)
+{
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+static void count_again(struct table *t, struct entry *e, const struct again *more)
+{
+    struct again a = entry_again(t, e);
+    a.resent = add_again(a.resent, more->resent);
+    a.replayed = add_again(a.replayed, more->replayed);
+    e->state |= more->kept ? ENTRY_KEPT : 0;
+    if (a.resent > 1 || a.replayed > 1 || (e->state & ENTRY_WIDE)) {
+        struct wide *w = entry_wide(t, e);
+        w->resent = a.resent;
+        w->replayed = a.replayed;
+    } else {
+        e->state |= (a.resent ? ENTRY_RESENT : 0) | (a.replayed ? ENTRY_REPLAYED : 0);
+    }
+}
+
+static bool says(const struct again *a)
+{
+    return a->resent || a->replayed || a->kept;
+}
+
 static void count(struct table *t, struct entry *e, const struct item *item)
 {
-    if (item->again)
-        e->state |= (item->again & MULTISET_RESENT ? ENTRY_RESENT : 0) |
-                    (item->again & MULTISET_REPLAYED ? ENTRY_REPLAYED : 0);
+    if (says(&item->again))
+        count_again(t, e, &item->again);
     if (item->side < SIDES) {
         count_side(t, e, item->side, 1);
         return;

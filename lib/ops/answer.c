@@ -53,7 +53,7 @@ static jv answer_fromjson(const char *p, size_t n, enum ops_numbers numbers, str
     jv out;
     if (!v)
         out = jv_invalid_with_msg(jv_string_fmt("fromjson: byte %zu: %s", e.offset + 1, e.why));
-    else if (value_from_json(v, numbers, &out, lost) < 0)
+    else if (value_from_json(v, numbers, NULL, &out, lost) < 0)
         out = lose(lost, "fromjson");
     arena_free(&arena);
     return out;

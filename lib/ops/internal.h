@@ -49,7 +49,8 @@ void number_put(struct buf *out, double d);
 /* ---- values ---- */
 
 /* A jq value of v. -1 where a number is no double: the text names its field and its byte in the document. */
-int value_from_json(const struct json *v, enum ops_numbers numbers, jv *out, struct err *err);
+int value_from_json(const struct json *v, enum ops_numbers numbers, const char *const *without, jv *out,
+                    struct err *err);
 /* Append v as JSON. Numbers past 2^53 and those that JSON has no number for (nan, inf, -inf) are written as text.
  * v is not consumed. -1 past `depth` levels. */
 int value_put(struct buf *out, jv v, unsigned depth, struct err *err);

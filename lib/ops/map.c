@@ -190,17 +190,8 @@ static int record_payload(struct map *m, const struct json *line, const struct j
 /* The program's $record: the line's members, without its type and its payload. */
 static int record_value(struct map *m, const struct json *line, jv *out, struct err *err)
 {
-    struct json bare = *line;
-    bare.len = 0;
-    bare.u.members = arena_alloc(&m->arena, (line->len ? line->len : 1) * sizeof *bare.u.members);
-    for (size_t i = 0; i < line->len; i++) {
-        const struct json_member *member = &line->u.members[i];
-        bool left_out = (member->name_len == 4 && memcmp(member->name, "type", 4) == 0) ||
-                        (member->name_len == 7 && memcmp(member->name, "payload", 7) == 0);
-        if (!left_out)
-            bare.u.members[bare.len++] = *member;
-    }
-    if (value_from_json(&bare, m->numbers, out, err) < 0)
+    static const char *const without[] = {"type", "payload", NULL};
+    if (value_from_json(line, m->numbers, without, out, err) < 0)
         return err_prefix(err, "record");
     return 0;
 }
@@ -208,7 +199,7 @@ static int record_value(struct map *m, const struct json *line, jv *out, struct 
 static int program_input(struct map *m, const struct json *line, const struct json *payload, jv *out, struct err *err)
 {
     jv record, value = jv_null();
-    if (payload && value_from_json(payload, m->numbers, &value, err) < 0)
+    if (payload && value_from_json(payload, m->numbers, NULL, &value, err) < 0)
         return err_prefix(err, "payload");
     if (m->with_record) {
         if (record_value(m, line, &record, err) < 0) {

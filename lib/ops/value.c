@@ -107,6 +107,7 @@ void number_put(struct buf *out, double d)
 struct place {
     const struct json *root;
     enum ops_numbers numbers;
+    const char *const *without; /* members of the root that are left out, or NULL */
     unsigned depth;
     struct step {
         const char *name; /* NULL in an array */
@@ -138,7 +139,7 @@ static int no_double(const struct place *w, const struct json *v, double d, stru
     number_put(&as, d);
     err_set(err, ERR_REFUSED,
             "field %s (byte %zu): %s does not fit a double (the nearest is %s); declare numbers: text",
-            path.len ? buf_str(&path) : ".", (size_t)(v->raw - w->root->raw) + 1, buf_str(&text), buf_str(&as));
+            path.len ? buf_str(&path) : ".", (size_t)(v->str - w->root->str) + 1, buf_str(&text), buf_str(&as));
     buf_free(&path);
     buf_free(&text);
     buf_free(&as);
@@ -147,19 +148,28 @@ static int no_double(const struct place *w, const struct json *v, double d, stru
 
 static int from_json(struct place *w, const struct json *v, jv *out, struct err *err);
 
+static bool is_left_out(const struct place *w, const struct json *name)
+{
+    for (const char *const *one = w->depth == 1 ? w->without : NULL; one && *one; one++)
+        if (json_is(name, *one))
+            return true;
+    return false;
+}
+
 static int from_object(struct place *w, const struct json *v, jv *out, struct err *err)
 {
     jv object = jv_object();
     w->depth++;
-    for (size_t i = 0; i < v->len; i++) {
-        const struct json_member *m = &v->u.members[i];
+    for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
         jv value;
-        w->steps[w->depth - 1] = (struct step){m->name, m->name_len};
-        if (from_json(w, m->value, &value, err) < 0) {
+        if (is_left_out(w, m))
+            continue;
+        w->steps[w->depth - 1] = (struct step){m->str, m->len};
+        if (from_json(w, json_value(m), &value, err) < 0) {
             jv_free(object);
             return -1;
         }
-        object = jv_object_set(object, jv_string_sized(m->name, (int)m->name_len), value);
+        object = jv_object_set(object, jv_string_sized(m->str, (int)m->len), value);
     }
     w->depth--;
     *out = object;
@@ -170,10 +180,11 @@ static int from_array(struct place *w, const struct json *v, jv *out, struct err
 {
     jv array = jv_array_sized((int)v->len);
     w->depth++;
-    for (size_t i = 0; i < v->len; i++) {
+    const struct json *item = json_first(v);
+    for (size_t i = 0; i < v->len; i++, item = json_next(v, item)) {
         jv value;
         w->steps[w->depth - 1] = (struct step){NULL, i};
-        if (from_json(w, v->u.items[i], &value, err) < 0) {
+        if (from_json(w, item, &value, err) < 0) {
             jv_free(array);
             return -1;
         }
@@ -207,11 +218,13 @@ static int from_json(struct place *w, const struct json *v, jv *out, struct err 
     return 0;
 }
 
-int value_from_json(const struct json *v, enum ops_numbers numbers, jv *out, struct err *err)
+int value_from_json(const struct json *v, enum ops_numbers numbers, const char *const *without, jv *out,
+                    struct err *err)
 {
     struct place w;
     w.root = v;
     w.numbers = numbers;
+    w.without = without;
     w.depth = 0;
     return from_json(&w, v, out, err);
 }

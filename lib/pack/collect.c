@@ -139,6 +139,7 @@ int pack_collect(const struct pack_request *r, struct pack_result *out, struct e
         if (fds[i] >= 0)
             close(fds[i]);
     buf_free(&p.job_text);
+    map_free(&p.materializations);
     arena_free(&p.a);
     return rc;
 }

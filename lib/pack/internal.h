@@ -3,6 +3,7 @@
 #ifndef OWED_PACK_INTERNAL_H
 #define OWED_PACK_INTERNAL_H
 
+#include "base/hash.h"
 #include "pack/pack.h"
 #include "stream/codes.h"
 #include "evidence/marker.h"
@@ -52,6 +53,7 @@ struct pack {
     struct bundle_manifest m;
     struct pack_item *items;
     size_t n_items, cap_items;
+    struct map materializations; /* those among the items */
     struct pack_found *found;
     size_t n_found, cap_found;
     size_t cap_absent, cap_excluded;

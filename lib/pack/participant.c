@@ -116,14 +116,6 @@ static void absent_handle(struct pack *p, const struct place *at, const char *lo
     buf_free(&shown);
 }
 
-static bool taken(const struct pack *p, const char *rel)
-{
-    for (size_t i = p->n_items; i-- > 0;)
-        if (p->items[i].role == ROLE_MATERIALIZATION && strcmp(p->items[i].rel, rel) == 0)
-            return true;
-    return false;
-}
-
 /* A handle names a file below the state root, which the bundle needs too; a file elsewhere no reader would find. */
 static int take_handle(struct pack *p, const struct place *at, const char *location, bool selected, struct err *err)
 {
@@ -140,8 +132,10 @@ static int take_handle(struct pack *p, const struct place *at, const char *locat
                       "materialization '%s', which '%s' names, is not on disk", below, at->changelog.p);
     else if (there == 0)
         absent_handle(p, at, location, gone);
-    else if (there > 0 && !taken(p, pack_state_rel(p, rel.p)))
+    else if (there > 0 && !map_find(&p->materializations, rel.p, rel.len)) {
+        map_add(&p->materializations, pack_kept(p, rel.p), rel.len, 0);
         pack_add_state(p, rel.p, ROLE_MATERIALIZATION, selected)->listed = true;
+    }
     buf_free(&rel);
     return rc;
 }

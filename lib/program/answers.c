@@ -4,6 +4,7 @@
  * per partition the runs of offsets without a gap, and four bits a record.
  */
 #include "program/program.h"
+#include "base/hash.h"
 #include "stream/stream.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct run {
 };
 
 struct part {
-    char *topic;
+    char *topic; /* and behind it, for the map, the partition's bytes */
     size_t topic_len;
     uint64_t partition, next; /* one past the last offset */
     struct run *runs;
@@ -38,7 +39,9 @@ struct why {
 
 struct program_answers {
     struct part *parts;
-    size_t n, last;   /* last: the one that was looked for before */
+    size_t n, cap, last; /* last: the one that was looked for before */
+    struct map places;
+    struct buf key;   /* of what is looked for */
     struct why *whys; /* by place */
     size_t n_whys;
 };
@@ -61,6 +64,8 @@ void program_answers_free(struct program_answers *a)
         free(a->whys[i].text);
     free(a->whys);
     free(a->parts);
+    map_free(&a->places);
+    buf_free(&a->key);
     free(a);
 }
 
@@ -139,19 +144,22 @@ static struct part *find(struct program_answers *a, const char *topic, size_t le
 {
     if (a->n > 0 && is_part(&a->parts[a->last], topic, len, partition))
         return &a->parts[a->last];
-    for (size_t i = 0; i < a->n; i++)
-        if (is_part(&a->parts[i], topic, len, partition)) {
-            a->last = i;
-            return &a->parts[i];
-        }
-    return NULL;
+    buf_reset(&a->key);
+    buf_add(&a->key, topic, len);
+    buf_add(&a->key, &partition, sizeof partition);
+    const uint64_t *place = map_find(&a->places, a->key.p, a->key.len);
+    return place ? &a->parts[a->last = *place] : NULL;
 }
 
-static struct part *add_part(struct program_answers *a, const char *topic, size_t len, uint64_t partition)
+/* Of what find() did not find. */
+static struct part *add_part(struct program_answers *a, size_t len, uint64_t partition)
 {
-    a->parts = xrealloc(a->parts, (a->n + 1) * sizeof *a->parts);
+    if (a->n == a->cap)
+        a->parts = xrealloc(a->parts, (a->cap = a->cap ? 2 * a->cap : 16) * sizeof *a->parts);
     a->last = a->n++;
-    a->parts[a->last] = (struct part){.topic = xstrndup(topic, len), .topic_len = len, .partition = partition};
+    char *key = xstrndup(a->key.p, a->key.len);
+    a->parts[a->last] = (struct part){.topic = key, .topic_len = len, .partition = partition};
+    map_add(&a->places, key, a->key.len, a->last);
     return &a->parts[a->last];
 }
 
@@ -168,7 +176,7 @@ int program_answers_record(struct program_answers *a, const struct program_recor
 {
     struct part *p = find(a, r->topic, r->topic_len, r->partition);
     if (!p)
-        p = add_part(a, r->topic, r->topic_len, r->partition);
+        p = add_part(a, r->topic_len, r->partition);
     if (p->records > 0 && r->offset < p->next)
         return err_set(err, ERR_REFUSED,
                        "record %.*s/%" PRIu64 "/%" PRIu64 " comes after offset %" PRIu64 " of its partition",
@@ -261,7 +269,7 @@ uint64_t program_answers_missing(const struct program_answers *a, struct buf *pl
         if (p->answered == p->records)
             continue;
         if (missing == 0)
-            buf_printf(place, "%s/%" PRIu64 "/%" PRIu64, p->topic, p->partition, first_missing(p));
+            buf_printf(place, "%.*s/%" PRIu64 "/%" PRIu64, (int)p->topic_len, p->topic, p->partition, first_missing(p));
         missing += p->records - p->answered;
     }
     return missing;
@@ -296,12 +304,12 @@ static void put_unreadable(const struct program_answers *a, size_t part, uint64_
     out->why = found ? a->whys[at].text : "its value cannot be read";
 }
 
-/* The part that follows `last` in their order (a->n: the first); a->n where none does. */
+/* The part with any that follows `last` in their order (a->n: the first); a->n where none does. */
 static size_t next_part(const struct program_answers *a, size_t last)
 {
     size_t best = a->n;
     for (size_t i = 0; i < a->n; i++)
-        if ((last == a->n || part_order(&a->parts[i], &a->parts[last]) > 0) &&
+        if (a->parts[i].unreadable > 0 && (last == a->n || part_order(&a->parts[i], &a->parts[last]) > 0) &&
             (best == a->n || part_order(&a->parts[i], &a->parts[best]) < 0))
             best = i;
     return best;

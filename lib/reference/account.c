@@ -58,11 +58,6 @@ static void check_done(struct reference_story *s, const char *what)
 
 /* ---- one account ---- */
 
-static bool is_member(const struct json_member *m, const char *name)
-{
-    return m->name_len == strlen(name) && memcmp(m->name, name, m->name_len) == 0;
-}
-
 /* All that the account says beside its verdict. */
 static void record_rest(struct reference_story *s, const struct stream_account *a)
 {
@@ -73,19 +68,18 @@ static void record_rest(struct reference_story *s, const struct stream_account *
         buf_addc(&s->recorded, ',');
     json_put_s(&s->recorded, account_role_name(a->role));
     buf_adds(&s->recorded, ":{");
-    for (size_t i = 0; i < doc->len; i++) {
-        const struct json_member *m = &doc->u.members[i];
+    for (const struct json *m = json_first(doc); m; m = json_next(doc, m)) {
         bool skip = false;
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
-            skip = skip || is_member(m, taken[k]);
+            skip = skip || json_is(m, taken[k]);
         if (skip)
             continue;
         if (any)
             buf_addc(&s->recorded, ',');
         any = true;
-        json_put_str(&s->recorded, m->name, m->name_len);
+        json_put_str(&s->recorded, m->str, m->len);
         buf_addc(&s->recorded, ':');
-        buf_add(&s->recorded, m->value->raw, m->value->raw_len);
+        json_put_raw(&s->recorded, json_value(m));
     }
     buf_addc(&s->recorded, '}');
 }
@@ -95,8 +89,7 @@ static void each_text(struct reference_story *s, const struct stream_account *a,
                       const struct cause *cause)
 {
     const struct json *list = json_get(a->doc, name);
-    for (size_t i = 0; list && i < list->len; i++) {
-        const struct json *v = list->u.items[i];
+    for (const struct json *v = json_first(list); v; v = json_next(list, v)) {
         struct buf text = BUF_INIT;
         buf_printf(&text, "%s: %.*s", a->stage, (int)v->len, v->str);
         if (strcmp(name, "reasons") == 0)

@@ -61,8 +61,9 @@ static int texts_parse(const struct json *doc, const char *name, bool optional, 
         return 0;
     if (json_need(doc, name, JSON_ARRAY, out, "end line", err) != 0)
         return -1;
-    for (size_t i = 0; i < (*out)->len; i++)
-        if ((*out)->u.items[i]->type != JSON_STRING)
+    const struct json *item = json_first((*out));
+    for (size_t i = 0; i < (*out)->len; i++, item = json_next((*out), item))
+        if (item->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "end line.%s[%zu]: not a string", name, i);
     return 0;
 }

@@ -102,7 +102,6 @@ void reference_close(struct reference *r);
 struct reference_cells {
     const struct columns *columns;
     const struct json **values; /* by column */
-    size_t *order, n_order;     /* which column the i-th member was of, in the row before */
     uint64_t nearest;           /* fractions so far that are compared as the nearest value of their float column */
 };
 

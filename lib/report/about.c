@@ -87,8 +87,8 @@ static void say_unreadable(struct view *v, const struct stream_account *run)
 {
     const struct json *places = json_get(run->doc, "unreadable_records");
     size_t n = places ? places->len : 0;
-    for (size_t i = 0; i < n; i++)
-        view_say(v, &v->about, "unreadable", "%s", view_json(v, places->u.items[i]));
+    for (const struct json *at = n ? json_first(places) : NULL; at; at = json_next(places, at))
+        view_say(v, &v->about, "unreadable", "%s", view_json(v, at));
     if (n > 0 && run->unreadable.n > n)
         view_say(v, &v->about, "unreadable", "and %" PRIu64 " more", run->unreadable.n - n);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering the lines that a report is made of, and deciding its checks. */
 #include "report/internal.h"
+#include "stream/annotations.h"
 
 #include "scope/line.h"
 #include "types/line.h"
@@ -35,6 +36,7 @@ void report_free(struct report *r)
     columns_free(&r->cols);
     scope_free(&r->scope);
     buf_free(&r->unknown_types);
+    annotations_free(&r->annotations);
     free(r->account);
     arena_free(&r->arena);
     arena_free(&r->line);
@@ -234,12 +236,9 @@ static int on_side(struct report *r, const struct stream_line *line, struct err 
 static void on_unknown(struct report *r, const struct stream_line *line)
 {
     r->unknown_lines++;
-    const char *p = buf_str(&r->unknown_types);
-    for (size_t n; *p; p += n + 1) {
-        n = strcspn(p, ",");
-        if (n == line->type_len && memcmp(p, line->type_name, n) == 0)
-            return;
-    }
+    uint64_t *count = annotations_count(&r->annotations, line->type_name, line->type_len);
+    if ((*count)++ > 0)
+        return;
     buf_printf(&r->unknown_types, "%.*s,", (int)line->type_len, line->type_name);
 }
 

@@ -7,6 +7,7 @@
  * What is not there leaves the run undecided (ERR_TROUBLE); what contradicts a
  * check that passed refuses it (ERR_REFUSED).
  */
+#include "base/hash.h"
 #include "report/internal.h"
 
 #include <inttypes.h>
@@ -32,15 +33,19 @@ static int one_of_several(const struct json *shard, struct err *err)
 /* A check is the word of a stage that the stream went through. */
 static int makers(const struct report *r, const struct json *stages, struct err *err)
 {
-    for (const struct report_made *m = r->made; m; m = m->next) {
-        bool found = false;
-        for (size_t i = 0; stages && i < stages->len && !found; i++)
-            found = json_is(json_get(stages->u.items[i], "name"), m->line.stage);
-        if (!found)
-            return err_set(err, ERR_REFUSED, "a check of '%.100s', which is no stage that the stream went through",
-                           m->line.stage);
+    struct map names = MAP_INIT;
+    int rc = 0;
+    for (const struct json *item = json_first(stages); item; item = json_next(stages, item)) {
+        const struct json *name = json_get(item, "name");
+        if (name && name->type == JSON_STRING)
+            map_add(&names, name->str, name->len, 0);
     }
-    return 0;
+    for (const struct report_made *m = r->made; m && rc == 0; m = m->next)
+        if (!map_find(&names, m->line.stage, strlen(m->line.stage)))
+            rc = err_set(err, ERR_REFUSED, "a check of '%.100s', which is no stage that the stream went through",
+                         m->line.stage);
+    map_free(&names);
+    return rc;
 }
 
 /* What only a bundle shows cannot have passed without one. */

@@ -103,8 +103,8 @@ static bool every_record_answered(const struct report *r)
     struct buf text = BUF_INIT;
     bool found = false;
     buf_printf(&text, "%s: " VERIFIED_EVERY_RECORD, r->kept[ACCOUNT_PROGRAM].stage);
-    for (size_t i = 0; checked && i < checked->len && !found; i++)
-        found = json_is(checked->u.items[i], buf_str(&text));
+    for (const struct json *item = json_first(checked); item && !found; item = json_next(checked, item))
+        found = json_is(item, buf_str(&text));
     buf_free(&text);
     return found;
 }
@@ -171,7 +171,7 @@ static void say_unread(struct view *v)
     view_say(v, &v->leads, NULL,
              "assumed, not established: %" PRIu64
              " records that could not be read owe nothing (--unreadable=%s), the first %s",
-             run->unreadable.n, ON_UNREADABLE_SKIP, view_json(v, places && places->len ? places->u.items[0] : NULL));
+             run->unreadable.n, ON_UNREADABLE_SKIP, view_json(v, places ? json_first(places) : NULL));
     view_say(v, &v->assumptions, NULL,
              "the operator declares that %" PRIu64 " records which could not be read owe nothing", run->unreadable.n);
 }

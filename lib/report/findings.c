@@ -6,6 +6,7 @@
 #include "cells/cells.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Runs past this many are counted, and hide no finding. */
@@ -19,7 +20,7 @@ static void put_json(struct buf *out, const struct json *v)
     else if (v->type == JSON_STRING)
         msg_mask(out, v->str, v->len);
     else
-        msg_mask(out, v->raw, v->raw_len);
+        msg_mask(out, json_raw(v).p, json_raw(v).n);
 }
 
 /* ---- one finding ---- */
@@ -30,7 +31,7 @@ static void put_cell(struct buf *out, const struct report *r, size_t column, con
         buf_adds(out, "-");
     else if (column < r->cols.n) {
         struct buf plain = BUF_INIT;
-        cells_human(&r->cols.at[column].type, cell->raw, cell->raw_len, &plain);
+        cells_human(&r->cols.at[column].type, json_raw(cell).p, json_raw(cell).n, &plain);
         msg_mask(out, plain.p ? plain.p : "", plain.len);
         buf_free(&plain);
     } else
@@ -39,23 +40,36 @@ static void put_cell(struct buf *out, const struct report *r, size_t column, con
 
 static void put_key(struct buf *out, const struct report *r, const struct json *key)
 {
-    size_t k = 0;
-    for (size_t c = 0; c < r->cols.n && key && key->type == JSON_ARRAY && k < key->len; c++) {
+    const struct json *cell = json_first(key);
+    bool any = false;
+    for (size_t c = 0; c < r->cols.n && cell && key->type == JSON_ARRAY; c++) {
         if (!r->cols.at[c].key)
             continue;
-        buf_adds(out, k ? ", " : "");
+        buf_adds(out, any ? ", " : "");
+        any = true;
         msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
         buf_addc(out, '=');
-        put_cell(out, r, c, key->u.items[k++]);
+        put_cell(out, r, c, cell);
+        cell = json_next(key, cell);
     }
-    if (k == 0)
+    if (!any)
         put_json(out, key);
+}
+
+/* The cells of a row by column, NULL where there is none; to be freed. */
+static const struct json **cells_of(const struct report *r, const struct json *row)
+{
+    const struct json **cells = xcalloc(r->cols.n + 1, sizeof(*cells));
+    size_t c = 0;
+    for (const struct json *v = json_first(row); v && c < r->cols.n; v = json_next(row, v))
+        cells[c++] = v;
+    return cells;
 }
 
 /* The columns that differ, owed and found side by side. */
 static void put_differ(struct buf *out, const struct report *r, const struct report_finding *f)
 {
-    const struct json *owed = json_get(f->doc, "owed"), *found = json_get(f->doc, "found");
+    const struct json **owed = cells_of(r, json_get(f->doc, "owed")), **found = cells_of(r, json_get(f->doc, "found"));
     for (size_t i = 0; i < f->line.n_differ; i++) {
         const struct finding_name *name = &f->line.differ[i];
         size_t c = 0;
@@ -64,24 +78,41 @@ static void put_differ(struct buf *out, const struct report *r, const struct rep
         buf_adds(out, "; ");
         msg_mask(out, name->p, name->n);
         buf_adds(out, " owed ");
-        put_cell(out, r, c, f->line.owed.p && c < owed->len ? owed->u.items[c] : NULL);
+        put_cell(out, r, c, owed[c]);
         buf_adds(out, ", found ");
-        put_cell(out, r, c, f->line.found.p && c < found->len ? found->u.items[c] : NULL);
+        put_cell(out, r, c, found[c]);
     }
+    free(owed);
+    free(found);
+}
+
+static void put_explained(struct buf *out, const struct finding *l)
+{
+    struct buf words = BUF_INIT;
+    again_put(&words, &l->explained);
+    if (l->kind == KIND_DUPLICATED)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
+                   words.len ? ", explained: " : ", not explained", buf_str(&words));
+    if (l->explained_copies)
+        buf_printf(out, ", %" PRIu64 " of %" PRIu64 " surplus copies", l->explained_copies, l->rows);
+    if (l->explained.kept)
+        buf_adds(out, "; its INSERT's token can have outlived it");
+    buf_free(&words);
 }
 
 /* The row beside its key, which alone would name the others too. */
 static void put_values(struct buf *out, const struct report *r, const struct report_finding *f)
 {
-    const struct json *row = json_get(f->doc, f->line.kind == KIND_MISSING ? "owed" : "found");
-    for (size_t c = 0; c < r->cols.n && row && row->type == JSON_ARRAY && c < row->len; c++) {
-        if (r->cols.at[c].key)
+    const struct json **row = cells_of(r, json_get(f->doc, f->line.kind == KIND_MISSING ? "owed" : "found"));
+    for (size_t c = 0; c < r->cols.n; c++) {
+        if (r->cols.at[c].key || !row[c])
             continue;
         buf_adds(out, "; ");
         msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
         buf_addc(out, '=');
-        put_cell(out, r, c, row->u.items[c]);
+        put_cell(out, r, c, row[c]);
     }
+    free(row);
 }
 
 static void put_finding(struct buf *out, const struct report *r, const struct summary *s,
@@ -95,9 +126,7 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
         put_values(out, r, f);
     if (l->kind == KIND_MISSING && l->found_copies > 0)
         buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, l->owed_copies, l->found_copies);
-    if (l->kind == KIND_DUPLICATED)
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64 "%s%s", l->owed_copies, l->found_copies,
-                   l->explained ? ", explained: " : ", not explained", l->explained ? l->explained : "");
+    put_explained(out, l);
     if (l->at) {
         buf_adds(out, "  at ");
         msg_mask(out, l->at, strlen(l->at));
@@ -202,6 +231,8 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64
                    " by nothing\n",
                    s->resent, s->replayed, s->unexplained);
+    if (s->kept)
+        buf_printf(out, "    missing: %" PRIu64 " of INSERTs whose token can have outlived its rows\n", s->kept);
     size_t n = put_runs(out, r, s, list);
     uint64_t put = 0, more = 0;
     for (const struct report_finding *f = r->finding; f; f = f->next) {

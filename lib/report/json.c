@@ -10,14 +10,13 @@ static void put_lines(struct json_w *w, const char *name, const struct report_li
     jw_arr(w, name);
     for (const struct report_line *l = lines->first; l; l = l->next) {
         jw_obj(w, NULL);
-        for (size_t i = 0; i < l->doc->len; i++) {
-            const struct json_member *m = &l->doc->u.members[i];
-            if (m->name_len == 4 && memcmp(m->name, "type", 4) == 0)
+        for (const struct json *m = json_first(l->doc); m; m = json_next(l->doc, m)) {
+            if (json_is(m, "type"))
                 continue;
             struct buf member = BUF_INIT; /* a name may be long, and hold any character */
-            json_put_str(&member, m->name, m->name_len);
+            json_put_str(&member, m->str, m->len);
             buf_addc(&member, ':');
-            buf_add(&member, m->value->raw, m->value->raw_len);
+            json_put_raw(&member, json_value(m));
             jw_raw(w, NULL, member.p, member.len);
             buf_free(&member);
         }
@@ -213,7 +212,7 @@ void report_json(const struct view *v, struct buf *out)
     put_cause(&w, &v->cause);
     jw_str(&w, "assurance", v->assurance);
     if (v->report->stages)
-        jw_raw(&w, "stages", v->report->stages->raw, v->report->stages->raw_len);
+        jw_raw(&w, "stages", json_raw(v->report->stages).p, json_raw(v->report->stages).n);
     put_checks(&w, v);
     put_relations(&w, v);
     put_coverage(&w, v);

@@ -101,8 +101,9 @@ struct report {
     uint64_t excluded_why[EXCLUDED_TYPES]; /* of these */
     struct err input;                      /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
     uint64_t unknown_lines;
-    struct buf unknown_types; /* names of annotation types, comma separated */
-    int exit;                 /* set by report_decide */
+    struct buf unknown_types; /* names of annotation types, each once, comma separated */
+    struct stream_annotations *annotations;
+    int exit; /* set by report_decide */
 };
 
 void report_init(struct report *r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view: the answer, the checks, what to do; and of which kind of assurance it is. */
+#include "base/hash.h"
 #include "report/internal.h"
 
 #include "stream/stop.h"
@@ -54,15 +55,15 @@ const char *view_json(struct view *v, const struct json *value)
     if (value->type == JSON_STRING)
         msg_mask(&text, value->str, value->len);
     else
-        msg_mask(&text, value->raw, value->raw_len);
+        msg_mask(&text, json_raw(value).p, json_raw(value).n);
     return keep(v, &text);
 }
 
 const char *view_list(struct view *v, const struct json *texts)
 {
     struct buf text = BUF_INIT;
-    for (size_t i = 0; texts && texts->type == JSON_ARRAY && i < texts->len; i++)
-        buf_printf(&text, "%s%s", i ? ", " : "", view_json(v, texts->u.items[i]));
+    for (const struct json *item = json_first(texts); item; item = json_next(texts, item))
+        buf_printf(&text, "%s%s", text.len ? ", " : "", view_json(v, item));
     return keep(v, &text);
 }
 
@@ -263,25 +264,30 @@ static void view_answer(struct view *v)
 
 /* ---- what to do ---- */
 
-static bool same_next(const struct cause *a, const struct cause *b)
+/* What was asked for so far: each code with its action's text. */
+struct asked {
+    struct map known;
+    struct arena texts;
+};
+
+/* False where it was asked for before. */
+static bool ask(struct asked *a, const struct cause *cause)
 {
-    struct buf x = BUF_INIT, y = BUF_INIT;
-    code_next(a, &x);
-    code_next(b, &y);
-    bool same = a->code == b->code && buf_is(&x, y.p, y.len);
-    buf_free(&x);
-    buf_free(&y);
-    return same;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%u ", cause->code);
+    code_next(cause, &text);
+    bool fresh = !map_find(&a->known, text.p, text.len);
+    if (fresh)
+        map_add(&a->known, arena_strndup(&a->texts, text.p, text.len), text.len, 0);
+    buf_free(&text);
+    return fresh;
 }
 
-static void add_next(struct view *v, const struct cause *cause)
+static void add_next(struct view *v, struct asked *asked, const struct cause *cause)
 {
     /* What follows from another cause asks for nothing of its own, unless nothing else is at hand. */
-    if (cause->code == CODE_NONE || code_follows(cause->code) || same_next(cause, &v->cause))
+    if (cause->code == CODE_NONE || code_follows(cause->code) || !ask(asked, cause))
         return;
-    for (size_t i = 0; i < v->n_next; i++)
-        if (same_next(cause, &v->next[i]))
-            return;
     v->next = xrealloc(v->next, (v->n_next + 1) * sizeof *v->next);
     v->next[v->n_next++] = *cause;
 }
@@ -290,16 +296,20 @@ static void add_next(struct view *v, const struct cause *cause)
 static void view_next(struct view *v)
 {
     const struct report *r = v->report;
+    struct asked asked = {MAP_INIT, ARENA_INIT};
+    ask(&asked, &v->cause);
     for (const struct report_stop *s = r->stopped; s; s = s->next)
-        add_next(v, &s->line.cause);
+        add_next(v, &asked, &s->line.cause);
     /* What failed comes before what could not be decided, which it may explain. */
     for (int failed = 1; failed >= 0; failed--)
         for (const struct report_made *m = r->made; m; m = m->next)
             if ((m->line.status == STATUS_FAILED) == (failed == 1))
-                add_next(v, &m->line.cause);
+                add_next(v, &asked, &m->line.cause);
     for (size_t i = 0; i < v->n_checks; i++)
         if (v->check[i].required && !v->check[i].made)
-            add_next(v, &v->check[i].cause);
+            add_next(v, &asked, &v->check[i].cause);
+    map_free(&asked.known);
+    arena_free(&asked.texts);
 }
 
 static void view_stopped(struct view *v)

@@ -17,8 +17,9 @@ static int ids_parse(const struct json *obj, const char *name, const char *place
     if (json_need(obj, name, JSON_ARRAY, &list, place, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++) {
-        if (!json_u64(list->u.items[i], &(*out)[i]))
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
+        if (!json_u64(item, &(*out)[i]))
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a whole number", place, name, i);
         if (i > 0 && (*out)[i] <= (*out)[i - 1])
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not ascending", place, name, i);
@@ -34,8 +35,8 @@ static int texts_parse(const struct json *obj, const char *name, const char *pla
     if (json_need(obj, name, JSON_ARRAY, &list, place, err) != 0)
         return -1;
     *out = arena_alloc(a, (list->len + 1) * sizeof **out);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *v = list->u.items[i];
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         if (v->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a string", place, name, i);
         (*out)[i] = arena_strndup(a, v->str, v->len);

@@ -2,12 +2,12 @@
 /* What was found and what was said, read; and the columns that a declared scope owes. */
 #include "scope/declare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "scope/ranges.h"
 
-/* Room for one more in an array that lives in the arena, of n so far. */
-static void *one_more(struct arena *a, const void *at, size_t n, size_t size)
+void *declare_room(struct arena *a, const void *at, size_t n, size_t size)
 {
     if (n & (n - 1)) /* not a power of two: there is room */
         return (void *)at;
@@ -17,7 +17,14 @@ static void *one_more(struct arena *a, const void *at, size_t n, size_t size)
     return grown;
 }
 
-#define ADD(d, list, n) ((d)->list = one_more((d)->arena, (d)->list, (d)->n, sizeof *(d)->list), &(d)->list[(d)->n++])
+#define ADD(d, list, n) \
+    ((d)->list = declare_room((d)->arena, (d)->list, (d)->n, sizeof *(d)->list), &(d)->list[(d)->n++])
+
+void declare_free(struct declare *d)
+{
+    map_free(&d->topics);
+    map_free(&d->names);
+}
 
 /* ---- lines ---- */
 
@@ -35,6 +42,12 @@ static int bounds_parse(const struct json *v, const char *at, struct declare_bou
     return 0;
 }
 
+static int by_partition(const void *a, const void *b)
+{
+    uint64_t x = ((const struct declare_bounds *)a)->partition, y = ((const struct declare_bounds *)b)->partition;
+    return (x > y) - (x < y);
+}
+
 int declare_log(struct declare *d, const struct json *line, struct err *err)
 {
     struct json *list;
@@ -45,17 +58,18 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
         json_opt_str(line, "cleanup_policy", d->arena, &log.policy, "log", err) != 0 ||
         json_need(line, "partitions", JSON_ARRAY, &list, "log", err) != 0)
         return -1;
-    for (size_t i = 0; i < d->n_logs; i++)
-        if (strcmp(d->logs[i].topic, log.topic) == 0)
-            return err_set(err, ERR_REFUSED, "log: topic '%s' was looked at already", log.topic);
+    if (!map_add(&d->topics, log.topic, strlen(log.topic), d->n_logs))
+        return err_set(err, ERR_REFUSED, "log: topic '%s' was looked at already", log.topic);
     log.partitions = arena_zalloc(d->arena, (list->len + 1) * sizeof *log.partitions);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[64];
         snprintf(at, sizeof at, "log.partitions[%zu]", i);
-        if (bounds_parse(list->u.items[i], at, &log.partitions[i], err) != 0)
+        if (bounds_parse(item, at, &log.partitions[i], err) != 0)
             return -1;
     }
     log.n_partitions = list->len;
+    qsort(log.partitions, log.n_partitions, sizeof *log.partitions, by_partition);
     *ADD(d, logs, n_logs) = log;
     return 0;
 }
@@ -78,14 +92,15 @@ static int found_columns(struct declare *d, const struct json *line, struct err 
     struct json *list;
     if (json_need(line, "columns", JSON_ARRAY, &list, "table", err) != 0)
         return -1;
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         struct declare_column *c = ADD(d, columns, n_columns);
         char at[64];
         snprintf(at, sizeof at, "table.columns[%zu]", i);
         c->kind = "";
-        if (json_need_str(list->u.items[i], "name", d->arena, &c->name, at, err) != 0 ||
-            json_need_str(list->u.items[i], "type", d->arena, &c->type, at, err) != 0 ||
-            json_opt_str(list->u.items[i], "kind", d->arena, &c->kind, at, err) != 0)
+        if (json_need_str(item, "name", d->arena, &c->name, at, err) != 0 ||
+            json_need_str(item, "type", d->arena, &c->type, at, err) != 0 ||
+            json_opt_str(item, "kind", d->arena, &c->kind, at, err) != 0)
             return -1;
     }
     return 0;
@@ -133,10 +148,8 @@ int declare_range(struct declare *d, const char *said, struct err *err)
 
 static const struct declare_column *column_of(const struct declare *d, const char *name)
 {
-    for (size_t i = 0; i < d->n_columns; i++)
-        if (strcmp(d->columns[i].name, name) == 0)
-            return &d->columns[i];
-    return NULL;
+    const uint64_t *place = map_find(&d->names, name, strlen(name));
+    return place ? &d->columns[*place] : NULL;
 }
 
 static bool is_written(const struct declare_column *c)
@@ -240,18 +253,20 @@ static int columns_of(struct declare *d, struct columns *all, struct err *err)
                        "no column: look at the table with table-look, or give each one as --column=NAME:TYPE");
     if (d->n_keys == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
+    for (size_t i = 0; i < d->n_columns; i++)
+        if (!map_add(&d->names, d->columns[i].name, strlen(d->columns[i].name), i))
+            return err_set(err, ERR_REFUSED, "--column names '%s' twice", d->columns[i].name);
     if (check_names(d, "columns", d->chosen, d->n_chosen, NULL, err) != 0)
         return -1;
     all->at = xcalloc(d->n_columns + 1, sizeof *all->at);
     for (size_t i = 0; i < d->n_columns; i++) {
-        if (column_of(d, d->columns[i].name) != &d->columns[i])
-            return err_set(err, ERR_REFUSED, "--column names '%s' twice", d->columns[i].name);
         if (d->n_chosen == 0 && is_written(&d->columns[i]) && add_column(d, &d->columns[i], all, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < d->n_chosen; i++)
         if (add_column(d, column_of(d, d->chosen[i]), all, err) != 0)
             return -1;
+    columns_index(all);
     return check_names(d, "key", d->keys, d->n_keys, all, err) != 0 ? -1 : from_names(d, all, err);
 }
 

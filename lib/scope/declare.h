@@ -42,10 +42,12 @@ struct declare {
     /* found */
     struct declare_log *logs;
     size_t n_logs;
+    struct map topics; /* of the logs */
     bool has_table;
     const char *unfit; /* why the table cannot be judged, or NULL */
     struct declare_column *columns;
     size_t n_columns;
+    struct map names; /* of the columns */
     /* found or said; NULL: neither */
     const char *database, *table, *server_uuid, *server_version, *table_uuid;
     /* said */
@@ -57,6 +59,8 @@ struct declare {
     const char **froms; /* "column:unit" */
     size_t n_froms;
 };
+
+void declare_free(struct declare *d); /* all but what the arena holds */
 
 /* A `log` and a `table` line, as log-look and table-look write them. ERR_REFUSED for a topic or a table that came
  * before, and for one that contradicts what was said. */

@@ -22,10 +22,11 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
         return -1;
     s->declared.n_gone = list->len;
     s->declared.gone = arena_zalloc(a, (list->len + 1) * sizeof *s->declared.gone);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[64];
         snprintf(at, sizeof at, "%s.gone[%zu]", where, i);
-        if (gone_parse(list->u.items[i], at, a, &s->declared.gone[i], err) != 0)
+        if (gone_parse(item, at, a, &s->declared.gone[i], err) != 0)
             return -1;
     }
     return 0;
@@ -44,11 +45,23 @@ static int check_source(const struct scope *s, size_t i, struct err *err)
     if (strcmp(source->isolation, "read_committed") != 0 && strcmp(source->isolation, "read_uncommitted") != 0)
         return err_set(err, ERR_REFUSED, "scope.sources[%zu].isolation: '%.40s' is not known here", i,
                        source->isolation);
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(s->sources[k].topic, source->topic) == 0)
-            return err_set(err, ERR_REFUSED, "scope.sources[%zu].topic: '%s' stands in scope.sources[%zu] already", i,
-                           source->topic, k);
     return 0;
+}
+
+static int topics_once(const struct scope *s, struct err *err)
+{
+    struct map topics = MAP_INIT;
+    int rc = 0;
+    for (size_t i = 0; i < s->n_sources && rc == 0; i++) {
+        const char *topic = s->sources[i].topic;
+        uint64_t before = *map_at(&topics, topic, strlen(topic), i);
+        if (before != i)
+            rc = err_set(err, ERR_REFUSED,
+                         "scope.sources[%zu].topic: '%s' stands in scope.sources[%" PRIu64 "] already", i, topic,
+                         before);
+    }
+    map_free(&topics);
+    return rc;
 }
 
 /* The range of what is gone begins at the offset after it. The two stand in one order, so that each is met once. */
@@ -74,7 +87,7 @@ static int check(const struct scope *s, struct err *err)
     for (size_t i = 0; i < s->n_sources; i++)
         if (check_source(s, i, err) != 0)
             return -1;
-    return check_gone(s, err);
+    return topics_once(s, err) != 0 ? -1 : check_gone(s, err);
 }
 
 static void put(struct json_w *w, const struct scope *s)

@@ -61,46 +61,49 @@ static bool is_ignored(const struct walk *w)
 
 static bool differs_at(struct walk *w, const struct json *a, const struct json *b);
 
-static bool member_differs(struct walk *w, const struct json_member *m, const struct json *a, const struct json *b)
+static bool member_differs(struct walk *w, const struct json *m, const struct json *a, const struct json *b)
 {
     size_t at = w->path.len;
     if (at > 0)
         buf_addc(&w->path, '.');
-    buf_add(&w->path, m->name, m->name_len);
+    buf_add(&w->path, m->str, m->len);
     buf_str(&w->path);
     bool found = !is_ignored(w) && differs_at(w, a, b);
     w->path.len = at;
     return found;
 }
 
-static const struct json *member_of(const struct json *obj, const struct json_member *m)
+static const struct json *member_of(const struct json *obj, const struct json *name)
 {
-    for (size_t i = 0; i < obj->len; i++)
-        if (obj->u.members[i].name_len == m->name_len && memcmp(obj->u.members[i].name, m->name, m->name_len) == 0)
-            return obj->u.members[i].value;
+    for (const struct json *m = json_first(obj); m; m = json_next(obj, m))
+        if (m->len == name->len && memcmp(m->str, name->str, name->len) == 0)
+            return json_value(m);
     return NULL;
 }
 
 static bool object_differs(struct walk *w, const struct json *a, const struct json *b)
 {
-    for (size_t i = 0; i < a->len; i++)
-        if (member_differs(w, &a->u.members[i], a->u.members[i].value, member_of(b, &a->u.members[i])))
+    for (const struct json *m = json_first(a); m; m = json_next(a, m))
+        if (member_differs(w, m, json_value(m), member_of(b, m)))
             return true;
-    for (size_t i = 0; i < b->len; i++)
-        if (!member_of(a, &b->u.members[i]) && member_differs(w, &b->u.members[i], NULL, b->u.members[i].value))
+    for (const struct json *m = json_first(b); m; m = json_next(b, m))
+        if (!member_of(a, m) && member_differs(w, m, NULL, json_value(m)))
             return true;
     return false;
 }
 
 static bool array_differs(struct walk *w, const struct json *a, const struct json *b)
 {
-    for (size_t i = 0; i < a->len || i < b->len; i++) {
+    const struct json *x = json_first(a), *y = json_first(b);
+    for (size_t i = 0; x || y; i++) {
         size_t at = w->path.len;
         buf_printf(&w->path, "[%zu]", i);
-        bool found = differs_at(w, i < a->len ? a->u.items[i] : NULL, i < b->len ? b->u.items[i] : NULL);
+        bool found = differs_at(w, x, y);
         w->path.len = at;
         if (found)
             return true;
+        x = x ? json_next(a, x) : NULL;
+        y = y ? json_next(b, y) : NULL;
     }
     return false;
 }

@@ -66,10 +66,11 @@ static int source_parse(const struct json *v, const char *at, struct arena *a, s
         json_need(v, "partitions", JSON_ARRAY, &list, at, err) != 0)
         return -1;
     s->partitions = arena_alloc(a, (list->len + 1) * sizeof *s->partitions);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[100];
         snprintf(place, sizeof place, "%s.partitions[%zu]", at, i);
-        if (range_parse(list->u.items[i], place, &s->partitions[i], err) != 0)
+        if (range_parse(item, place, &s->partitions[i], err) != 0)
             return -1;
         if (i > 0 && s->partitions[i].partition <= s->partitions[i - 1].partition)
             return err_set(err, ERR_REFUSED, "%s.partition: not ascending", place);
@@ -84,46 +85,46 @@ static int sources_parse(const struct json *doc, struct arena *a, struct scope *
     if (json_need(doc, "sources", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     s->sources = arena_alloc(a, (list->len + 1) * sizeof *s->sources);
-    for (size_t i = 0; i < list->len; i++) {
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[64];
         snprintf(place, sizeof place, "scope.sources[%zu]", i);
-        if (source_parse(list->u.items[i], place, a, &s->sources[i], err) != 0)
+        if (source_parse(item, place, a, &s->sources[i], err) != 0)
             return -1;
     }
     s->n_sources = list->len;
     return 0;
 }
 
-static bool names(const char *const *list, const struct json_member *m)
+static bool names(const char *const *list, const struct json *m)
 {
-    while (*list && (strlen(*list) != m->name_len || memcmp(*list, m->name, m->name_len) != 0))
+    while (*list && !json_is(m, *list))
         list++;
     return *list != NULL;
 }
 
-static int stray(const char *place, const struct json_member *m, const char *how, const char *part,
+static int stray(const char *place, const struct json *m, const char *how, const char *part,
                  const struct scope_part *own, struct err *err)
 {
-    return err_set(err, ERR_REFUSED, "%s.%.*s: %s %s, and the scope's origin is %s", place, (int)m->name_len, m->name,
-                   how, part, own->name);
+    return err_set(err, ERR_REFUSED, "%s.%.*s: %s %s, and the scope's origin is %s", place, (int)m->len, m->str, how,
+                   part, own->name);
 }
 
 /* No member of another origin's part stands in the scope's own. */
 static int own_part(const struct json *part, const char *place, const struct scope_part *own, struct err *err)
 {
-    for (size_t i = 0; i < part->len; i++)
+    for (const struct json *m = json_first(part); m; m = json_next(part, m))
         for (size_t o = 0; o < SCOPE_ORIGINS; o++)
-            if (!names(own->known, &part->u.members[i]) && names(scope_parts[o]->known, &part->u.members[i]))
-                return stray(place, &part->u.members[i], "a member of the part", scope_parts[o]->name, own, err);
+            if (!names(own->known, m) && names(scope_parts[o]->known, m))
+                return stray(place, m, "a member of the part", scope_parts[o]->name, own, err);
     return json_only(part, own->known, place, err);
 }
 
 /* No other origin's part stands in the document, and no member of any outside it. */
 static int one_part(const struct json *doc, const struct scope_part *own, struct err *err)
 {
-    for (size_t i = 0; i < doc->len; i++)
+    for (const struct json *m = json_first(doc); m; m = json_next(doc, m))
         for (size_t o = 0; o < SCOPE_ORIGINS; o++) {
-            const struct json_member *m = &doc->u.members[i];
             const char *const self[] = {scope_parts[o]->name, NULL};
             if (names(scope_parts[o]->known, m))
                 return stray(where, m, "a member of the part", scope_parts[o]->name, own, err);

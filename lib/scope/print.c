@@ -7,20 +7,10 @@
 
 void scope_fingerprint(const struct json *doc, char out[SHA256_HEX + 1])
 {
-    struct json_member *kept = xmalloc((doc->len + 1) * sizeof *kept);
-    struct json copy = *doc;
     struct buf text = BUF_INIT;
-    copy.u.members = kept;
-    copy.len = 0;
-    for (size_t i = 0; i < doc->len; i++) {
-        const struct json_member *m = &doc->u.members[i];
-        if (m->name_len != strlen("scope_sha256") || memcmp(m->name, "scope_sha256", m->name_len) != 0)
-            kept[copy.len++] = *m;
-    }
-    json_canonical(&text, &copy);
+    json_canonical_without(&text, doc, "scope_sha256");
     sha256_of(text.p, text.len, out);
     buf_free(&text);
-    free(kept);
 }
 
 static void source_put(struct json_w *w, const struct scope_source *s)

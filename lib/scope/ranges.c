@@ -35,10 +35,8 @@ int range_read(struct arena *a, struct declare_range *r, struct err *err)
 
 static const struct declare_log *log_of(const struct declare *d, const char *topic)
 {
-    for (size_t i = 0; i < d->n_logs; i++)
-        if (strcmp(d->logs[i].topic, topic) == 0)
-            return &d->logs[i];
-    return NULL;
+    const uint64_t *place = map_find(&d->topics, topic, strlen(topic));
+    return place ? &d->logs[*place] : NULL;
 }
 
 /* The topic that a range without one means. */
@@ -57,42 +55,54 @@ static int only_topic(const struct declare *d, const struct declare_range *r, co
     return err_set(err, ERR_REFUSED, "--range=%s: %zu topics were found; say TOPIC/%s", r->said, d->n_logs, r->said);
 }
 
-static struct scope_source *source_of(struct scope *s, const char *topic)
+/* The scope as it grows: where each topic, and each "topic/partition", stands. */
+struct growing {
+    struct declare *d;
+    struct scope *scope;
+    struct map topics, partitions;
+};
+
+static struct scope_source *source_of(struct growing *g, const char *topic)
 {
-    for (size_t i = 0; i < s->n_sources; i++)
-        if (strcmp(s->sources[i].topic, topic) == 0)
-            return &s->sources[i];
-    struct scope_source *own = &s->sources[s->n_sources++];
-    *own = (struct scope_source){.topic = topic};
-    return own;
+    struct scope *s = g->scope;
+    uint64_t place = *map_at(&g->topics, topic, strlen(topic), s->n_sources);
+    if (place == s->n_sources)
+        s->sources[s->n_sources++] = (struct scope_source){.topic = topic};
+    return &s->sources[place];
 }
 
-static int add_range(struct arena *a, struct scope_source *s, const struct declare_range *r, struct scope_range range,
+static int add_range(struct growing *g, const char *topic, const struct declare_range *r, struct scope_range range,
                      struct err *err)
 {
-    for (size_t i = 0; i < s->n_partitions; i++) {
-        const struct scope_range *had = &s->partitions[i];
-        if (had->partition != range.partition)
-            continue;
+    struct scope_source *s = source_of(g, topic);
+    struct buf key = BUF_INIT;
+    buf_printf(&key, "%s/%" PRIu64, topic, range.partition);
+    const char *name = arena_strndup(g->d->arena, key.p, key.len);
+    uint64_t place = *map_at(&g->partitions, name, key.len, s->n_partitions);
+    buf_free(&key);
+    if (place < s->n_partitions) {
+        const struct scope_range *had = &s->partitions[place];
         bool overlap = had->from < range.to && range.from < had->to;
-        return err_set(err, ERR_REFUSED, "--range=%s: %s/%" PRIu64 " has the range %" PRId64 "-%" PRId64 " already%s",
-                       r->said, s->topic, had->partition, had->from, had->to,
+        return err_set(err, ERR_REFUSED, "--range=%s: %s has the range %" PRId64 "-%" PRId64 " already%s", r->said,
+                       name, had->from, had->to,
                        overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
     }
-    struct scope_range *grown = arena_alloc(a, (s->n_partitions + 1) * sizeof *grown);
-    if (s->n_partitions)
-        memcpy(grown, s->partitions, s->n_partitions * sizeof *grown);
-    grown[s->n_partitions++] = range;
-    s->partitions = grown;
+    s->partitions = declare_room(g->d->arena, s->partitions, s->n_partitions, sizeof *s->partitions);
+    s->partitions[s->n_partitions++] = range;
     return 0;
 }
 
 static const struct declare_bounds *bounds_of(const struct declare_log *log, uint64_t partition)
 {
-    for (size_t i = 0; i < log->n_partitions; i++)
-        if (log->partitions[i].partition == partition)
-            return &log->partitions[i];
-    return NULL;
+    size_t low = 0, high = log->n_partitions;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (log->partitions[middle].partition < partition)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < log->n_partitions && log->partitions[low].partition == partition ? &log->partitions[low] : NULL;
 }
 
 /* A range beyond what the log holds cannot be read whole, now or ever. */
@@ -115,36 +125,37 @@ static int within(const struct declare_log *log, const struct declare_range *r, 
     return 0;
 }
 
-static int add_all(struct declare *d, const struct declare_range *r, const struct declare_log *log, struct scope *s,
-                   struct err *err)
+static int add_all(struct growing *g, const struct declare_range *r, const struct declare_log *log, struct err *err)
 {
-    bool committed = strcmp(d->isolation, COMMITTED) == 0;
-    struct scope_source *source = source_of(s, log->topic);
+    bool committed = strcmp(g->d->isolation, COMMITTED) == 0;
+    source_of(g, log->topic); /* there also without a partition, which is refused */
     for (size_t i = 0; i < log->n_partitions; i++) {
         const struct declare_bounds *b = &log->partitions[i];
         int64_t to = committed ? b->stable : b->high;
         struct scope_range range = {b->partition, true, b->low, to > b->low ? to : b->low};
-        if (add_range(d->arena, source, r, range, err) != 0)
+        if (add_range(g, log->topic, r, range, err) != 0)
             return -1;
     }
     return 0;
 }
 
-static int take_all(struct declare *d, const struct declare_range *r, struct scope *s, struct err *err)
+static int take_all(struct growing *g, const struct declare_range *r, struct err *err)
 {
+    const struct declare *d = g->d;
     const char *topic = r->topic ? r->topic : d->topic;
     const struct declare_log *log = topic ? log_of(d, topic) : NULL;
     if (d->n_logs == 0 || (topic && !log))
         return err_set(err, ERR_REFUSED, "--range=%s: %s was not looked at; ALL needs log-look before", r->said,
                        topic ? topic : "no topic");
     for (size_t i = 0; i < d->n_logs; i++)
-        if ((!topic || log == &d->logs[i]) && add_all(d, r, &d->logs[i], s, err) != 0)
+        if ((!topic || log == &d->logs[i]) && add_all(g, r, &d->logs[i], err) != 0)
             return -1;
     return 0;
 }
 
-static int take_one(struct declare *d, const struct declare_range *r, struct scope *s, struct err *err)
+static int take_one(struct growing *g, const struct declare_range *r, struct err *err)
 {
+    const struct declare *d = g->d;
     const char *topic = NULL;
     if (only_topic(d, r, &topic, err) != 0)
         return -1;
@@ -153,7 +164,7 @@ static int take_one(struct declare *d, const struct declare_range *r, struct sco
         return err_set(err, ERR_REFUSED, "--range=%s: topic '%s' was not looked at", r->said, topic);
     if (log && within(log, r, err) != 0)
         return -1;
-    return add_range(d->arena, source_of(s, topic), r, (struct scope_range){r->partition, true, r->from, r->to}, err);
+    return add_range(g, topic, r, (struct scope_range){r->partition, true, r->from, r->to}, err);
 }
 
 /* ---- ids ---- */
@@ -194,6 +205,17 @@ static int by_partition(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int take(struct declare *d, struct scope *out, struct err *err)
+{
+    struct growing g = {d, out, MAP_INIT, MAP_INIT};
+    int rc = 0;
+    for (size_t i = 0; i < d->n_ranges && rc == 0; i++)
+        rc = (d->ranges[i].all ? take_all : take_one)(&g, &d->ranges[i], err);
+    map_free(&g.topics);
+    map_free(&g.partitions);
+    return rc;
+}
+
 int ranges_source(struct declare *d, struct scope *out, struct err *err)
 {
     int64_t offsets = 0;
@@ -202,9 +224,8 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
     if (d->topic && d->n_logs > 0 && !log_of(d, d->topic))
         return err_set(err, ERR_REFUSED, "--topic=%s was not looked at", d->topic);
     out->sources = arena_zalloc(d->arena, (d->n_ranges + d->n_logs) * sizeof *out->sources);
-    for (size_t i = 0; i < d->n_ranges; i++)
-        if ((d->ranges[i].all ? take_all : take_one)(d, &d->ranges[i], out, err) != 0)
-            return -1;
+    if (take(d, out, err) != 0)
+        return -1;
     for (size_t i = 0; i < out->n_sources; i++) {
         struct scope_source *s = &out->sources[i];
         if (s->n_partitions == 0)
@@ -253,11 +274,12 @@ void ranges_note(const struct declare *d, const struct scope *s, struct buf *not
         if (log->policy && strstr(log->policy, "compact"))
             buf_printf(note, "%skafka-read will not take %s for whole: it is compacted", note->len ? "; " : "",
                        log->topic);
+        bool all = taken_whole(d, log->topic);
         for (size_t k = 0; committed && k < s->sources[i].n_partitions; k++) {
             const struct scope_range *r = &s->sources[i].partitions[k];
             const struct declare_bounds *b = bounds_of(log, r->partition);
             if (b)
-                note_open(r, b, log->topic, taken_whole(d, log->topic), note);
+                note_open(r, b, log->topic, all, note);
         }
     }
 }

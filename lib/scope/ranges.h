@@ -6,6 +6,8 @@
 #include "scope/declare.h"
 
 /* Read r->said into the rest of *r. */
+/* Room for one more in an array that lives in the arena, of n so far. */
+void *declare_room(struct arena *a, const void *at, size_t n, size_t size);
 int range_read(struct arena *a, struct declare_range *r, struct err *err);
 /* The document's sources, from the ranges: held against the logs found, sorted, without two of one partition. */
 int ranges_source(struct declare *d, struct scope *out, struct err *err);

@@ -18,20 +18,37 @@ const char *account_role_name(enum account_role r)
     return roles[r];
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct account_range *x = *(const struct account_range *const *)a,
+                               *y = *(const struct account_range *const *)b;
+    int topics = strcmp(x->topic, y->topic);
+    if (topics != 0)
+        return topics;
+    return x->partition.n < y->partition.n ? -1 : x->partition.n > y->partition.n;
+}
+
+static int by_topic(const void *a, const void *b)
+{
+    return strcmp((*(const struct account_log *const *)a)->topic, (*(const struct account_log *const *)b)->topic);
+}
+
 const struct account_range *account_range(const struct stream_account *a, const char *topic, uint64_t partition)
 {
-    for (size_t i = 0; i < a->n_ranges; i++)
-        if (a->ranges[i].partition.n == partition && strcmp(a->ranges[i].topic, topic) == 0)
-            return &a->ranges[i];
-    return NULL;
+    const struct account_range wanted = {.topic = topic, .partition = {true, partition}}, *key = &wanted;
+    const struct account_range **found = a->by_place
+                                             ? bsearch(&key, a->by_place, a->n_ranges, sizeof *a->by_place, by_place)
+                                             : NULL;
+    return found ? *found : NULL;
 }
 
 const struct account_log *account_log(const struct stream_account *a, const char *topic)
 {
-    for (size_t i = 0; i < a->n_logs; i++)
-        if (strcmp(a->logs[i].topic, topic) == 0)
-            return &a->logs[i];
-    return NULL;
+    const struct account_log wanted = {.topic = topic}, *key = &wanted;
+    const struct account_log **found = a->by_topic
+                                           ? bsearch(&key, a->by_topic, a->n_logs, sizeof *a->by_topic, by_topic)
+                                           : NULL;
+    return found ? *found : NULL;
 }
 
 /* ---- members, each once for its reader and its writer, in the order in which they are written ---- */
@@ -109,10 +126,12 @@ static int text_parse(struct json *v, const struct member *m, struct account_tex
 {
     if (v->type != (m->kind == TEXTS ? JSON_ARRAY : JSON_OBJECT))
         return err_set(err, ERR_REFUSED, "%s.%s: not an %s", where, m->name, m->kind == TEXTS ? "array" : "object");
-    for (size_t i = 0; m->kind == TEXTS && i < v->len; i++)
-        if (v->u.items[i]->type != JSON_STRING)
+    const struct json *item = json_first(v);
+    for (size_t i = 0; m->kind == TEXTS && i < v->len; i++, item = json_next(v, item))
+        if (item->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.%s[%zu]: not a string", where, m->name, i);
-    *out = (struct account_text){v->raw, v->raw_len};
+    const struct json_text raw = json_raw(v);
+    *out = (struct account_text){raw.p, raw.n};
     return 0;
 }
 
@@ -164,23 +183,8 @@ static int list_parse(const struct json *doc, const char *name, struct json **ou
     return 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct account_range *x = *(const struct account_range *const *)a,
-                               *y = *(const struct account_range *const *)b;
-    int topics = strcmp(x->topic, y->topic);
-    if (topics != 0)
-        return topics;
-    return x->partition.n < y->partition.n ? -1 : x->partition.n > y->partition.n;
-}
-
-static int by_topic(const void *a, const void *b)
-{
-    return strcmp((*(const struct account_log *const *)a)->topic, (*(const struct account_log *const *)b)->topic);
-}
-
 /* What is looked up by its place must stand once: of two, nobody would look at the second. */
-static int stand_once(const struct stream_account *a, struct arena *arena, const char *where, struct err *err)
+static int stand_once(struct stream_account *a, struct arena *arena, const char *where, struct err *err)
 {
     const struct account_range **r = arena_alloc(arena, (a->n_ranges + 1) * sizeof *r);
     const struct account_log **l = arena_alloc(arena, (a->n_logs + 1) * sizeof *l);
@@ -190,6 +194,8 @@ static int stand_once(const struct stream_account *a, struct arena *arena, const
         l[i] = &a->logs[i];
     qsort(r, a->n_ranges, sizeof *r, by_place);
     qsort(l, a->n_logs, sizeof *l, by_topic);
+    a->by_place = r;
+    a->by_topic = l;
     for (size_t i = 1; i < a->n_ranges; i++)
         if (by_place(&r[i - 1], &r[i]) == 0)
             return err_set(err, ERR_REFUSED, "%s.ranges: two of %s/%" PRIu64, where, r[i]->topic, r[i]->partition.n);
@@ -211,16 +217,18 @@ static int ranges_parse(const struct json *doc, const char *where, struct arena 
     struct account_log *l = arena_zalloc(arena, (a->n_logs + 1) * sizeof *l);
     a->ranges = r;
     a->logs = l;
-    for (size_t i = 0; i < a->n_ranges; i++) {
+    const struct json *v = json_first(ranges);
+    for (size_t i = 0; i < a->n_ranges; i++, v = json_next(ranges, v)) {
         snprintf(at, sizeof at, "%.40s.ranges[%zu]", where, i);
-        if (range_parse(ranges->u.items[i], at, arena, &r[i], err) != 0)
+        if (range_parse(v, at, arena, &r[i], err) != 0)
             return -1;
     }
-    for (size_t i = 0; i < a->n_logs; i++) {
+    v = json_first(logs);
+    for (size_t i = 0; i < a->n_logs; i++, v = json_next(logs, v)) {
         snprintf(at, sizeof at, "%.40s.logs[%zu]", where, i);
-        if (json_need_str(logs->u.items[i], "topic", arena, &l[i].topic, at, err) != 0 ||
-            json_opt_str(logs->u.items[i], "cluster_id", arena, &l[i].cluster_id, at, err) != 0 ||
-            json_opt_str(logs->u.items[i], "topic_id", arena, &l[i].topic_id, at, err) != 0)
+        if (json_need_str(v, "topic", arena, &l[i].topic, at, err) != 0 ||
+            json_opt_str(v, "cluster_id", arena, &l[i].cluster_id, at, err) != 0 ||
+            json_opt_str(v, "topic_id", arena, &l[i].topic_id, at, err) != 0)
             return -1;
     }
     return stand_once(a, arena, where, err);

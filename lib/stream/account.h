@@ -67,6 +67,9 @@ struct stream_account {
     size_t n_logs;
     const struct account_range *ranges;
     size_t n_ranges;
+    /* of an account that was read: sorted, for account_log and account_range */
+    const struct account_log **by_topic;
+    const struct account_range **by_place;
     struct account_number delivered;
     /* of a program */
     const char *program, *payload; /* payload: how payloads went to it */

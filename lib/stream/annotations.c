@@ -3,27 +3,29 @@
 #include "stream/annotations.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-uint64_t *annotations_count(struct stream_annotations **head, const char *name, size_t n)
+uint64_t *annotations_count(struct stream_annotations **to, const char *name, size_t n)
 {
-    for (struct stream_annotations *o = *head; o; o = o->next)
-        if (o->len == n && memcmp(o->name, name, n) == 0)
-            return &o->count;
-    struct stream_annotations *o = xcalloc(1, sizeof *o);
-    o->name = xstrndup(name, n);
-    o->len = n;
-    o->next = *head;
-    *head = o;
-    return &o->count;
+    struct stream_annotations *o = *to ? *to : (*to = xcalloc(1, sizeof *o));
+    const uint64_t *place = map_find(&o->places, name, n);
+    if (place)
+        return &o->at[*place].count;
+    if (o->n == o->cap)
+        o->at = xrealloc(o->at, (o->cap = o->cap ? 2 * o->cap : 16) * sizeof *o->at);
+    o->at[o->n] = (struct annotation){xstrndup(name, n), n, 0};
+    map_add(&o->places, o->at[o->n].name, n, o->n);
+    return &o->at[o->n++].count;
 }
 
-void annotations_free(struct stream_annotations **head)
+void annotations_free(struct stream_annotations **to)
 {
-    while (*head) {
-        struct stream_annotations *next = (*head)->next;
-        free((*head)->name);
-        free(*head);
-        *head = next;
-    }
+    struct stream_annotations *o = *to;
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->n; i++)
+        free(o->at[i].name);
+    free(o->at);
+    map_free(&o->places);
+    free(o);
+    *to = NULL;
 }

@@ -14,16 +14,16 @@ static int facts_parse(const struct json *facts, const char *place, struct cause
         return 0;
     if (facts->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s.facts: not an object", place);
-    for (size_t i = 0; i < facts->len; i++) {
-        const struct json_member *m = &facts->u.members[i];
+    for (const struct json *m = json_first(facts); m; m = json_next(facts, m)) {
+        const struct json *text = json_value(m);
         char name[32];
-        if (m->value->type != JSON_STRING)
+        if (text->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "%s.facts: not an object of texts", place);
-        if (m->name_len >= sizeof name || memchr(m->name, 0, m->name_len) || memchr(m->value->str, 0, m->value->len))
+        if (m->len >= sizeof name || memchr(m->str, 0, m->len) || memchr(text->str, 0, text->len))
             continue; /* no next action asks for it */
-        snprintf(name, sizeof name, "%.*s", (int)m->name_len, m->name);
+        snprintf(name, sizeof name, "%.*s", (int)m->len, m->str);
         struct buf value = BUF_INIT;
-        buf_add(&value, m->value->str, m->value->len);
+        buf_add(&value, text->str, text->len);
         cause_add(out, name, buf_str(&value));
         buf_free(&value);
     }

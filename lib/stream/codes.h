@@ -448,6 +448,10 @@
       "rows that are owed are not there", \
       "a lost INSERT, a filter, or rows deleted from the table", \
       "look at the findings from their first offset on, find why those rows are not there, and write them again") \
+    X(TOKEN_OUTLIVED_ROWS, "token-outlived-rows", \
+      "all rows that are missing are of INSERTs that were sent again under the token that they had, and nothing shows that the server ran on meanwhile", \
+      "a server that was killed kept the token of rows that it lost, and dropped the resend while it acknowledged it", \
+      "write these rows again, from the first offset of the findings on, under new tokens: under their own the server drops them; a sink of this release sends a fresh token after a restart") \
     X(ROWS_CHANGED, "rows-changed", \
       "a key is there with other values than those owed", \
       "a converter that changes values, or an update of the table", \

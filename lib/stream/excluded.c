@@ -38,7 +38,8 @@ int stream_excluded(const struct stream_line *line, struct arena *arena, struct 
         err_set(err, ERR_REFUSED, "excluded.why: none of open, undetermined, expired and moved-on");
         return stream_misfit(line, err);
     }
-    *out = (struct stream_excluded){(enum excluded_why)i, key->raw, key->raw_len};
+    const struct json_text raw = json_raw(key);
+    *out = (struct stream_excluded){(enum excluded_why)i, raw.p, raw.n};
     return 0;
 }
 

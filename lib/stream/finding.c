@@ -19,7 +19,8 @@ static int cells_parse(const struct json *doc, const char *name, struct finding_
         return 0;
     if (json_need(doc, name, JSON_ARRAY, &cells, at_where, err) != 0)
         return -1;
-    *out = (struct finding_cells){cells->raw, cells->raw_len};
+    const struct json_text raw = json_raw(cells);
+    *out = (struct finding_cells){raw.p, raw.n};
     return 0;
 }
 
@@ -31,8 +32,8 @@ static int differ_parse(const struct json *doc, struct arena *arena, struct find
     if (json_need(doc, "differ", JSON_ARRAY, &list, at_where, err) != 0)
         return -1;
     struct finding_name *names = arena_alloc(arena, (list->len + 1) * sizeof *names);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *v = list->u.items[i];
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < list->len; i++, v = json_next(list, v)) {
         if (v->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "finding.differ[%zu]: not a string", i);
         names[i] = (struct finding_name){v->str, v->len};
@@ -57,11 +58,13 @@ static int words_parse(const struct json *doc, struct finding *f, struct err *er
 
 static int explained_parse(const struct json *doc, struct arena *arena, struct finding *f, struct err *err)
 {
-    if (json_opt_str(doc, "explained", arena, &f->explained, at_where, err) != 0)
+    const char *text = NULL;
+    if (json_opt_str(doc, "explained", arena, &text, at_where, err) != 0 ||
+        json_opt_u64(doc, "explained_copies", &f->explained_copies, at_where, err) != 0)
         return -1;
-    if (!f->explained || strcmp(f->explained, AGAIN_RESENT) == 0 || strcmp(f->explained, AGAIN_REPLAYED) == 0)
+    if (!text || again_parse(text, strlen(text), &f->explained))
         return 0;
-    return err_set(err, ERR_REFUSED, "finding.explained: neither " AGAIN_RESENT " nor " AGAIN_REPLAYED);
+    return err_set(err, ERR_REFUSED, "finding.explained: not known here");
 }
 
 int stream_finding(const struct stream_line *line, struct arena *arena, struct finding *out, struct err *err)
@@ -97,7 +100,7 @@ static void cells_put(struct json_w *w, const char *name, struct finding_cells c
 void stream_put_finding(struct stream_out *out, const struct finding *f)
 {
     struct json_w w;
-    struct buf text = BUF_INIT;
+    struct buf text = BUF_INIT, explained = BUF_INIT;
     jw_init(&w, &text);
     jw_obj(&w, NULL);
     jw_str(&w, "type", line_type_name(LINE_FINDING));
@@ -116,7 +119,10 @@ void stream_put_finding(struct stream_out *out, const struct finding *f)
         jw_end_arr(&w);
     }
     jw_str(&w, "at", f->at);
-    jw_str(&w, "explained", f->explained);
+    again_put(&explained, &f->explained);
+    jw_str(&w, "explained", explained.len ? buf_str(&explained) : NULL);
+    if (f->explained_copies)
+        jw_u64(&w, "explained_copies", f->explained_copies);
     if (f->cut)
         jw_bool(&w, "cut", true);
     if (f->others)
@@ -127,5 +133,6 @@ void stream_put_finding(struct stream_out *out, const struct finding *f)
     }
     jw_end_obj(&w);
     stream_put(out, LINE_FINDING, text.p, text.len);
+    buf_free(&explained);
     buf_free(&text);
 }

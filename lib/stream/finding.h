@@ -3,6 +3,7 @@
 #ifndef OWED_STREAM_FINDING_H
 #define OWED_STREAM_FINDING_H
 
+#include "stream/again.h"
 #include "stream/relation.h"
 
 #include "base/base.h"
@@ -28,9 +29,11 @@ struct finding {
     uint64_t owed_copies, found_copies, rows;
     const struct finding_name *differ; /* the columns; NULL: the line does not say */
     size_t n_differ;
-    const char *at, *explained; /* or NULL; explained is one of AGAIN_… */
-    bool cut;                   /* its rows are too long to be shown */
-    bool others;                /* other rows are owed or found under the key */
+    const char *at;            /* or NULL */
+    struct again explained;    /* by what: each word once */
+    uint64_t explained_copies; /* so many of its rows, where not all that it explains any of; else 0 */
+    bool cut;                  /* its rows are too long to be shown */
+    bool others;               /* other rows are owed or found under the key */
     bool undecided; /* seen in one of two reads that differ, or above what a reference owes that may owe more */
     uint64_t read;  /* then: in which read */
 };

@@ -141,17 +141,15 @@ static int check_end(struct stream_in *in, const struct stream_line *line, struc
     struct json *doc = json_parse(line->p, line->n, &arena, &e), *lines = NULL;
     int rc = doc ? json_need(doc, "lines", JSON_OBJECT, &lines, "end", err) : refuse(in, e.why, err);
     uint64_t named = 0, total = 0;
-    for (size_t i = 0; rc == 0 && i < lines->len; i++) {
-        const struct json_member *m = &lines->u.members[i];
-        enum line_type t = line_type_of(m->name, m->name_len);
-        uint64_t came = t == LINE_UNKNOWN ? *annotations_count(&in->annotations, m->name, m->name_len) : in->counts[t],
-                 said;
-        if (!json_u64(m->value, &said))
+    for (const struct json *m = json_first(lines); rc == 0 && m; m = json_next(lines, m)) {
+        enum line_type t = line_type_of(m->str, m->len);
+        uint64_t came = t == LINE_UNKNOWN ? *annotations_count(&in->annotations, m->str, m->len) : in->counts[t], said;
+        if (!json_u64(json_value(m), &said))
             rc = refuse(in, "end: a count is no whole number", err);
         else if (said != came)
             rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_STREAM_UNFINISHED),
                           "%s: unfinished stream: end counts %" PRIu64 " lines of type %.*s, %" PRIu64 " came",
-                          in->lines.name, said, (int)m->name_len, m->name, came);
+                          in->lines.name, said, (int)m->len, m->str, came);
         named += came;
     }
     for (size_t t = 0; t < LINE_TYPES; t++)

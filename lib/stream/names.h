@@ -96,9 +96,10 @@ enum finding_kind {
 const char *finding_kind_name(enum finding_kind k);
 enum finding_kind finding_kind_of(const char *p, size_t n);
 
-/* Why a row may stand twice, from the row's own `again`. */
+/* Why a row may stand more often than owed, or not at all, from the row's own `again`. */
 #define AGAIN_RESENT "resent"
 #define AGAIN_REPLAYED "replayed"
+#define AGAIN_KEPT "kept"
 
 /* What ref-run --strict says that it checked, and a report without it says is not established. */
 #define VERIFIED_EVERY_RECORD "every record that could be read was answered"

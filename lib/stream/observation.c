@@ -68,29 +68,30 @@ static const struct {
 /* ---- reading ---- */
 
 /* The array doc.name, or one of no items where it is not given. */
-static int list_parse(const struct json *doc, const char *name, struct json ***items, size_t *n, struct err *err)
+static int list_parse(const struct json *doc, const char *name, const struct json **list, size_t *n, struct err *err)
 {
-    struct json *list;
+    struct json *v;
     *n = 0;
     if (!json_get(doc, name))
         return 0;
-    if (json_need(doc, name, JSON_ARRAY, &list, here, err) != 0)
+    if (json_need(doc, name, JSON_ARRAY, &v, here, err) != 0)
         return -1;
-    *items = list->u.items;
-    *n = list->len;
+    *list = v;
+    *n = v->len;
     return 0;
 }
 
 static int columns_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
-    struct json **items = NULL;
-    if (list_parse(doc, "columns", &items, &o->n_columns, err) != 0)
+    const struct json *list = NULL;
+    if (list_parse(doc, "columns", &list, &o->n_columns, err) != 0)
         return -1;
     struct observed_column *c = arena_zalloc(arena, (o->n_columns + 1) * sizeof *c);
     o->columns = c;
-    for (size_t i = 0; i < o->n_columns; i++)
-        if (json_need_str(items[i], "name", arena, &c[i].name, "observation.columns", err) != 0 ||
-            json_need_str(items[i], "type", arena, &c[i].type, "observation.columns", err) != 0)
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < o->n_columns; i++, v = json_next(list, v))
+        if (json_need_str(v, "name", arena, &c[i].name, "observation.columns", err) != 0 ||
+            json_need_str(v, "type", arena, &c[i].type, "observation.columns", err) != 0)
             return -1;
     return 0;
 }
@@ -105,13 +106,13 @@ static int settings_parse(const struct json *doc, struct arena *arena, struct ob
     struct observed_setting *s = arena_zalloc(arena, (all->len + 1) * sizeof *s);
     o->settings = s;
     o->n_settings = all->len;
-    for (size_t i = 0; i < all->len; i++) {
-        const struct json_member *m = &all->u.members[i];
-        const struct json *v = m->value;
+    const struct json *m = json_first(all);
+    for (size_t i = 0; i < all->len; i++, m = json_next(all, m)) {
+        const struct json *v = json_value(m);
         if ((v->type != JSON_STRING && v->type != JSON_NUMBER) || memchr(v->str, '\0', v->len) ||
-            memchr(m->name, '\0', m->name_len))
+            memchr(m->str, '\0', m->len))
             return err_set(err, ERR_REFUSED, "observation.settings[%zu]: no text and no number", i);
-        s[i].name = arena_strndup(arena, m->name, m->name_len);
+        s[i].name = arena_strndup(arena, m->str, m->len);
         s[i].value = arena_strndup(arena, v->str, v->len);
     }
     return 0;
@@ -135,16 +136,17 @@ static int bounds_parse(const struct json *doc, struct observation *o, struct er
 static int mutations_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
     static const char where[] = "observation.mutations";
-    struct json **items = NULL;
-    if (list_parse(doc, "mutations", &items, &o->n_mutations, err) != 0)
+    const struct json *list = NULL;
+    if (list_parse(doc, "mutations", &list, &o->n_mutations, err) != 0)
         return -1;
     struct observed_mutation *m = arena_zalloc(arena, (o->n_mutations + 1) * sizeof *m);
     o->mutations = m;
-    for (size_t i = 0; i < o->n_mutations; i++)
-        if (json_need_str(items[i], "id", arena, &m[i].id, where, err) != 0 ||
-            json_opt_str(items[i], "command", arena, &m[i].command, where, err) != 0 ||
-            json_opt_str(items[i], "created", arena, &m[i].created, where, err) != 0 ||
-            json_need_bool(items[i], "done", &m[i].done, where, err) != 0)
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < o->n_mutations; i++, v = json_next(list, v))
+        if (json_need_str(v, "id", arena, &m[i].id, where, err) != 0 ||
+            json_opt_str(v, "command", arena, &m[i].command, where, err) != 0 ||
+            json_opt_str(v, "created", arena, &m[i].created, where, err) != 0 ||
+            json_need_bool(v, "done", &m[i].done, where, err) != 0)
             return -1;
     return 0;
 }
@@ -165,16 +167,17 @@ static int clocks_parse(const struct json *doc, const char *name, struct observe
 static int reads_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
     static const char where[] = "observation.reads";
-    struct json **items = NULL;
-    if (list_parse(doc, "reads", &items, &o->n_reads, err) != 0)
+    const struct json *list = NULL;
+    if (list_parse(doc, "reads", &list, &o->n_reads, err) != 0)
         return -1;
     struct observed_read *r = arena_zalloc(arena, (o->n_reads + 1) * sizeof *r);
     o->reads = r;
-    for (size_t i = 0; i < o->n_reads; i++)
-        if (json_need_u64(items[i], "read", &r[i].read, where, err) != 0 ||
-            json_need_u64(items[i], "rows", &r[i].rows, where, err) != 0 ||
-            json_opt_u64(items[i], "queries", &r[i].queries, where, err) != 0 ||
-            json_opt_u64(items[i], "bytes", &r[i].bytes, where, err) != 0)
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < o->n_reads; i++, v = json_next(list, v))
+        if (json_need_u64(v, "read", &r[i].read, where, err) != 0 ||
+            json_need_u64(v, "rows", &r[i].rows, where, err) != 0 ||
+            json_opt_u64(v, "queries", &r[i].queries, where, err) != 0 ||
+            json_opt_u64(v, "bytes", &r[i].bytes, where, err) != 0)
             return -1;
     return 0;
 }
@@ -217,16 +220,17 @@ static int whole_parse(const struct json *doc, struct observation *o, struct err
 
 static int stable_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
-    struct json **items = NULL;
+    const struct json *list = NULL;
     if (json_need_bool(doc, "stable", &o->stable, here, err) != 0 ||
-        list_parse(doc, "unstable", &items, &o->n_unstable, err) != 0)
+        list_parse(doc, "unstable", &list, &o->n_unstable, err) != 0)
         return -1;
     char **why = arena_zalloc(arena, (o->n_unstable + 1) * sizeof *why);
     o->unstable = why;
-    for (size_t i = 0; i < o->n_unstable; i++) {
-        if (items[i]->type != JSON_STRING)
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < o->n_unstable; i++, v = json_next(list, v)) {
+        if (v->type != JSON_STRING)
             return err_set(err, ERR_REFUSED, "observation.unstable[%zu]: not a string", i);
-        why[i] = arena_strndup(arena, items[i]->str, items[i]->len);
+        why[i] = arena_strndup(arena, v->str, v->len);
     }
     return 0;
 }

@@ -45,9 +45,8 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
     struct buf *b = stream_build(out, LINE_STREAM);
     buf_printf(b, ",\"format\":\"%s\",\"version\":%d,\"stages\":[", STREAM_FORMAT, STREAM_VERSION);
     if (in && in->stages) {
-        for (size_t i = 0; i < in->stages->len; i++) {
-            const struct json *stage = in->stages->u.items[i];
-            buf_add(b, stage->raw, stage->raw_len);
+        for (const struct json *stage = json_first(in->stages); stage; stage = json_next(in->stages, stage)) {
+            json_put_raw(b, stage);
             buf_addc(b, ',');
         }
     }
@@ -56,7 +55,7 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in)
     buf_adds(b, ",\"version\":\"" OWED_VERSION "\"}]");
     if (in && in->shard) {
         buf_adds(b, ",\"shard\":");
-        buf_add(b, in->shard->raw, in->shard->raw_len);
+        json_put_raw(b, in->shard);
     }
     stream_put_built(out, LINE_STREAM);
 }
@@ -149,11 +148,12 @@ int stream_end(struct stream_out *out)
         json_put_u64(b, out->counts[t]);
         first = false;
     }
-    for (const struct stream_annotations *o = out->annotations; o; o = o->next) {
+    for (size_t i = 0; out->annotations && i < out->annotations->n; i++) {
+        const struct annotation *one = &out->annotations->at[i];
         buf_addc(b, ',');
-        json_put_str(b, o->name, o->len);
+        json_put_str(b, one->name, one->len);
         buf_addc(b, ':');
-        json_put_u64(b, o->count);
+        json_put_u64(b, one->count);
     }
     buf_addc(b, '}');
     stream_put_built(out, LINE_END);

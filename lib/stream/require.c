@@ -23,8 +23,8 @@ int profile_parse(const char *s, enum profile *out, struct err *err)
 
 static bool binds_reference(const struct json *stages)
 {
-    for (size_t i = 0; stages && i < stages->len; i++)
-        if (json_is(json_get(stages->u.items[i], "name"), "ref-bind"))
+    for (const struct json *item = json_first(stages); item; item = json_next(stages, item))
+        if (json_is(json_get(item, "name"), "ref-bind"))
             return true;
     return false;
 }
@@ -71,8 +71,7 @@ int stream_require(const struct stream_line *line, bool required[CHECK_NAMES], s
     if (doc && (json_only(doc, known, "require", err) != 0 ||
                 json_need(doc, "checks", JSON_ARRAY, &list, "require", err) != 0))
         rc = stream_misfit(line, err);
-    for (size_t i = 0; rc == 0 && i < list->len; i++) {
-        const struct json *v = list->u.items[i];
+    for (const struct json *v = json_first(list); v && rc == 0; v = json_next(list, v)) {
         enum check_name c = v->type == JSON_STRING ? check_name_of(v->str, v->len) : CHECK_NAMES;
         if (c == CHECK_NAMES) {
             err_set(err, ERR_REFUSED, "require names a check that is not known here");

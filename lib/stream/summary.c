@@ -50,8 +50,8 @@ static int runs_parse(const struct json *doc, struct arena *arena, struct summar
         return -1;
     struct summary_run *run = arena_zalloc(arena, (runs->len + 1) * sizeof *run);
     const char **name = arena_zalloc(arena, (unordered->len + 1) * sizeof(*name));
-    for (size_t i = 0; i < runs->len; i++) {
-        const struct json *v = runs->u.items[i];
+    const struct json *v = json_first(runs);
+    for (size_t i = 0; i < runs->len; i++, v = json_next(runs, v)) {
         if (kind_parse(json_get(v, "kind"), &run[i].kind, "summary.runs", err) != 0 ||
             json_need_str(v, "topic", arena, &run[i].topic, "summary.runs", err) != 0 ||
             json_need_u64(v, "partition", &run[i].partition, "summary.runs", err) != 0 ||
@@ -60,8 +60,8 @@ static int runs_parse(const struct json *doc, struct arena *arena, struct summar
             json_need_u64(v, "rows", &run[i].rows, "summary.runs", err) != 0)
             return -1;
     }
-    for (size_t i = 0; i < unordered->len; i++) {
-        const struct json *v = unordered->u.items[i];
+    v = json_first(unordered);
+    for (size_t i = 0; i < unordered->len; i++, v = json_next(unordered, v)) {
         if (v->type != JSON_STRING || memchr(v->str, '\0', v->len))
             return err_set(err, ERR_REFUSED, "summary.runs_unordered[%zu]: not a text", i);
         name[i] = arena_strndup(arena, v->str, v->len);
@@ -85,7 +85,8 @@ static int counts_parse(const struct json *doc, struct summary *s, struct err *e
         const char *name = finding_kind_name((enum finding_kind)k);
         const struct json *of = json_get(doc, name);
         if (json_need_u64(of, "keys", &s->kind_keys[k], name, err) != 0 ||
-            json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0)
+            json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0 ||
+            (k == KIND_MISSING && json_get(of, AGAIN_KEPT) && json_need_u64(of, AGAIN_KEPT, &s->kept, name, err) != 0))
             return -1;
     }
     return 0;
@@ -143,6 +144,8 @@ void stream_put_summary(struct stream_out *out, const struct summary *s)
         jw_obj(&w, finding_kind_name((enum finding_kind)k));
         jw_u64(&w, "keys", s->kind_keys[k]);
         jw_u64(&w, copies_name((enum finding_kind)k), s->kind_rows[k]);
+        if (k == KIND_MISSING && s->kept)
+            jw_u64(&w, AGAIN_KEPT, s->kept);
         jw_end_obj(&w);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

@@ -23,8 +23,9 @@ struct summary {
     uint64_t owed_rows, found_rows, keys;                  /* of the keys compared */
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
     uint64_t resent, replayed, unexplained;                /* surplus copies */
-    uint64_t repeated_keys;                                /* keys with equal owed copies */
-    uint64_t ambiguous_keys;                               /* keys that the captured rows hold twice, not compared */
+    uint64_t kept;           /* missing rows of INSERTs whose token may have outlived them */
+    uint64_t repeated_keys;  /* keys with equal owed copies */
+    uint64_t ambiguous_keys; /* keys that the captured rows hold twice, not compared */
     uint64_t excluded_keys;
     const struct summary_run *runs; /* the longest, by topic, partition and offset */
     size_t runs_listed;

@@ -100,34 +100,32 @@ static int parse_column(const struct json *v, bool need_from, const char *where,
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct column *x = *(const struct column *const *)a, *y = *(const struct column *const *)b;
-    size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
-    int d = memcmp(x->name, y->name, n);
+enum { FEW_COLUMNS = 16 }; /* found as fast by a look at each */
 
-    return d != 0 ? d : (x->name_len > y->name_len) - (x->name_len < y->name_len);
+static bool is_named(const struct column *c, const char *name, size_t n)
+{
+    return c->name_len == n && memcmp(c->name, name, n) == 0;
 }
 
-/* Sorted, so that a table of many columns costs no quadratic search. */
-static int refuse_twins(const struct columns *c, struct err *err)
+const struct column *columns_index(struct columns *c)
 {
-    const struct column **at = xcalloc(c->n, sizeof *at);
-    int rc = 0;
-
+    const struct column *twin = NULL;
     for (size_t i = 0; i < c->n; i++)
-        at[i] = &c->at[i];
-    qsort(at, c->n, sizeof *at, by_name);
-    for (size_t i = 1; i < c->n && rc == 0; i++) {
-        if (by_name(&at[i - 1], &at[i]) == 0) {
-            struct buf shown = BUF_INIT;
-            msg_mask(&shown, at[i]->name, at[i]->name_len);
-            rc = err_set(err, ERR_REFUSED, "columns: two columns named \"%s\"", buf_str(&shown));
-            buf_free(&shown);
-        }
-    }
-    free(at);
-    return rc;
+        if (!map_add(&c->names, c->at[i].name, c->at[i].name_len, i) && !twin)
+            twin = &c->at[i];
+    return twin;
+}
+
+static int refuse_twins(struct columns *c, struct err *err)
+{
+    const struct column *twin = columns_index(c);
+    struct buf shown = BUF_INIT;
+    if (!twin)
+        return 0;
+    msg_mask(&shown, twin->name, twin->name_len);
+    err_set(err, ERR_REFUSED, "columns: two columns named \"%s\"", buf_str(&shown));
+    buf_free(&shown);
+    return -1;
 }
 
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err)
@@ -138,11 +136,12 @@ int columns_parse(const struct json *arr, bool need_from, struct columns *out, s
     if (arr->len == 0)
         return err_set(err, ERR_REFUSED, "columns: no column");
     out->at = xcalloc(arr->len, sizeof *out->at);
-    for (size_t i = 0; i < arr->len; i++) {
+    const struct json *item = json_first(arr);
+    for (size_t i = 0; i < arr->len; i++, item = json_next(arr, item)) {
         char where[40];
         snprintf(where, sizeof where, "columns[%zu]", i);
         out->n = i + 1;
-        if (parse_column(arr->u.items[i], need_from, where, &out->at[i], err) != 0) {
+        if (parse_column(item, need_from, where, &out->at[i], err) != 0) {
             columns_free(out);
             return -1;
         }
@@ -180,17 +179,34 @@ void columns_free(struct columns *c)
         type_free(&c->at[i].type);
     }
     free(c->at);
+    map_free(&c->names);
     *c = (struct columns)COLUMNS_INIT;
 }
 
 const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->at[i].name_len == n && memcmp(c->at[i].name, name, n) == 0) {
-            if (index)
-                *index = i;
-            return &c->at[i];
-        }
+    const uint64_t *place = c->n > FEW_COLUMNS ? map_find(&c->names, name, n) : NULL;
+    size_t i = place ? *place : 0;
+    bool indexed = c->n > FEW_COLUMNS && c->names.used > 0;
+    while (!indexed && i < c->n && !is_named(&c->at[i], name, n))
+        i++;
+    if (indexed ? !place : i == c->n)
+        return NULL;
+    if (index)
+        *index = i;
+    return &c->at[i];
+}
+
+const struct json *columns_spread(const struct columns *c, const struct json *values, const struct json **at)
+{
+    const struct json *other = NULL;
+    memset(at, 0, c->n * sizeof(*at));
+    size_t i = 0; /* members mostly come in the order of the columns */
+    for (const struct json *m = json_first(values); m; m = json_next(values, m)) {
+        if ((i < c->n && is_named(&c->at[i], m->str, m->len)) || columns_find(c, m->str, m->len, &i))
+            at[i++] = json_value(m);
+        else
+            other = other ? other : m;
     }
-    return NULL;
+    return other;
 }

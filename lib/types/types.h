@@ -8,6 +8,7 @@
 #define OWED_TYPES_H
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "json/json.h"
 
@@ -95,8 +96,9 @@ struct column {
 struct columns {
     struct column *at;
     size_t n;
+    struct map names; /* of many columns: where each stands, once columns_index has been called */
 };
-#define COLUMNS_INIT ((struct columns){NULL, 0})
+#define COLUMNS_INIT ((struct columns){NULL, 0, MAP_INIT})
 
 /* From the `columns` array of a columns line or a scope document: [{"name","type","key","from"}], key and from
  * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a
@@ -104,6 +106,13 @@ struct columns {
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
 void columns_write(const struct columns *c, struct buf *out); /* the array's JSON text */
 void columns_free(struct columns *c);
+/* Call it when the last column stands, and find is no longer a search. The first column whose name another has, or
+ * NULL.
+ */
+const struct column *columns_index(struct columns *c);
 const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index);
+/* Put the value of each member at its column; at has room for every column, and NULL where none came. The first name
+ * that is no column's, or NULL. */
+const struct json *columns_spread(const struct columns *c, const struct json *values, const struct json **at);
 
 #endif

@@ -81,7 +81,7 @@ static void owed_value(const char *p, size_t n, const struct column *c)
 {
     struct arena a = ARENA_INIT;
     struct json *v = json_parse(p, n, &a, NULL);
-    struct json text = {.type = JSON_STRING, .str = p, .len = n};
+    struct json text = {.type = JSON_STRING, .str = p, .len = (uint32_t)n};
     struct buf out = BUF_INIT, human = BUF_INIT, twin = BUF_INIT;
     const char *why = NULL;
 

@@ -19,11 +19,10 @@ static void strings_are_utf8(const struct json *v)
 {
     if (v->type == JSON_STRING)
         must(utf8_valid(v->str, v->len));
-    for (size_t i = 0; v->type == JSON_ARRAY && i < v->len; i++)
-        strings_are_utf8(v->u.items[i]);
-    for (size_t i = 0; v->type == JSON_OBJECT && i < v->len; i++) {
-        must(utf8_valid(v->u.members[i].name, v->u.members[i].name_len));
-        strings_are_utf8(v->u.members[i].value);
+    for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
+        strings_are_utf8(m);
+        if (v->type == JSON_OBJECT)
+            strings_are_utf8(json_value(m));
     }
 }
 

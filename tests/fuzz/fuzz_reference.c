@@ -69,8 +69,8 @@ static int read_all(struct reference *r, const struct columns *columns, struct b
 static bool has_number(const struct json *v)
 {
     bool found = v->type == JSON_NUMBER;
-    for (size_t i = 0; (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && i < v->len && !found; i++)
-        found = has_number(v->type == JSON_ARRAY ? v->u.items[i] : v->u.members[i].value);
+    for (const struct json *m = json_first(v); m && !found; m = json_next(v, m))
+        found = has_number(v->type == JSON_ARRAY ? m : json_value(m));
     return found;
 }
 
@@ -92,9 +92,9 @@ static void payload(const uint8_t *data, size_t size)
         bool ok = r.value != PROGRAM_NO_VALUE;
         /* one level deeper than the payload alone, which may be as deep as can be */
         bool deep = how != PROGRAM_RAW && ok && !doc;
-        if (!deep && (!doc || (ok && how != PROGRAM_RAW) != (value != NULL) ||
-                      ok != (json_get(doc, "value_error") == NULL) || memchr(out.p, '\n', out.len - 1) ||
-                      (value && how == PROGRAM_TEXT && has_number(value))))
+        if (!deep &&
+            (!doc || (ok && how != PROGRAM_RAW) != (value != NULL) || ok != (json_get(doc, "value_error") == NULL) ||
+             memchr(out.p, '\n', out.len - 1) || (value && how == PROGRAM_TEXT && has_number(value))))
             abort();
         buf_free(&out);
     }

@@ -32,8 +32,8 @@ static struct multiset *fill(const char *p, size_t size, const struct multiset_c
         const char *why;
         struct err err = ERR_INIT;
         if (n > 1 && cells_scan_row(p + 1, n - 1, COLUMNS, &len, ends, COLUMNS, &why)) {
-            struct multiset_row row = {
-                .cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len, .again = p[0] >> 4 & 3};
+            struct multiset_row row = {.cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len};
+            row.again = (struct again){p[0] >> 4 & 3, p[0] >> 5 & 1, p[0] >> 6 & 1};
             /* What is no place is refused, and the row then comes without one. */
             if (multiset_add(m, (enum side)(p[0] & 3), &row, &err) != 0) {
                 insist(err.kind == ERR_REFUSED);
@@ -66,6 +66,7 @@ static void same_relation(const struct multiset_relation *a, const struct multis
     for (size_t i = 0; i < a->sum.listed; i++) {
         const struct multiset_finding *x = &a->findings[i], *y = &b->findings[i];
         insist(x->kind == y->kind && x->rows == y->rows && x->read == y->read);
+        insist(memcmp(&x->explained, &y->explained, sizeof x->explained) == 0);
         insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found));
         insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
     }
@@ -85,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c.thread = data[1] & 8;
     c.memory = data[1] & 16 ? 100 << 10 : c.memory;
     struct multiset *b = fill((const char *)data + 2, size - 2, &c);
-    struct multiset_asked all = {{true, true, true, true}, data[1] & 32, data[1] & 64};
+    struct multiset_asked all = {{true, true, true, true}, data[1] & 32, data[1] & 64, data[1] & 128};
     struct multiset_result x, y;
     struct err err = ERR_INIT;
     insist(multiset_compare(a, &all, &x, &err) == 0);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/hash.h"
 
 static char dir[] = "/tmp/owed-base-XXXXXX";
 
@@ -266,15 +267,62 @@ static void test_time(void **state)
     assert_string_equal(text, "2025-09-16T05:20:00.123Z");
 }
 
+/* An allocation that grows is what it was, wherever it comes to stand, and takes nothing from the others. */
+static void test_arena_resize(void **state)
+{
+    (void)state;
+    struct arena a = ARENA_INIT;
+    for (int round = 0; round < 2; round++) {
+        size_t n = 0;
+        unsigned char *p = NULL;
+        for (size_t more = 16; more < (size_t)1 << 20; more *= 2) {
+            p = arena_resize(&a, p, n, more);
+            memset(p + n, (int)(more >> 4), more - n);
+            n = more;
+            if (more == 128 || more == (size_t)1 << 17)
+                memset(arena_alloc(&a, 40), 0xee, 40);
+        }
+        for (size_t i = 0, of = 16; i < n; i++) {
+            of = i == of ? of * 2 : of;
+            assert_int_equal(p[i], (unsigned char)(of >> 4));
+        }
+        p = arena_resize(&a, p, n, 32);
+        assert_int_equal(p[31], 2);
+        arena_reset(&a);
+    }
+    arena_free(&a);
+}
+
+static void test_map(void **state)
+{
+    (void)state;
+    struct map m = MAP_INIT;
+    static char names[5000][8];
+    assert_null(map_find(&m, "", 0));
+    for (size_t i = 0; i < 5000; i++) {
+        int n = snprintf(names[i], sizeof names[i], "%zu", i);
+        assert_true(map_add(&m, names[i], (size_t)n, i));
+        assert_false(map_add(&m, names[i], (size_t)n, 7));
+    }
+    for (size_t i = 0; i < 5000; i++)
+        assert_int_equal(*map_find(&m, names[i], strlen(names[i])), i);
+    assert_null(map_find(&m, "5000", 4));
+    assert_null(map_find(&m, "49", 1 + 2));
+    ++*map_at(&m, "", 0, 41);
+    assert_int_equal(*map_at(&m, "", 0, 0), 42);
+    map_free(&m);
+    assert_null(map_find(&m, "1", 1));
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),  cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_paths),   cmocka_unit_test(test_publish), cmocka_unit_test(test_beneath),
-        cmocka_unit_test(test_secret),  cmocka_unit_test(test_masks),   cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),       cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_paths),   cmocka_unit_test(test_publish),      cmocka_unit_test(test_beneath),
+        cmocka_unit_test(test_secret),  cmocka_unit_test(test_masks),        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_time),    cmocka_unit_test(test_arena_resize), cmocka_unit_test(test_map),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[64];

@@ -108,7 +108,7 @@ static void string_lengths(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = xmalloc(cases[i].n);
-        struct json v = {.type = JSON_STRING, .str = text, .len = cases[i].n};
+        struct json v = {.type = JSON_STRING, .str = text, .len = (uint32_t)cases[i].n};
         memset(text, 'x', cases[i].n);
         buf_reset(&got);
         assert_int_equal(chwrite_value(&c, &v, &got, &why), 0);
@@ -161,7 +161,7 @@ static void whole_rows(void **state)
 {
     struct column at[] = {column("id", "Int64", NULL), column("amount", "Decimal(18, 2)", NULL),
                           column("note", "Nullable(String)", NULL)};
-    struct columns cols = {at, 3};
+    struct columns cols = {.at = at, .n = 3};
     struct arena a = ARENA_INIT;
     struct buf got = BUF_INIT, hex = BUF_INIT;
 
@@ -312,7 +312,7 @@ static const struct {
 static void partitions_are_never_undercounted(void **state)
 {
     struct column at[] = {column("p", "UInt64", NULL), column("t", "DateTime64(3)", "ms")};
-    struct columns cols = {at, 2};
+    struct columns cols = {.at = at, .n = 2};
 
     (void)state;
     for (size_t i = 0; i < COUNT(partitions); i++) {

@@ -466,21 +466,22 @@ static void trees_hold_what_was_written(void **state)
     struct json *v = tree(&a, text);
     assert_int_equal(v->type, JSON_OBJECT);
     assert_int_equal(v->len, 7);
-    assert_ptr_equal(v->raw, text + 1);
-    assert_int_equal(v->raw_len, strlen(text) - 2);
+    assert_ptr_equal(json_raw(v).p, text + 1);
+    assert_int_equal(json_raw(v).n, strlen(text) - 2);
     const struct json *n = json_get(v, "n"), *s = json_get(v, "s"), *l = json_get(v, "l");
     assert_int_equal(n->len, 8);
     assert_memory_equal(n->str, "-1.50e+1", 8);
     assert_int_equal(s->type, JSON_STRING);
     assert_int_equal(s->len, 7);
     assert_memory_equal(s->str, "a\0\xf0\x9f\x98\x80/", 7);
-    assert_memory_equal(s->raw, "\"a\\u0000", 8);
-    assert_int_equal(s->raw_len, strlen("\"a\\u0000\\ud83d\\ude00\\/\""));
+    assert_memory_equal(json_raw(s).p, "\"a\\u0000", 8);
+    assert_int_equal(json_raw(s).n, strlen("\"a\\u0000\\ud83d\\ude00\\/\""));
     assert_int_equal(l->len, 3);
-    assert_memory_equal(l->raw, "[ 1,[ ] ,\"x\"]", l->raw_len);
-    assert_int_equal(l->u.items[1]->type, JSON_ARRAY);
-    assert_int_equal(l->u.items[1]->len, 0);
-    assert_true(json_is(l->u.items[2], "x"));
+    assert_memory_equal(json_raw(l).p, "[ 1,[ ] ,\"x\"]", json_raw(l).n);
+    assert_null(json_at(l, 3));
+    assert_int_equal(json_at(l, 1)->type, JSON_ARRAY);
+    assert_int_equal(json_at(l, 1)->len, 0);
+    assert_true(json_is(json_at(l, 2), "x"));
     assert_int_equal(json_get(v, "o")->type, JSON_OBJECT);
     assert_int_equal(json_get(v, "t")->type, JSON_TRUE);
     assert_int_equal(json_get(v, "f")->type, JSON_FALSE);
@@ -488,9 +489,55 @@ static void trees_hold_what_was_written(void **state)
     assert_null(json_get(v, "q"));
     assert_null(json_get(l, "n"));
     assert_null(json_get(NULL, "n"));
-    assert_memory_equal(v->u.members[6].name, "z", 1);
+    assert_memory_equal(json_first(v)->str, "n", 1);
     assert_true(json_get(tree(&a, "{\"\\u0061b\":1}"), "ab") != NULL);
     arena_free(&a);
+}
+
+/* `one` again and again, with commas between. */
+static void repeated(struct buf *b, const char *before, const char *one, const char *after)
+{
+    buf_reserve(b, (size_t)5 << 20);
+    buf_adds(b, before);
+    while (b->len < (size_t)4 << 20) {
+        buf_adds(b, one);
+        buf_addc(b, ',');
+    }
+    b->len--;
+    buf_adds(b, after);
+}
+
+/* The most that a byte of text can ask for; tests/limits.bats has what programs take. */
+static void trees_are_small(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *one, *after;
+    } texts[] = {{"{\"a\":[", "1", "]}"},
+                 {"[", "[]", "]"},
+                 {"[", "{\"a\":1}", "]"},
+                 {"[", "\"\\n\"", "]"},
+                 {"[", "[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]", "]"},
+                 {"[", "{\"partition\":1,\"from\":0,\"to\":75}", "]"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buf text = BUF_INIT;
+        struct arena a = ARENA_INIT;
+        repeated(&text, texts[i].before, texts[i].one, texts[i].after);
+        const struct json *v = json_parse(text.p, text.len, &a, NULL);
+        assert_non_null(v);
+        assert_true(v->span * sizeof *v <= 8 * text.len + 64);
+        arena_free(&a);
+        buf_free(&text);
+    }
+}
+
+static void a_tree_has_a_bound(void **state)
+{
+    (void)state;
+    struct arena a = ARENA_INIT;
+    struct json_error e;
+    assert_null(json_parse("[]", JSON_TREE_MAX + 1, &a, &e));
+    assert_string_equal(e.why, "longer than 512 MiB");
 }
 
 static void typed_members_refuse_other_types(void **state)
@@ -712,6 +759,8 @@ int main(void)
         cmocka_unit_test(finds_duplicates_in_objects_of_any_size),
         cmocka_unit_test(large_objects_are_not_quadratic),
         cmocka_unit_test(trees_hold_what_was_written),
+        cmocka_unit_test(trees_are_small),
+        cmocka_unit_test(a_tree_has_a_bound),
         cmocka_unit_test(typed_members_refuse_other_types),
         cmocka_unit_test(errors_name_the_document),
         cmocka_unit_test(writes_with_the_fewest_escapes),

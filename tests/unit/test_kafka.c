@@ -567,8 +567,8 @@ static void test_account_of_a_read(void **state)
     assert_false(account.complete);
     const struct json *reasons = json_parse(account.reasons.p, account.reasons.n, &arena, NULL);
     assert_int_equal(reasons->len, 2); /* a reason of a whole source is said once */
-    assert_true(json_is(reasons->u.items[0], "orders/1: a broker said \\xff"));
-    assert_true(json_is(reasons->u.items[1], "returns: another cluster"));
+    assert_true(json_is(json_at(reasons, 0), "orders/1: a broker said \\xff"));
+    assert_true(json_is(json_at(reasons, 1), "returns: another cluster"));
     assert_int_equal(account.cause.code, CODE_BROKER_FAILED); /* the first one's, with its place */
     assert_string_equal(cause_fact(&account.cause, "partition"), "orders/1");
     assert_string_equal(cause_fact(&account.cause, "topic"), "orders");

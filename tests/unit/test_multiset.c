@@ -16,6 +16,7 @@
 
 #include "cells/cells.h"
 #include "multiset/multiset.h"
+#include "base/hash.h"
 #include "multiset/internal.h"
 #include "rounds.h"
 
@@ -32,7 +33,8 @@ static unsigned roll(unsigned n)
 }
 
 struct row {
-    unsigned side, again;
+    unsigned side;
+    struct again again;
     char *cells;
     char key[200];
     char at[64]; /* or empty */
@@ -89,13 +91,15 @@ static void make_set(struct set *s, uint64_t from)
         s->key[c] = mask >> c & 1;
     s->asked.reference = roll(2);
     s->asked.repeats = roll(2);
+    s->asked.reference_keys = roll(2);
     size_t n = 1 + roll(roll(4) ? 60 : MAX_ROWS / 4 - 1);
     uint64_t offset[3] = {0};
     for (size_t i = 0; i < n; i++) {
         struct row *r = &s->row[s->n++];
         make_row(s, r, keys, values);
         r->side = roll(s->asked.reference ? 2 : 1);
-        r->again = r->side == SIDE_CAPTURED && !roll(3) ? 1 + roll(2) : 0;
+        if (r->side == SIDE_CAPTURED && !roll(3))
+            r->again = (struct again){roll(3), roll(3), roll(2)};
         if (roll(8) == 0)
             continue;
         r->partition = roll(3);
@@ -116,7 +120,7 @@ static void make_set(struct set *s, uint64_t from)
             else
                 found.cells = strdup(found.cells);
             found.at[0] = '\0';
-            found.again = 0;
+            found.again = (struct again){0};
             *one = *two = found;
             one->side = SIDE_READ1;
             two->side = SIDE_READ2;
@@ -187,6 +191,7 @@ struct model {
     unsigned owed, found;
     char *line[4 * MAX_ROWS]; /* findings: each begins with what orders it */
     size_t lines;
+    uint64_t resent, replayed, unexplained, kept;
     uint64_t keys, kind_rows[KIND_TYPES], kind_keys[KIND_TYPES], ambiguous, excluded, owed_rows, found_rows;
 };
 
@@ -226,13 +231,26 @@ static void found(struct model *m, enum finding_kind kind, unsigned read, const 
     m->kind_rows[kind] += n;
 }
 
-static const char *why(const struct model *m, const char *row)
+/* What explains n surplus copies of a row, or (n 0) that it is missing; the text lives until the next call. */
+static const char *why(struct model *m, const char *row, uint64_t n)
 {
-    unsigned again = 0;
-    for (size_t i = 0; i < m->s->n && m->r != RELATION_TRANSFORMATION; i++)
-        if (strcmp(m->s->row[i].cells, row) == 0)
-            again |= m->s->row[i].again;
-    return again & MULTISET_RESENT ? "resent" : again & MULTISET_REPLAYED ? "replayed" : "";
+    static char text[80];
+    uint64_t resent = 0, replayed = 0;
+    bool kept = false;
+    for (size_t i = 0; i < m->s->n && m->r != RELATION_TRANSFORMATION; i++) {
+        if (strcmp(m->s->row[i].cells, row) != 0)
+            continue;
+        resent += m->s->row[i].again.resent;
+        replayed += m->s->row[i].again.replayed;
+        kept |= m->s->row[i].again.kept;
+    }
+    resent = resent < n ? resent : n;
+    replayed = replayed < n - resent ? replayed : n - resent;
+    m->resent += resent;
+    m->replayed += replayed;
+    m->unexplained += n - resent - replayed;
+    snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %d", resent, replayed, n == 0 && kept);
+    return text;
 }
 
 static void model_key(struct model *m, const char *key, unsigned read)
@@ -251,7 +269,7 @@ static void model_key(struct model *m, const char *key, unsigned read)
         if (owed[i] && got[i] > owed[i]) {
             uint64_t more = got[i] - owed[i], touched = more < owed[i] ? more : owed[i];
             const char *at = read < 2 ? mark(m, row[i], 0, touched, FATE_DUPLICATED) : "";
-            found(m, KIND_DUPLICATED, read, key, row[i], NULL, more, at, why(m, row[i]));
+            found(m, KIND_DUPLICATED, read, key, row[i], NULL, more, at, why(m, row[i], more));
         }
         uint64_t same = owed[i] < got[i] ? owed[i] : got[i];
         got[i] = owed[i] ? 0 : got[i];
@@ -279,16 +297,19 @@ static void model_key(struct model *m, const char *key, unsigned read)
             uint64_t pair = changed[i] < got[j] ? changed[i] : got[j];
             if (pair == 0)
                 continue;
-            found(m, KIND_CHANGED, read, key, row[i], row[j], pair, at, "");
+            found(m, KIND_CHANGED, read, key, row[i], row[j], pair, at, "0 0 0");
             changed[i] -= pair;
             got[j] -= pair;
         }
-        if (owed[i])
-            found(m, KIND_MISSING, read, key, row[i], NULL, owed[i], gone, "");
+        if (owed[i]) {
+            const char *kept = why(m, row[i], 0);
+            m->kept += kept[strlen(kept) - 1] == '1' ? owed[i] : 0;
+            found(m, KIND_MISSING, read, key, row[i], NULL, owed[i], gone, kept);
+        }
     }
     for (size_t j = 0; j < n; j++)
         if (got[j])
-            found(m, KIND_UNEXPECTED, read, key, NULL, row[j], got[j], "", "");
+            found(m, KIND_UNEXPECTED, read, key, NULL, row[j], got[j], "", "0 0 0");
     for (size_t k = 0; k < KIND_TYPES; k++)
         m->kind_keys[k] += m->kind_rows[k] > before[k];
 }
@@ -306,6 +327,8 @@ static bool reads_differ(struct set *s, const char *key)
 static bool key_in_scope(const struct model *m, const char *key)
 {
     uint64_t n = key_copies(m->s, SIDE_CAPTURED, key);
+    if (m->r == RELATION_REFERENCE_DESTINATION && m->s->asked.reference_keys)
+        n = 0;
     if (m->r == RELATION_TRANSFORMATION || m->r == RELATION_REFERENCE_DESTINATION)
         n += key_copies(m->s, SIDE_REFERENCE, key);
     if (m->r == RELATION_COVERAGE)
@@ -370,9 +393,10 @@ static void hold_findings(const struct model *m, const struct multiset_relation 
     assert_int_equal(of->sum.listed, m->lines);
     for (size_t i = 0; i < of->sum.listed; i++) {
         const struct multiset_finding *f = &of->findings[i];
-        snprintf(line, sizeof line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s",
+        snprintf(line, sizeof line, "%d\x01%s\x01%s\x01%s\x01%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %u %u %d",
                  (int)f->kind, text_of(f->key, a), text_of(f->owed, b), text_of(f->found, c), f->read, f->owed_copies,
-                 f->found_copies, f->rows, f->at ? f->at : "", f->explained ? f->explained : "");
+                 f->found_copies, f->rows, f->at ? f->at : "", f->explained.resent, f->explained.replayed,
+                 f->explained.kept);
         assert_string_equal(line, m->line[i]);
     }
 }
@@ -457,6 +481,10 @@ static void hold(struct set *s, const struct multiset_result *res)
         hold_runs(&m, of);
         hold_tail(&m, of);
         assert_int_equal(of->sum.keys, m.keys);
+        assert_int_equal(of->sum.resent, m.resent);
+        assert_int_equal(of->sum.replayed, m.replayed);
+        assert_int_equal(of->sum.unexplained, m.unexplained);
+        assert_int_equal(of->sum.kept, m.kept);
         assert_int_equal(of->sum.owed_rows, m.owed_rows);
         assert_int_equal(of->sum.found_rows, m.found_rows);
         assert_int_equal(of->sum.ambiguous_keys, m.ambiguous);

@@ -466,8 +466,8 @@ static void many_reasons_are_counted(void **state)
     reference_story_end(&s, &end);
     const struct json *list = parse(end.reasons);
     assert_true(list->len == REFERENCE_REASONS + 1 && !end.complete);
-    assert_true(json_is(list->u.items[REFERENCE_REASONS], "30 more reasons"));
-    assert_true(json_is(list->u.items[0], "reason 0 \\xff"));
+    assert_true(json_is(json_at(list, REFERENCE_REASONS), "30 more reasons"));
+    assert_true(json_is(json_at(list, 0), "reason 0 \\xff"));
     assert_int_equal(end.cause.code, CODE_TOPIC_COMPACTED);
     reference_story_free(&s);
 }

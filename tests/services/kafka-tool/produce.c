@@ -89,11 +89,10 @@ static rd_kafka_headers_t *headers_of(const struct json *line)
     if (!list || list->type != JSON_ARRAY)
         return NULL;
     rd_kafka_headers_t *headers = rd_kafka_headers_new(list->len);
-    for (size_t i = 0; i < list->len; i++) {
-        const struct json *pair = list->u.items[i];
+    for (const struct json *pair = json_first(list); pair; pair = json_next(list, pair)) {
         if (pair->type != JSON_ARRAY || pair->len != 2)
             continue;
-        const struct json *name = pair->u.items[0], *value = pair->u.items[1];
+        const struct json *name = json_at(pair, 0), *value = json_at(pair, 1);
         bool null = value->type == JSON_NULL;
         rd_kafka_header_add(headers, name->str, (ssize_t)name->len, null ? NULL : value->str,
                             null ? 0 : (ssize_t)value->len);
