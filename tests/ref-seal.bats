@@ -131,7 +131,7 @@ BAD
     run -2 --separate-stderr rows <lines
     incomplete "the stream did not come whole: stdin: line 3: column 'nope': the table's scope has no such column"
     [ "$stderr" = "ref-seal: stdin: line 3: column 'nope': the table's scope has no such column" ]
-    [ "$(end_line | jq -c '[.rows, .code, .facts]')" = '[1,"column-unknown",{"column":"nope"}]' ]
+    [ "$(end_line | jq -c '[.rows, .code, .facts]')" = '[1,"column-unknown",{"column":"nope","line":"3"}]' ]
     holds
 }
 

@@ -277,7 +277,12 @@ def shown(value):
         return value
     if isinstance(value, (int, decimal.Decimal)) and not isinstance(value, bool):
         return plain(decimal.Decimal(value))
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=lambda d: plain(decimal.Decimal(d)))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=canonical)
+
+
+def canonical(d):
+    """A number within a list or object: an integer that a double holds as one, or its text."""
+    return int(d) if d == d.to_integral_value() and abs(d) <= 2**53 else plain(d)
 
 
 def text(cells):
