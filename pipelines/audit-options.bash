@@ -66,6 +66,7 @@ declare -A stages_of=(
     [--list=]='rows-diff verdict:--show='
     [--json]='verdict'
     [--report=]='verdict'
+    [--mode=]='scope-cut scope-declare ref-seal ref-bind verdict'
     [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-seal ref-bind ch-read rows-diff verdict'
 )
 

@@ -20,7 +20,7 @@ $(OUT)/2-scope-declare.ndjson: | $(OUT)/1-table-look.ndjson
 $(OUT)/1-table-look.ndjson:    | $(OUT)/1-log-look.ndjson
 
 # Where its output could not be written, it exits 3 and its end is missing.
-keep = stage=$*; eval "$${stage\#?-} $$(cat $(OUT)/$${stage\#?-}.args)" <$(or $(firstword $|),/dev/null) >$@.tmp; \
+keep = stage=$*; [ $* != 4-ref-run ] || mask="umask $(USERS);"; eval "( $$mask $${stage\#?-} $$(cat $(OUT)/$${stage\#?-}.args) )" <$(or $(firstword $|),/dev/null) >$@.tmp; \
     [ $$? -le 3 ] && tail -n 1 $@.tmp | grep -q '^{"type":"end"' && mv $@.tmp $@
 
 $(OUT)/%.ndjson:

@@ -111,7 +111,7 @@ stage() {
 # The recorder before an operator, which reads the lines that it passes in full.
 tee_stage() { # operator, subtask
     local kind=${kinds[$1 - 2]:-clickhouse-sink} name=${kinds[$1 - 2]:-sink}
-    stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --data-unchecked \
+    stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode" --data-unchecked \
         --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
 }
 
@@ -120,7 +120,7 @@ operator_stage() { # operator
 }
 
 sink_stage() { # subtask
-    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture"
+    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode"
 }
 
 recorded() { # operator, subtask, its stage…: without a recorder ch-sink calls itself disarmed
@@ -160,10 +160,10 @@ attempt() { # run directory, plan
     (
         set -o pipefail
         stage lane-join "${outs[@]}" |
-            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" \
+            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --mode="$mode" \
                 ${retain:+--retain="$retain"} >/dev/null
     ) &
-    stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" \
+    stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" --mode="$mode" \
         --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${lanes[@]}" "${stop[@]}" &
     for ((s = 0; s < parallelism + 2; s++)); do
         wait -n || status=$?

@@ -100,6 +100,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_SIZE("max-bytes", &r->max_bytes, 1, INT64_MAX, "bytes of all files, at most (1G)"),
         OPT_U64("max-files", &r->max_files, 1, BUNDLE_ARTIFACTS_MAX, "files, at most (10000)"),
         OPT_U64("timeout-s", &r->timeout_s, 1, 1 << 30, "seconds, at most (600)"),
+        MODE_OPTION,
         OPT_EXIT("0 published, 1 refused (nothing is left), 2 bad usage, 3 trouble"),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);

@@ -47,6 +47,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("parameters", "FILE", &o->parameters, "the operator's parameters as one JSON object"),
         OPT_FLAG("data-unchecked", &o->data_unchecked,
                  "do not read records and events through: whoever reads the output does"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);

@@ -93,6 +93,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("batch-rows", &o->batch_rows, 1, CHWRITE_MAX_ROWS, "rows of one INSERT, at most (1000)"),
         OPT_U64("batch-ms", &o->batch_ms, 0, 3600000, "send a batch that is this old (500)"),
         OPT_U64("retry-ms", &w->retry_ms, 1, HTTP_LONGEST_MS, "give up on an INSERT after so long (120000)"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
@@ -159,6 +160,11 @@ static int need_table(struct sink *s, struct err *err)
     return !s->w ? -1 : 0;
 }
 
+static int malformed(const struct stream_line *line, struct err *err)
+{
+    return err_cause(err, BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(line->line_no)}));
+}
+
 static int on_event(struct sink *s, const struct stream_line *line, struct err *err)
 {
     struct json *doc, *values;
@@ -168,10 +174,10 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
     snprintf(where, sizeof where, "line %" PRIu64, line->line_no);
     doc = json_parse_named(line->p, line->n, &s->line, where, err);
     if (!doc || json_opt_str(doc, "at", &s->line, &at, where, err) != 0 ||
-        json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0 ||
-        chwrite_add(s->w, values, at ? at : where, err) != 0) {
+        json_need(doc, "values", JSON_OBJECT, &values, where, err) != 0)
+        return malformed(line, err);
+    if (chwrite_add(s->w, values, at ? at : where, err) != 0)
         return -1;
-    }
     tally_row(&s->tally, at);
     if (chwrite_rows(s->w) == 1)
         s->batch_since = time_mono_ms();
@@ -187,12 +193,12 @@ static int on_watermark(struct sink *s, const struct stream_line *line, struct e
     struct json *doc = json_parse_named(line->p, line->n, &s->line, "watermark", err);
 
     if (!doc)
-        return -1;
+        return malformed(line, err);
     if (!json_get(doc, "ts")) {
         return 0; /* an idle lane: the watermark stays what it was */
     }
     s->tally.has_watermark = true;
-    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err);
+    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err) != 0 ? malformed(line, err) : 0;
 }
 
 /* What the interval came to, beside its capture. */
@@ -218,8 +224,9 @@ static int on_barrier(struct sink *s, const struct stream_line *line, struct err
     struct barrier b;
     struct buf text = BUF_INIT;
 
-    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0 || tally_follows(&s->tally, &b, err) != 0 ||
-        flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
+    if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0)
+        return malformed(line, err);
+    if (tally_follows(&s->tally, &b, err) != 0 || flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
     leave_evidence(s, &b);
@@ -270,14 +277,12 @@ static void run(struct sink *s, struct stream_in *in)
 {
     struct stream_line line;
     struct err err = ERR_INIT;
-    enum code refused = CODE_LINE_MALFORMED;
     int rc = stream_open(in, &err);
 
     stream_begin(&s->out, STDOUT_FILENO, rc == 0 ? in : NULL);
     while (rc >= 0 && !s->out.broken) {
         if (await_line(s, in, &err) != 0) {
             rc = -1;
-            refused = CODE_VALUE_NOT_STORABLE;
             break;
         }
         rc = stream_next(in, &line, &err);
@@ -286,15 +291,13 @@ static void run(struct sink *s, struct stream_in *in)
             stream_status(&s->out, OWED_TROUBLE);
             return;
         }
-        if ((rc > 0 && on_line(s, &line, &err) != 0) || (rc == 0 && flush(s, &err) != 0)) {
+        if ((rc > 0 && on_line(s, &line, &err) != 0) || (rc == 0 && flush(s, &err) != 0))
             rc = -1;
-            refused = CODE_VALUE_NOT_STORABLE;
-        }
         if (rc == 0)
             break;
     }
     if (rc < 0)
-        stream_put_stop(&s->out, &err, refused);
+        stream_put_stop(&s->out, &err, CODE_LINE_MALFORMED);
 }
 
 static void sink_free(struct sink *s)

@@ -34,6 +34,7 @@ static int read_options(int argc, char **argv, struct mark *m, int *status, stru
         EVIDENCE_OPTION_GENERATION(&m->generation),
         OPT_U64("retain", &m->retain, 1, UINT32_MAX,
                 "completed checkpoints whose snapshots are kept (2); markers are never removed"),
+        MODE_OPTION,
         STREAM_OPTIONS(&m->max_line),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);

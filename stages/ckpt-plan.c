@@ -41,6 +41,7 @@ static int read_options(int argc, char **argv, struct plan *p, int *status, stru
         EVIDENCE_OPTION_CAPTURE_DIR(&p->capture_dir),
         OPT_WORD("commit-confirmation", "no|yes", &p->confirmed,
                  "yes: the sinks confirm their commits, and only a confirmed checkpoint is restored (no)"),
+        MODE_OPTION,
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && (!p->dir || !p->job || !p->parallelism))

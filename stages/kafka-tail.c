@@ -124,6 +124,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("restore", &o->restore, 0, UINT64_MAX,
                 "go on from the snapshots of this checkpoint (0: none), as ckpt-plan says"),
         EVIDENCE_OPTION_ATTEMPT(&o->attempt, " (one is made)"),
+        MODE_OPTION,
         KAFKA_OPTIONS(&o->kafka),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);

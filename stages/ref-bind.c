@@ -26,6 +26,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                   "Add a reference's rows to a stream with a scope, and refuse one that was made for another scope."),
         OPT_TEXT("reference", "FILE", &o->reference, "the artifact, see owed-reference(5)"),
         OPT_TEXT("expected-out", "FILE", &o->expected, "write the rows to FILE too, one JSON object a line"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 bound, 2 refused, 3 the reference is incomplete or the stream unfinished"),
         OPT_END};

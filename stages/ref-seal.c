@@ -36,6 +36,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_FLAG("complete", &o->complete,
                  "take the operator's word for what no account in the stream says is whole; recorded as that"),
         OPT_TEXT("out", "FILE", &o->out, "the artifact"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 complete, 2 refused, 3 incomplete (the artifact says why)"),
         OPT_END};

@@ -279,6 +279,16 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
     return 0;
 }
 
+/* A text of the line at hand, masked as reasons are, for the run; "-" where there is none. */
+static const char *kept_text(struct diff *d, const char *s)
+{
+    struct buf shown = BUF_INIT;
+    msg_mask(&shown, s ? s : "-", s ? strlen(s) : 1);
+    const char *kept = arena_strndup(&d->keep, shown.p, shown.len);
+    buf_free(&shown);
+    return kept;
+}
+
 static int on_observation(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct observation o;
@@ -289,6 +299,11 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
         return err_prefix(err, "stdin");
     d->observed = true;
     d->ask.table_whole = o.table_whole;
+    for (size_t i = 0; i < o.n_mutations; i++)
+        if (o.mutations[i].done && observed_deletes(&o.mutations[i])) {
+            d->ask.deletion = kept_text(d, o.mutations[i].id);
+            d->ask.deletion_created = kept_text(d, o.mutations[i].created);
+        }
     if (!o.stable)
         say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
             "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");

@@ -47,6 +47,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("table", "NAME", &o->r.table, "the sink's table"),
         OPT_TEXT("out", "FILE", &o->out, "write the scope document to FILE too"),
         OPT_TEXT("expected-out", "FILE", &o->expected, "write the rows to FILE too, one JSON object a line"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT(
             "0 whole, 1 a file is not what the manifest lists, 2 refused, 3 evidence is not whole or not supported"),

@@ -7,7 +7,7 @@
  *
  * Output: require, scope, columns, and the check reconcile.scope, whose reason
  * names every id that nobody gave. Opens no connection.
- * Exit: 0 declared, 2 refused, 3 the input is unfinished.
+ * Exit: 0 declared, 2 refused, 3 the input is unfinished, or what is declared cannot be audited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +104,9 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         OPT_NAME("table-uuid", "UUID", &d->table_uuid, "the table's, the same"),
         OPT_TAKE("column", "NAME:TYPE", take_column, d, "a column, in order, where no table was looked at; repeated"),
         STREAM_OPTION_FIRST(&r->first),
+        MODE_OPTION,
         STREAM_OPTIONS(&r->max_line),
-        OPT_EXIT("0 declared, 2 refused, 3 the input is unfinished"),
+        OPT_EXIT("0 declared, 2 refused, 3 the input is unfinished, or what is declared cannot be audited"),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
     return rc != 0 ? rc : settle_options(r, err);
@@ -165,6 +166,16 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
     buf_free(&text);
 }
 
+/* Without a scope nothing can be read behind: the check says why, and whoever follows is told to stop. */
+static void put_no_scope(struct stream_out *out, const struct declare *d)
+{
+    struct err err = ERR_INIT;
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_check(out, CHECK_RECONCILE_SCOPE, d->status, &d->cause, d->reason.p, NULL, NULL);
+    err_fail(&err, ERR_TROUBLE, &d->cause, "no scope: %s", d->reason.p);
+    stream_put_stop(out, &err, CODE_NONE);
+}
+
 static void declare(struct run *r, struct stream_out *out)
 {
     struct scope s;
@@ -172,6 +183,8 @@ static void declare(struct run *r, struct stream_out *out)
     struct err err = ERR_INIT;
     if (declare_scope(&r->d, &s, &note, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);
+    else if (r->d.status != STATUS_PASSED)
+        put_no_scope(out, &r->d);
     else
         put_scope(out, &s, note.len ? buf_str(&note) : "", r->out_path);
     scope_free(&s);

@@ -38,6 +38,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_FLAG("json", &o->json, "the report as JSON on standard output, in place of the text"),
         OPT_TEXT("report", "FILE", &o->report, "the report as JSON in FILE too"),
         OPT_U64("show", &o->show, 0, 100000, "findings shown a relation in the text (20)"),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 every required check passed, 1 one failed, 2 refused, 3 not everything could be checked"),
         OPT_END};

@@ -75,7 +75,7 @@ routes() { # stage…
     local -A refused=()
     for option in "${!stages_of[@]}"; do
         text=$option
-        case $option in *=) text+="a b" ;; -?) text+="x=a b" ;; esac
+        case $option in --mode=) text+=0640 ;; *=) text+="a b" ;; -?) text+="x=a b" ;; esac
         for word in ${stages_of[$option]} none; do
             if [[ " $* " == *" ${word%%:*} "* ]]; then given+=("$text"); break; fi
         done
@@ -87,7 +87,7 @@ routes() { # stage…
     for stage; do
         for option in $(handed_to "$stage"); do
             if [ "$option" = --expected-out= ] && [ "$stage" = scope-cut ] && [ -e "$CALLED/ref-bind" ]; then continue; fi
-            case $option in *=) text="${option}a b" ;; -?) text="${option}x=a b" ;; *) text=$option ;; esac
+            case $option in --mode=) text=${option}0640 ;; *=) text="${option}a b" ;; -?) text="${option}x=a b" ;; *) text=$option ;; esac
             grep -qxF -- "$text" "$CALLED/$stage" || { echo "$stage did not get $option" >&2; return 1; }
         done
     done

@@ -38,13 +38,11 @@ def scope(n, topics=1, columns=None, **more):
     """A scope over n ranges, of one topic or of as many."""
     per = n // topics
     doc = {
-        "format": "clink-audit-scope", "version": 1, "origin": "declared", "job": None, "job_graph_sha256": None, "sink": None,
+        "format": "clink-audit-scope", "version": 1, "origin": "declared", "declared": {"gone": []},
         "destination": {"server_uuid": "s", "server_version": "26.5.3.1", "database": "shop", "table": "orders", "table_uuid": None},
-        "checkpoint": None, "since": None, "start": "declared", "restored_from": None, "from_run_start": False, "epochs": [],
-        "sources": [{"operator": None, "topic": f"t{t}", "cluster_id": "c", "topic_id": None, "isolation": "read_committed",
+        "sources": [{"topic": f"t{t}", "cluster_id": "c", "topic_id": None, "isolation": "read_committed",
                      "partitions": [{"partition": p, "from": 0, "to": 1} for p in range(per)]} for t in range(topics)],
-        "columns": columns or [{"name": "id", "type": "Int64", "key": True}], "cells": "clink-canonical-cells-v1",
-        "coverage": "selected-keys"}
+        "columns": columns or [{"name": "id", "type": "Int64", "key": True}], "cells": "clink-canonical-cells-v1"}
     doc.update(more)
     doc["scope_sha256"] = hashlib.sha256(canonical(doc).encode()).hexdigest()
     return doc
@@ -76,11 +74,23 @@ def columns(n):
     return [{"name": f"c{i}", "type": "Int64", "key": i == 0} for i in range(n)]
 
 
-def manifest(n):
-    """A bundle's manifest that lists what is not there."""
-    name = "capture/op-%d/subtask-%d/epoch-1.cap"
-    return {"format": "clink-incident-bundle", "version": 1, "artifacts": [
-        {"path": name % (i, 0), "role": "capture", "bytes": 1, "sha256": SHA} for i in range(n)]}
+def manifest(n, **more):
+    """A bundle's manifest that lists what is not there, or not all."""
+    doc = {
+        "format": "clink-incident-bundle", "version": 1, "collector": {"name": "t", "version": "1"},
+        "job": {"id": "1", "manifest": "job/manifest.json"},
+        "checkpoint": {"id": 1, "rule": "completed", "rule_choice": 1, "named": False, "generation": 1, "subtasks": list(range(4)),
+                       "state_root": "checkpoint/_state"},
+        "delivery": None, "contains": {"job": True, "state": True, "captures": True, "traces": False},
+        "bounds": {"max_bytes": 1, "max_files": 1, "timeout_s": 1},
+        "captured": [{"operator": "3", "subtask": i, "epoch": 1, "path": f"capture/op-3/subtask-{i}/epoch-1.cap"} for i in range(n)],
+        "selection": {"operators": [], "epochs": None, "participant_state": [{"subtask": i, "form": "file"} for i in range(4)],
+                      "excluded": [{"path": f"capture/op-9/subtask-{i}/epoch-1.cap", "why": "outside"} for i in range(n)]},
+        "absent": [],
+        "artifacts": [{"path": f"capture/op-3/subtask-{i}/epoch-1.{end}", "role": role, "bytes": 1, "sha256": SHA}
+                      for end, role in (("cap", "capture"), ("sink.json", "interval")) for i in range(n // 3)]}
+    doc.update(more)
+    return doc
 
 
 # ---- cases: what is run in a directory of its own, and on what ----
@@ -222,8 +232,8 @@ def left_joined(n):
 
 
 def left_marked(n):
-    stream("in", [barrier(left(n))])
-    return ["ckpt-mark", "--job=1", "--checkpoint-dir=.", f"--parallelism={n}"]
+    stream("in", [barrier([dict(entry, subtask=i % 4) for i, entry in enumerate(left(n))])])
+    return ["ckpt-mark", "--job=1", "--checkpoint-dir=.", "--parallelism=4"]
 
 
 def left_teed(n):
@@ -234,6 +244,14 @@ def left_teed(n):
 def partitions_teed(n):
     stream("in", [*[{"type": "event", "at": f"t{i}/0/1", "ts": 1, "values": {"id": i}} for i in range(n)], barrier([])])
     return ["cap-tee", "--capture-dir=.", "--operator=3", "--subtask=0", "--job=1", "--attempt=a", f"--capture-records={n}"]
+
+
+
+def files_listed(n):
+    os.mkdir("bundle")
+    open("bundle/manifest.json", "w").write(text(manifest(n)))
+    open("in", "w").close()
+    return ["bundle-check", "bundle"]
 
 
 CASES = {name: one for name, one in list(globals().items()) if callable(one) and getattr(one, "__code__", None) and
@@ -254,6 +272,9 @@ def seconds(case, n):
 
 
 def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(CASES))
+        return 0
     case, n = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20000
     few, _, _ = seconds(case, n)
     many, status, said = seconds(case, 4 * n)

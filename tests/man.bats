@@ -71,6 +71,22 @@ promised() {
     done
 }
 
+# The statements are texts in lib/chread; a page that lists fewer tables lets a user grant too little.
+@test "ch-read(1) lists every system table that ch-read reads, and no other" {
+    diff <(grep -ohE 'FROM system\.[a-z_]+' "$root"/lib/chread/*.c | sed 's/^FROM //' | sort -u) \
+        <(grep -oE 'system\.[a-z_]+' "$root/man/ch-read.1" | sort -u)
+}
+
+@test "the server lines that were tried are one list: in the source, the parts, the services of the tests, the pages and the README" {
+    tried=$(grep '^#define HTTP_LINES_TESTED ' "$root/lib/http/lines.h" | grep -oE '[0-9]+\.[0-9]+' | paste -sd' ')
+    [ -n "$tried" ]
+    [ "$(grep -oE '^make_chdb-[0-9.]+' "$root/deps.sh" | grep -oE '[0-9.]+$' | paste -sd' ')" = "$tried" ]
+    [ "$(grep -E '^ +[0-9.]+ \| [0-9.]+\) front ;;' "$root/tests/services/clickhouse" | grep -oE '[0-9]+\.[0-9]+' | paste -sd' ')" = "$tried" ]
+    [ "$(grep -E 'on which this was tested: ' "$root/man/ch-sink.1" | grep -oE '[0-9]+\.[0-9]+' | paste -sd' ')" = "$tried" ]
+    [ "$(grep -E '^The lines .* were read in tests' "$root/man/ch-read.1" | grep -oE '[0-9]+\.[0-9]+' | paste -sd' ')" = "$tried" ]
+    [ "$(grep -oE 'engine of the .* lines' "$root/README.md" | grep -oE '[0-9]+\.[0-9]+' | paste -sd' ')" = "$tried" ]
+}
+
 @test "every example of the manual runs and exits as it says" {
     ran=0
     for page in "$root"/man/*.1; do

@@ -188,6 +188,32 @@ setup() {
     [[ "$(reason)" == "missing 2 rows of 2 keys, 1 of them of INSERTs that were sent again"* ]]
 }
 
+@test "F09: a done mutation that deletes is named before lateness, and so is a table that has nothing of what is owed" {
+    observed() { observation '"mutations":[{"id":"mutation_2.txt","command":"(UPDATE x = 1 WHERE 1)","created":"2026-11-29T10:00:00.000Z","done":true},{"id":"mutation_3.txt","command":"'"$1"'","created":"2026-11-30T10:00:00.000Z","done":true}]'; }
+    tail_() { require reference.destination; reference '["1","v"]' t/0/1; reference '["2","v"]' t/0/2; side reference 2; }
+    for command in 'DELETE WHERE 1' '(DELETE WHERE (id = 2))' '(UPDATE _row_exists = 0 WHERE 1)'; do
+        for rest in '["1","v"]' ''; do
+            { tail_; observed "$command"; mapfile -t r < <(printf '%s' "$rest"); found "${r[@]}"; } | whole
+            run -1 --separate-stderr diff_
+            [ "$(code reference.destination)" = rows-deleted ]
+            [[ "$(reason reference.destination)" == "missing "*"; mutation mutation_3.txt of 2026-11-30T10:00:00.000Z, which is done, deletes rows of the table; "*"may not have landed yet" ]]
+            [ "$(jq -c 'select(.name == "reference.destination") | .facts' <<<"$output")" = '{"mutation":"mutation_3.txt","created":"2026-11-30T10:00:00.000Z"}' ]
+        done
+    done
+    { tail_; observed '(UPDATE v = 1 WHERE 1)'; found '["1","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(code reference.destination)" = rows-late ]
+    [[ $(verdict <<<"$output") == *"rows-late: wait until the writer is through"*"what a second look finds missing still will not land: look for it in the writer and among the table's mutations"* ]]
+    { tail_; observed '(UPDATE v = 1 WHERE 1)'; found; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(code reference.destination)" = none-landed ]
+    [[ "$(reason reference.destination)" == "missing 2 rows of 2 keys; nothing of what is owed is in the table; "* ]]
+    # What was acknowledged is no later for it, and a row that a mutation deleted had landed.
+    { range 1 2; side captured 2; observed 'DELETE WHERE 1'; found '["k1","v"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(code reconcile.rows)" = rows-deleted ]
+}
+
 @test "an owed cell that does not fit equals nothing found" {
     { captured '["1",{"unfit":"1.2349"}]'; captured '[{"unfit":"1e99"},"v"]'; side captured 2; found '["1","1.234"]'; } | whole
     run -1 --separate-stderr diff_

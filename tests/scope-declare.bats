@@ -14,6 +14,7 @@ setup() {
     table=$(found_table '[["id","Int64",""],["amount","Decimal(18, 4)","DEFAULT"],["seen","DateTime64(6)",""],["day","Date","MATERIALIZED"],["twice","Decimal(18, 4)","ALIAS"]]')
     { echo "$log"; echo "$table"; columns_of '[{"name":"id","type":"Int64","key":false}]'; echo '{"type":"note","x":1}'; } | whole found
     key=(--key=id --from=seen:ms)
+    gone="the log of orders/0 begins at 100: offsets before it are gone and owe nothing that can be computed"
 }
 
 found_log() { # TOPIC TOPIC_ID PARTITIONS
@@ -43,18 +44,32 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     [[ $output == *'"type":"stop"'*'"kind":"refused"'*'{"type":"end"'* && $output != *'"type":"require"'* ]]
 }
 
+# Well said, and not to be audited: a check with the status and the code, what is required, no scope; and verdict leads with it.
+not_audited() { # STATUS CODE REASON ARGUMENT…
+    local as=$1 code=$2 text=$3
+    shift 3
+    declare_it 3 "${found:-found}" "$@" --out=scope.json
+    [ "$(jq -r 'select(.type == "check") | .name + " " + .status + " " + .code + " " + .reason' <<<"$output")" = "reconcile.scope $as $code $text" ] ||
+        { printf '%s\n' "$output" >&2; return 1; }
+    [ "$(jq -r .type <<<"$output" | grep -v '^note$' | tr '\n' ' ')" = "stream require check stop end " ]
+    [ ! -e scope.json ]
+    echo "$output" >declared
+    run -3 --separate-stderr from declared "$bin/verdict"
+    [[ ${lines[0]} == "NOT DECIDED: scope-declare: no scope: $text (exit 3)" ]] || { printf '%s\n' "$output" >&2; return 1; }
+}
+
 @test "ranges of a log and a table that were found" {
     declare_it 0 found "${key[@]}" --range=1:0-1800 --range=0:100-1990 --out=scope.json
     [ -z "$stderr" ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream note require scope columns check end " ]
     [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination","reference.scope","reference.destination"]' ]
-    document | jq -e '.origin == "declared" and .declared == {gone: []} and (has("bundle") | not) and
+    document | jq -e '.origin == "declared" and .declared == {gone: [{topic: "orders", partition: 0, offsets: 100}]} and (has("bundle") | not) and
         .destination == {server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "u1"} and
         .sources == [{topic: "orders", cluster_id: "c1", topic_id: "t1",
             isolation: "read_committed", partitions: [{partition: 0, from: 100, to: 1990}, {partition: 1, from: 0, to: 1800}]}] and
         .columns == [{name: "id", type: "Int64", key: true}, {name: "amount", type: "Decimal(18, 4)", key: false},
             {name: "seen", type: "DateTime64(6)", key: false, from: "ms"}]' >/dev/null
-    [ "$(reason)" = "" ]
+    [ "$(reason)" = "$gone" ]
     [ "$(jq -c 'select(.type == "check") | .counts' <<<"$output")" = '{"topics":1,"partitions":2,"offsets":3690}' ]
     [ "$(jq -c 'select(.type == "columns") | .columns' <<<"$output")" = "$(document | jq -c .columns)" ]
     [ "$(cat scope.json)" = "$(document)" ]
@@ -69,12 +84,12 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
 
 @test "B01: a range past the stable offset is waited for, and one that ends there for that reason says so" {
     declare_it 0 found "${key[@]}" --range=ALL
-    [ "$(reason)" = "the range of orders/0 ends at 1990, where an open transaction holds the log, and not at its end, 2000" ]
-    declare_it 0 found "${key[@]}" --range=0:100-1990
+    [ "$(reason)" = "$gone; the log of orders/2 begins at 7: offsets before it are gone and owe nothing that can be computed; the range of orders/0 ends at 1990, where an open transaction holds the log, and not at its end, 2000" ]
+    declare_it 0 found "${key[@]}" --range=0:101-1990
     [ "$(reason)" = "" ]
-    declare_it 0 found "${key[@]}" --range=0:100-2000
+    declare_it 0 found "${key[@]}" --range=0:101-2000
     [ "$(reason)" = "the range of orders/0 ends at 2000, and an open transaction holds the log at 1990" ]
-    declare_it 0 found "${key[@]}" --range=0:100-2000 --isolation=read_uncommitted
+    declare_it 0 found "${key[@]}" --range=0:101-2000 --isolation=read_uncommitted
     [ "$(reason)" = "" ]
 }
 
@@ -127,7 +142,8 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     [ "$(reason)" = "not compared: seen" ]
     table=$(found_table '[["id","Int64",""],["tags","Array(String)",""],["a,b:c","DateTime",""]]')
     { echo "$log"; echo "$table"; } | whole found
-    refused "column 'tags' is Array(String), a type without cells: leave it out, with --columns" --key=id --range=ALL
+    not_audited unsupported column-type-unsupported "column 'tags' is Array(String), a type without cells: leave it out, with --columns naming the others" \
+        --key=id --from=a,b:c:ms --range=ALL
     declare_it 0 found --key=id --columns=id --range=1:0-5
     [ "$(reason)" = "not compared: tags, a,b:c" ]
 }
@@ -154,13 +170,10 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     refused "orders/0 has the range 100-200 already, and the two overlap" "${key[@]}" --range=0:100-200 --range=0:199-300
     refused "orders/0 has the range 100-200 already; a scope holds one range of a partition" "${key[@]}" --range=0:100-200 --range=0:200-300
     refused "orders/1 has the range 0-5 already" "${key[@]}" --range=1:0-5 --range=ALL
-    refused "--range=0:50-300 begins at 50, and the first offset of orders/0 is 100: 50 offsets are gone" "${key[@]}" --range=0:50-300
     refused "--range=1:0-1801 ends at 1801, and the log of orders/1 ends at 1800" "${key[@]}" --range=1:0-1801
     refused "orders has no partition 3; it has 3" "${key[@]}" --range=3:0-1
     refused "topic 'other' was not looked at" "${key[@]}" --range=other/0:0-1
     refused "--topic=other was not looked at" "${key[@]}" --range=0:0-1 --topic=other
-    { found_log orders t1 '[{"partition":0,"low":5,"high":5,"stable":5}]'; echo "$table"; } | whole empty
-    found=empty refused "the ranges hold no offset, which establishes nothing" "${key[@]}" --range=ALL
     run -2 --separate-stderr "$bin/scope-declare" --first --key=id --range=ALL --table=shop.orders --column=id:Int64
     [[ $stderr == *"ALL needs log-look before"* ]]
 }
@@ -171,7 +184,6 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     refused "--key=nope: the table has no such column" --key=nope --from=seen:ms --range=ALL
     refused "--key names 'id' twice" --key=id,id --from=seen:ms --range=ALL
     refused "--key: 'id,' holds an empty name" --key=id, --range=ALL
-    refused "--key=amount: the column is Decimal(18, 4), and a key is an integer or a String" --key=amount --from=seen:ms --range=ALL
     refused "--key=id: --columns leaves this column out" --key=id --columns=amount --range=ALL
     refused "--columns=day: the table computes this column (MATERIALIZED)" --key=id --columns=id,day --range=ALL
     refused "--key=twice: the table computes this column (ALIAS)" --key=id,twice --from=seen:ms --range=ALL
@@ -182,12 +194,73 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     refused "--from names 'seen' twice" "${key[@]}" --from=seen:us --range=ALL
     refused "--from=ms is not COLUMN:UNIT" --key=id --from=ms --range=ALL
     refused "--isolation: 'serializable'" "${key[@]}" --range=ALL --isolation=serializable
-    table=$(found_table '[["id","Nullable(Int64)",""]]')
-    { echo "$log"; echo "$table"; } | whole found
-    refused "--key=id: the column is Nullable(Int64)" --key=id --range=ALL
+}
+
+@test "F12: a type without cells, and a column that is no key, are unsupported by name; a key's advice is not to leave it out" {
+    { echo "$log"; found_table '[["ts","DateTime64(3, '"'UTC'"')",""],["sensor","String",""],["v","Float64",""]]'; } | whole found
+    not_audited unsupported key-unsupported "--key=ts: the column is DateTime64(3, 'UTC'), and a key is an integer or a String, not Nullable" \
+        --key=sensor,ts --range=ALL
+    [[ $output == *"choose a --key of integer or String columns, not Nullable, instead of ts"* && $output != *"leave "*"out"* ]]
+    for type in UUID "Enum8('a' = 1)" "Array(String)" "Map(String, Int64)" "FixedString(3)" IPv4; do
+        { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
+        not_audited unsupported column-type-unsupported "column 'x' is $type, a type without cells: leave it out, with --columns naming the others" \
+            --key=id --range=ALL
+        [[ $output == *"leave x out, with --columns naming the others"* ]]
+        not_audited unsupported key-unsupported "--key=x: the column is $type, and a key is an integer or a String, not Nullable" --key=x --range=ALL
+        [[ $output != *"leave "*"out"* ]]
+        declare_it 0 found --key=id --columns=id --range=ALL
+        # the same, said by a person
+        run -3 --separate-stderr "$bin/scope-declare" --first --topic=t --range=0:0-5 --table=a.b --column=id:Int64 --column="x:$type" --key=id
+        [ "$(jq -r 'select(.type == "check") | .status + " " + .code' <<<"$output")" = "unsupported column-type-unsupported" ]
+    done
+    for type in "Nullable(Int64)" "Decimal(18, 4)" Float64 Bool Date; do
+        { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: $type, kind: ""}]' <<<"$table"; } | whole found
+        not_audited unsupported key-unsupported "--key=id: the column is $type, and a key is an integer or a String, not Nullable" --key=id --range=ALL
+    done
+    # What is said wrong is still refused, and every unsupported column is named.
+    { echo "$log"; found_table '[["id","UUID",""],["a","IPv6",""],["seen","Date",""]]'; } | whole found
+    refused "column 'seen' is Date: say --from=seen:UNIT" --key=id --range=ALL
+    not_audited unsupported key-unsupported "--key=id: the column is UUID, and a key is an integer or a String, not Nullable; column 'a' is IPv6, a type without cells: leave it out, with --columns naming the others" \
+        --key=id --from=seen:days --range=ALL
+}
+
+@test "F25: what retention took is counted; a range that it has taken, and a log that holds nothing, are unavailable" {
+    { found_log t t1 '[{"partition":0,"low":2,"high":4,"stable":4}]'; echo "$table"; } | whole found
+    declare_it 0 found "${key[@]}" --range=ALL
+    [ "$(document | jq -c '[.declared.gone, .sources[0].partitions]')" = '[[{"topic":"t","partition":0,"offsets":2}],[{"partition":0,"from":2,"to":4}]]' ]
+    gone="the log of t/0 begins at 2: offsets before it are gone and owe nothing that can be computed"
+    [ "$(reason)" = "$gone" ]
+    echo "$output" >declared
+    run -3 --separate-stderr from declared "$bin/verdict"
+    # in the first lines, beside the range
+    [ "$(grep -nx " *$gone" <<<"$output" | cut -d: -f1)" -lt 10 ]
+    run -3 --separate-stderr from declared "$bin/verdict" --json
+    jq -e --arg gone "$gone" '.about.scope | index($gone)' <<<"$output"
+    declare_it 0 found "${key[@]}" --range=0:3-4
+    [ "$(document | jq -c .declared)" = '{"gone":[]}' ]
+    declare_it 0 found "${key[@]}" --range=0:2-4
+    [ "$(document | jq -c '.declared.gone[].offsets')" = 2 ]
+    not_audited unavailable range-expired "--range=0:0-4 begins at 0, and the first offset of t/0 is 2: 2 offsets are gone" "${key[@]}" --range=0:0-4
+    [[ $output == *"from offset 2 of t/0 on"* ]]
+    refused "--range=0:0-5 ends at 5, and the log of t/0 ends at 4" "${key[@]}" --range=0:0-5
+    { found_log t t1 '[{"partition":0,"low":4,"high":4,"stable":4},{"partition":1,"low":0,"high":0,"stable":0}]'; echo "$table"; } | whole found
+    not_audited unavailable log-expired "the log of t begins where it ends: all of it is gone, which establishes nothing" "${key[@]}" --range=ALL
+    not_audited unavailable range-expired "--range=0:0-4 begins at 0, and the first offset of t/0 is 4: 4 offsets are gone" "${key[@]}" --range=0:0-4
+    { found_log t t1 '[{"partition":0,"low":0,"high":0,"stable":0}]'; echo "$table"; } | whole found
+    not_audited unavailable log-empty "the log of t is empty: the ranges hold no offset, which establishes nothing" "${key[@]}" --range=ALL
+    { found_log t t1 '[{"partition":0,"low":0,"high":3,"stable":0}]'; echo "$table"; } | whole found
+    not_audited unavailable transaction-open "an open transaction holds the log of t/0 at 0, and its end is 3: the ranges hold no offset, which establishes nothing" \
+        "${key[@]}" --range=ALL
 }
 
 @test "what is said and what was found must agree" {
+    refused "--database=mall, and the table found has shop" "${key[@]}" --range=ALL --database=mall
+    refused "--database=mall, and the table found has shop" "${key[@]}" --range=ALL --table=mall.orders
+    refused "--server-version=24.3, and the table found has 26.5.3.1" "${key[@]}" --range=ALL --server-version=24.3
+    { echo "$log"; found_log refunds t2 '[{"partition":0,"low":0,"high":9,"stable":9}]'; echo "$table"; } | whole two
+    found=two refused "--topic=orders, and each --range names another topic" "${key[@]}" --topic=orders --range=refunds/0:0-9
+    run -2 --separate-stderr "$bin/scope-declare" --first --key=id --topic=orders --range=refunds/0:0-9 --table=shop.orders --column=id:Int64
+    [[ $stderr == *"--topic=orders, and each --range names another topic" ]]
     refused "--cluster-id=c2, and the log of orders has c1" "${key[@]}" --range=ALL --cluster-id=c2
     refused "--topic-id=t2, and the log of orders has t1" "${key[@]}" --range=ALL --topic-id=t2
     refused "--table=payments, and the table found has orders" "${key[@]}" --range=ALL --table=shop.payments
@@ -236,7 +309,7 @@ refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error
     declare_it 0 found --key=id --range=ALL --out=scope.json
     [ "$(document | jq -r '.sources[0].partitions[0].to')" = 9007199254740993 ]
     rewrite() { # NAME: standard input is the document as another program wrote it
-        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; captured_side; } | whole again
+        { printf '{"type":"scope","document":'; tr -d '\n' <"$1"; printf '}\n'; jq -c 'select(.type == "columns" or .type == "check")' <<<"$declared"; captured_side '["1","x","3ff0000000000000"]'; } | whole again
         run -3 --separate-stderr from again "$bin/ch-read" --url=http://127.0.0.1:1
         [[ $stderr == *connecting* ]] || { echo "$1: $stderr" >&2; return 1; }
     }

@@ -92,6 +92,47 @@ full protocol.trace_structure protocol.conformance
 EOF
 }
 
+@test "a stream of stages that look at evidence alone asks for consistency; one with anything else asks for what it says" {
+    of_stages() { head=$(jq -c '.stages = [$ARGS.positional[] | {name: ., version: "1"}]' --args "$@" <<<"$head"); }
+    all=(bundle.manifest bundle.artifacts bundle.completeness checkpoint.marker checkpoint.restore_rule checkpoint.participants state.decode)
+    some() { about bundle; for c in "${all[@]}"; do checked "$c" passed "" bundle-check; done; }
+    of_stages bundle-check
+    some | whole
+    decide 0
+    for c in "${all[@]}"; do [[ $output == *"$c"* ]]; done
+    of_stages bundle-check epoch-replay trace-check
+    some | whole
+    decide 0
+    some | grep -v state.decode | whole
+    decide 3
+    # A summary, a row, a scope or another stage ask for something else.
+    { some; about summary; } | whole
+    decide 3
+    { some; row_columns='' captured '["1"]'; } | whole
+    decide 3
+    of_stages bundle-check note
+    some | whole
+    decide 3
+    [[ ${lines[0]} == *"nothing was required"* ]]
+    bundle-check "$BATS_TEST_DIRNAME/../fixtures/bundle" >stream
+    decide 0
+    [[ ${lines[0]} == "PASSED: every required check passed (exit 0)" ]]
+}
+
+@test "no restore of checkpoint 0, and no selected keys where the table was read whole" {
+    jq -c 'select(.type != "end") | if .type == "scope" then .document |= (del(.scope_sha256) | .bundle.start = "restore" | .bundle.restored_from = 0 |
+        .bundle.since = 0) else . end' "$untouched" >lines
+    scope=$(jq -c 'select(.type == "scope") | .document' lines | scope_print)
+    jq -c --argjson d "$scope" 'if .type == "scope" then .document = $d elif .type == "observation" then . + {table_whole: true, max_table_rows: 1000,
+        parts: {before: 1, after: 1, same: true}} else . end' lines | ended >stream
+    decide 0
+    [[ $output == *"scope         after a start from nothing that followed an earlier attempt, intervals "* && $output != *"checkpoint 0"* ]]
+    [[ $output == *"coverage      the table was read whole, 120 rows"$'\n'* ]]
+    [[ $output != *"selected"* ]]
+    run -0 verdict --json <stream
+    [[ $(jq -r '.assumptions[], .not_established[]' <<<"$output") != *selected* ]]
+}
+
 @test "a refusal is 2, an unfinished stop 3, and a failed check outweighs only the second" {
     { require reconcile.rows; checked reconcile.rows failed; stopped refused 'another server'; } | whole
     decide 2

@@ -95,7 +95,7 @@ int err_exit(const struct err *err);
 /* ---- messages (standard error) ---- */
 
 /* Remember the program's name for messages: the last component of argv0. Makes sure that no standard descriptor is
- * closed. */
+ * closed, and that nobody else reads what is written (mode_keep). */
 void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
@@ -197,7 +197,11 @@ int file_add(struct file_out *f, const void *p, size_t n, struct err *err);
 int file_commit(struct file_out *f, struct err *err); /* frees f in every case */
 void file_drop(struct file_out *f);
 int dir_sync(const char *path, struct err *err);
-int dir_make(const char *path, struct err *err); /* with parents, mode 0777 & ~umask; an existing directory is fine */
+int dir_make(const char *path, struct err *err); /* with parents; an existing directory is fine */
+/* Files that are written from now on are 0600 and directories 0700, whatever the user's mask is; msg_init does it.
+ * Before a program of the user's is run, its mask is given back. */
+void mode_keep(void);
+void mode_give_back(void);
 /* Open a file beneath the directory rootfd, following no link on any component (openat2 where the kernel
  * has it, component by component elsewhere). path must be plain and relative. Returns the descriptor or -1:
  * ERR_REFUSED for a link (sys ELOOP) or a path that is not plain, ERR_MISSING where it is not there. */

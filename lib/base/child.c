@@ -102,6 +102,7 @@ static void become(const struct ends *e, char *const *argv, pid_t parent, const 
             signal(deadly[i], SIG_DFL);
     }
     sigprocmask(SIG_SETMASK, mask, NULL);
+    mode_give_back();
     if (dup2(e->in[0], STDIN_FILENO) >= 0 && dup2(e->out[1], STDOUT_FILENO) >= 0)
         execvp(argv[0], argv);
     int why = errno;

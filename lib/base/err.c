@@ -110,6 +110,7 @@ void msg_init(const char *argv0)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         hold_closed(fd);
+    mode_keep();
     if (!argv0 || !*argv0)
         return;
     const char *slash = strrchr(argv0, '/');

@@ -91,11 +91,16 @@ struct opt {
 #define OPT_OPERAND(TO) {.kind = OPT_KIND_OPERAND, .to.text = TO}
 #define OPT_OPERANDS(TO) {.kind = OPT_KIND_OPERANDS, .to.list = TO}
 #define OPT_COMMAND(TO) {.kind = OPT_KIND_COMMAND, .to.command = TO}
+/* Of every program that writes files under names. */
+#define MODE_OPTION \
+    OPT_TAKE("mode", "OCTAL", take_mode, NULL, "permissions of files written (0600); directories: x where there is r")
 /* The help's first and last lines. */
 #define OPT_USAGE(LINES) {.kind = OPT_KIND_USAGE, .help = "usage: " LINES "\n"}
 #define OPT_EXIT(LINES) {.kind = OPT_KIND_EXIT, .help = "exit: " LINES "\n"}
 #define OPT_END {.kind = OPT_KIND_END}
 /* clang-format on */
+
+opt_take take_mode;
 
 /*
  * Read the whole command line. Options and operands stand in any order; `--` ends the options; a value stands behind

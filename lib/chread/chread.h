@@ -156,8 +156,8 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
 /* True where the text of a definition sets a TTL, of the table or of a column; strings, quoted names and the word as an
  * operand do not count. */
 bool chread_has_ttl(const char *definition);
-/* True for a line that this program reads: 24.3 and later. *tested: one that it was run against. */
-bool chread_line_supported(const char *version, bool *tested);
+/* True for a line that this program reads: 24.3 and later. */
+bool chread_line_supported(const char *version);
 
 /* Look again over the connection that the last answer came over, and hold what is found against t: -1 (unavailable)
  * where that connection is gone or anything differs. */

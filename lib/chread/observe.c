@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "chread/chread.h"
+#include "http/lines.h"
 #include "json/json.h"
 #include "stream/observation.h"
 
@@ -169,14 +170,14 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
                     const struct chread_unstable *u, bool stable)
 {
     struct arena arena = ARENA_INIT;
-    bool tested = false, merge_tree = is_merge_tree(first);
+    bool merge_tree = is_merge_tree(first);
     const struct chread_options *o = c->o;
     struct observation seen = {
         .endpoint = http_endpoint(c->http),
         .user = o->http.user,
         .server_uuid = first->server_uuid,
         .server_version = first->server_version,
-        .line_tested = chread_line_supported(first->server_version, &tested) && tested,
+        .line_tested = http_line_tested(first->server_version),
         .server_host = first->server_host,
         .timezone = first->timezone,
         .database = e->database,

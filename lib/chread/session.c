@@ -74,6 +74,11 @@ int chread_say(struct chread_why *why, enum status status, const struct cause *c
 int session_why(const struct http_answer *a, const char *what, struct chread_why *why)
 {
     struct cause cause = http_cause(a);
+    const char *setting = cause_fact(&cause, "setting"), *option = cause_fact(&cause, "option");
+    if (cause.code == CODE_SETTING_FIXED && option)
+        return chread_say(why, STATUS_UNAVAILABLE, &cause,
+                          "%s: %s is fixed for this user: give %s as the profile has it: %s", what, setting, option,
+                          a->text);
     return chread_say(why, STATUS_UNAVAILABLE, &cause,
                       cause.code == CODE_SETTINGS_NOT_ALLOWED ? "%s: the user may not send settings: %s" : "%s: %s",
                       what, a->text);
@@ -227,12 +232,11 @@ static int read_settings(struct chread *c, struct chread_why *why)
 
 /* ---- the line ---- */
 
-bool chread_line_supported(const char *version, bool *tested)
+bool chread_line_supported(const char *version)
 {
     char *end;
     unsigned long major = strtoul(version, &end, 10);
     unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-    *tested = major == 26 && (minor == 5 || minor == 7);
     return major > 24 || (major == 24 && minor >= 3);
 }
 
@@ -250,11 +254,10 @@ static int name_old_line(struct chread *c, struct chread_why *why)
     struct buf b = BUF_INIT;
     struct http_answer a;
     struct texts t = TEXTS_INIT;
-    bool tested;
     int status = -1;
     http_text(c->http, "SELECT version() FORMAT RowBinary", bare, HTTP_ASKED_WORDS.bytes, &b, &a);
     if ((a.outcome == HTTP_DONE || a.unproven) && split(&b, 1, 1, &t) == 0 && t.n == 1 &&
-        !chread_line_supported(t.rows[0][0], &tested)) {
+        !chread_line_supported(t.rows[0][0])) {
         struct buf shown = BUF_INIT;
         msg_mask(&shown, t.rows[0][0], strlen(t.rows[0][0]));
         status = old_line(why, buf_str(&shown));
@@ -269,7 +272,6 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
 {
     struct err err = ERR_INIT;
     struct texts t = TEXTS_INIT;
-    bool tested;
     *c = (struct chread){.o = o};
     c->http = http_open(&o->http, &err);
     if (!c->http) {
@@ -285,7 +287,7 @@ int chread_open(struct chread *c, const struct chread_options *o, struct chread_
     else if (status == 0 && t.n != 1)
         status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                             "connecting: the server gave no version");
-    else if (status == 0 && !chread_line_supported(t.rows[0][0], &tested))
+    else if (status == 0 && !chread_line_supported(t.rows[0][0]))
         status = old_line(why, t.rows[0][0]);
     texts_free(&t);
     return status == 0 ? read_settings(c, why) : status;

@@ -61,9 +61,6 @@ struct chwrite_window {
  * first_sent is window->sent as it was before the first attempt; blocks are the INSERT's own (never too few). */
 bool chwrite_window_holds(const struct chwrite_window *w, uint64_t first_sent, uint64_t blocks);
 
-/* True for a server version on whose line resends under a token were tested. */
-bool chwrite_line_tested(const char *version);
-
 /* ---- writing ---- */
 
 struct chwrite_options {

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "stream/codes.h"
 #include "chwrite/internal.h"
 
 /* What an exception of the server means for an INSERT that it answered. */
@@ -139,9 +140,9 @@ static int acknowledged(struct chwrite *w, struct sending *s, const struct http_
 
     w->window.sent += sent->blocks;
     if (a->written_rows != w->rows && !(resent && a->written_rows == 0)) {
-        return err_set(err, ERR_TROUBLE,
-                       "INSERT of %" PRIu64 " rows into %s.%s: the server says that it wrote %" PRIu64, w->rows,
-                       w->o.database, w->o.table, a->written_rows);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN),
+                        "INSERT of %" PRIu64 " rows into %s.%s: the server says that it wrote %" PRIu64, w->rows,
+                        w->o.database, w->o.table, a->written_rows);
     }
     if (!a->new_connection && !resent)
         return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/codes.h"
 #include "chwrite/internal.h"
 
 /* A query whose answer is rows of JSONEachRow, and the most that it may be. */
@@ -29,11 +30,11 @@ static int take_rows(const struct question *q, const char *p, size_t n, uint64_t
     for (size_t i = 0; i < n; i++)
         lines += p[i] == '\n';
     if ((n > 0 && p[n - 1] != '\n') || lines != counted || lines > q->asked.rows) {
-        return err_set(err, ERR_TROUBLE,
-                       "%s: the answer of %zu bytes has %zu whole lines, the server counted %" PRIu64
-                       " rows, and %" PRIu64 " were "
-                       "asked for at most",
-                       q->what, n, lines, counted, q->asked.rows);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN),
+                        "%s: the answer of %zu bytes has %zu whole lines, the server counted %" PRIu64
+                        " rows, and %" PRIu64 " were "
+                        "asked for at most",
+                        q->what, n, lines, counted, q->asked.rows);
     }
     *rows = (struct rows){arena_alloc(a, (lines + 1) * sizeof *rows->at), 0};
     for (const char *nl; (nl = n > 0 ? memchr(p, '\n', n) : NULL) != NULL; rows->n++) {
@@ -70,7 +71,8 @@ static void name_old_line(struct http *http, struct err *err)
 static int no_rows(struct http *http, const struct question *q, const struct http_answer *answer, struct err *err)
 {
     if (answer->outcome == HTTP_ABORTED)
-        return err_set(err, ERR_TROUBLE, "%s: the answer is larger than %zu bytes", q->what, q->asked.bytes);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN), "%s: the answer is larger than %zu bytes",
+                        q->what, q->asked.bytes);
     http_err(answer, q->what, err);
     if (answer->code == 452) { /* a setting that the profile does not let change */
         err->kind = ERR_REFUSED;
@@ -135,11 +137,13 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
     if (rc == 0 && rows.n != 1)
-        return err_set(err, ERR_REFUSED, "no table %s.%s that this user may see", o->database, o->table);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_TABLE_MISSING), "no table %s.%s that this user may see",
+                        o->database, o->table);
     for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++)
         rc = json_need_str(rows.at[0], f[i].name, &l->arena, f[i].to, q.what, err);
     if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000))
-        return err_set(err, ERR_TROUBLE, "%s: the server's uptime is '%.20s'", q.what, uptime);
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN), "%s: the server's uptime is '%.20s'", q.what,
+                        uptime);
     l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
     l->seen_ms = time_mono_ms();
     d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
@@ -309,7 +313,8 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
         if (row_named(&rows, settings[i].name)) {
             settings[kept++] = settings[i];
         } else if (i < needed) {
-            rc = err_set(err, ERR_REFUSED, "the server does not show the setting %s to this user", settings[i].name);
+            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
+                          "the server does not show the setting %s to this user", settings[i].name);
         }
     }
     if (rc == 0) {
@@ -320,8 +325,8 @@ int look_settings(struct http *http, struct http_setting *settings, size_t *n, s
     for (size_t i = 0; rc == 0 && i < kept; i++) {
         const struct json *v = row_named(&rows, settings[i].name);
         if (!json_is(v, settings[i].value)) {
-            rc = err_set(err, ERR_REFUSED, "the server does not take %s=%s from this user", settings[i].name,
-                         settings[i].value);
+            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
+                          "the server does not take %s=%s from this user", settings[i].name, settings[i].value);
         }
     }
     arena_free(&a);

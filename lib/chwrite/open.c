@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/codes.h"
 #include "chwrite/internal.h"
+#include "http/lines.h"
 
 /* Only engines that keep rows in parts: what a view, a queue or a remote table does with an INSERT is not theirs to
  * say. */
@@ -13,8 +15,8 @@ static int check_engine(const struct destination *d, struct err *err)
     size_t n = strlen(d->engine), tail = strlen("MergeTree");
 
     if (n < tail || strcmp(d->engine + n - tail, "MergeTree") != 0) {
-        return err_set(err, ERR_REFUSED, "table %s.%s has the engine %s, which is no MergeTree", d->database, d->table,
-                       d->engine);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                        "table %s.%s has the engine %s, which is no MergeTree", d->database, d->table, d->engine);
     }
     return 0;
 }
@@ -124,7 +126,7 @@ static void take_look(struct chwrite *w, struct look *l)
     w->window.size = l->window;
     w->window.entries_per_block = l->entries_per_block;
     w->window.tested = strcmp(l->destination.engine, "MergeTree") == 0 &&
-                       chwrite_line_tested(l->destination.server_version);
+                       http_line_tested(l->destination.server_version);
 }
 
 static int open_table(struct chwrite *w, struct err *err)
@@ -225,17 +227,19 @@ int sink_look(struct chwrite *w, struct err *err)
     another = look_differs(&w->look, &l);
     if (another) {
         look_free(&l);
-        return err_set(err, ERR_REFUSED, "%s.%s: %s", w->o.database, w->o.table, another);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_SERVER_OTHER), "%s.%s: %s", w->o.database, w->o.table, another);
     }
     if (chwrite_plan(l.found, l.n_found, w->o.from, w->o.n_from, w->o.with, &cols, err) != 0) {
         look_free(&l);
+        err_cause(err, BECAUSE(CODE_DEFINITION_CHANGED));
         return err_prefix(err, "%s.%s was altered", w->o.database, w->o.table);
     }
     if (!same_columns(&w->columns, &cols)) {
         columns_free(&cols);
         look_free(&l);
-        return err_set(err, ERR_REFUSED, "%s.%s was altered: its columns are not those that this run began with",
-                       w->o.database, w->o.table);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_DEFINITION_CHANGED),
+                        "%s.%s was altered: its columns are not those that this run began with", w->o.database,
+                        w->o.table);
     }
     columns_free(&cols);
     /* A window that was widened meanwhile has forgotten what the narrower one dropped. */

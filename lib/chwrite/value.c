@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/codes.h"
 #include "chwrite/chwrite.h"
 #include "chwrite/internal.h"
 
@@ -327,8 +328,8 @@ static int refuse_value(const struct column *c, const struct json *v, const char
         msg_mask(&shown, raw.p, raw.n < 120 ? raw.n : 120);
         buf_adds(&shown, raw.n > 120 ? "..." : "");
     }
-    err_set(err, ERR_REFUSED, "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name,
-            buf_str(&shown), why);
+    err_fail(err, ERR_REFUSED, BECAUSE(CODE_VALUE_NOT_STORABLE, {"at", at}, {"column", c->name}),
+             "%s: column %s (%s) cannot hold %s: %s", at, buf_str(&name), c->type.name, buf_str(&shown), why);
     buf_free(&name);
     buf_free(&shown);
     return -1;
@@ -338,7 +339,8 @@ static int refuse_unknown(const struct json *name, const char *at, struct err *e
 {
     struct buf shown = BUF_INIT;
     msg_mask(&shown, name->str, name->len < 120 ? name->len : 120);
-    err_set(err, ERR_REFUSED, "%s: no column named %s is written", at, buf_str(&shown));
+    err_fail(err, ERR_REFUSED, BECAUSE(CODE_COLUMN_UNKNOWN, {"at", at}), "%s: no column named %s is written", at,
+             buf_str(&shown));
     buf_free(&shown);
     return -1;
 }

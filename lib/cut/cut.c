@@ -9,10 +9,10 @@
 
 void cut_say(struct cut *c, enum status s, const struct cause *cause, const char *fmt, ...)
 {
-    if (s > c->status) {
-        c->status = s;
+    c->status = s > c->status ? s : c->status;
+    /* The first in the order of the work leads, whatever status the others have: they may follow from it. */
+    if (c->cause.code == CODE_NONE || (code_follows(c->cause.code) && !code_follows(cause->code)))
         c->cause = *cause;
-    }
     if (c->reasons++ >= REASONS_MAX)
         return;
     if (c->reason.len > 0)

@@ -51,7 +51,7 @@ struct cut {
     struct arena a;
     enum status status; /* of reconcile.scope so far; the worst counts */
     struct buf reason;  /* every reason, "; " between them */
-    struct cause cause; /* of the worst */
+    struct cause cause; /* of the first, which leads */
     unsigned reasons;
     struct buf note;              /* what is said and changes no verdict */
     struct buf uncovered;         /* with complete_table: what the bundle does not show of it; "" where it shows all */

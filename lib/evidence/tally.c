@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sink's account of its interval, from barrier to barrier. */
 #include "evidence/tally.h"
+#include "stream/codes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -38,12 +39,13 @@ void tally_enter(struct tally *a, struct ledger_entry e)
 int tally_follows(const struct tally *a, const struct barrier *b, struct err *err)
 {
     if (strcmp(b->job, a->job) != 0 || strcmp(b->attempt, a->attempt) != 0)
-        return err_set(err, ERR_REFUSED, "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s",
-                       b->checkpoint, b->job, b->attempt, a->job, a->attempt);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LANES_APART),
+                        "barrier %" PRIu64 " is of job %s, attempt %s, not of job %s, attempt %s", b->checkpoint,
+                        b->job, b->attempt, a->job, a->attempt);
     if (b->previous != a->after || b->checkpoint <= a->after)
-        return err_set(err, ERR_REFUSED,
-                       "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
-                       b->checkpoint, b->previous, a->after);
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LANES_APART),
+                        "barrier %" PRIu64 " says that it follows %" PRIu64 ", and the last one here was %" PRIu64,
+                        b->checkpoint, b->previous, a->after);
     return 0;
 }
 

@@ -260,12 +260,12 @@ static enum code code_of_server(int code)
         int code;
         enum code as;
     } known[] = {
-        {497, CODE_NOT_GRANTED},          {60, CODE_TABLE_MISSING},         {81, CODE_TABLE_MISSING},
-        {164, CODE_SETTINGS_NOT_ALLOWED}, {452, CODE_SETTINGS_NOT_ALLOWED}, {115, CODE_SERVER_UNSUPPORTED},
-        {192, CODE_LOGIN_REFUSED},        {193, CODE_LOGIN_REFUSED},        {194, CODE_LOGIN_REFUSED},
-        {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},         {159, CODE_SERVER_BOUND},
-        {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},         {158, CODE_SERVER_BOUND},
-        {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},          {168, CODE_SERVER_BOUND},
+        {497, CODE_NOT_GRANTED},          {60, CODE_TABLE_MISSING},  {81, CODE_TABLE_MISSING},
+        {164, CODE_SETTINGS_NOT_ALLOWED}, {452, CODE_SETTING_FIXED}, {115, CODE_SERVER_UNSUPPORTED},
+        {192, CODE_LOGIN_REFUSED},        {193, CODE_LOGIN_REFUSED}, {194, CODE_LOGIN_REFUSED},
+        {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},  {159, CODE_SERVER_BOUND},
+        {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},  {158, CODE_SERVER_BOUND},
+        {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},   {168, CODE_SERVER_BOUND},
         {191, CODE_SERVER_BOUND},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -274,10 +274,33 @@ static enum code code_of_server(int code)
     return CODE_SERVER_FAILED;
 }
 
+/* The setting that a constraint of the profile is about, as the server's text names it, and the option that this
+ * program sends it by: facts for the next action, which the code decides without them. */
+static void add_setting(struct cause *c, const char *text)
+{
+    static const char before[] = "Setting ";
+    char name[64];
+    const char *p = strstr(text, before);
+    size_t n = p ? strspn(p + sizeof before - 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+    if (n == 0 || n >= sizeof name)
+        return;
+    memcpy(name, p + sizeof before - 1, n);
+    name[n] = '\0';
+    cause_add(c, "setting", name);
+    if (strcmp(name, "max_execution_time") == 0)
+        cause_add(c, "option", "--query-timeout-ms");
+    else if (strcmp(name, "max_result_rows") == 0)
+        cause_add(c, "option", "--max-rows-per-query");
+}
+
 struct cause http_cause(const struct http_answer *a)
 {
-    if (a->outcome == HTTP_ANSWERED)
-        return *BECAUSE(code_of_server(a->code), {"error", FACT_NUMBER((uint64_t)a->code)});
+    if (a->outcome == HTTP_ANSWERED) {
+        struct cause c = *BECAUSE(code_of_server(a->code), {"error", FACT_NUMBER((uint64_t)a->code)});
+        if (c.code == CODE_SETTING_FIXED)
+            add_setting(&c, a->text);
+        return c;
+    }
     if (a->outcome == HTTP_NOT_SENT)
         return *BECAUSE(CODE_SERVER_UNREACHABLE);
     return *BECAUSE(a->timed_out ? CODE_ANSWER_LATE : CODE_ANSWER_BROKEN);

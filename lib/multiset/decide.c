@@ -143,15 +143,30 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
 }
 
 /* All that is missing is the newest: it may be late, unless the sink had its acknowledgement. */
-static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged)
+static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged, bool none)
 {
     const struct summary_run *run = &tail->first;
+    if (none)
+        buf_adds(why, "; nothing of what is owed is in the table");
     buf_printf(why,
                "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s",
                run->topic, run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
     if (tail->partitions > 1)
         buf_printf(why, ", and of %" PRIu64 " more partitions", tail->partitions - 1);
     buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
+}
+
+/* Nothing of what a relation owes is there. */
+static bool none_there(const struct multiset_relation *of)
+{
+    return of->sum.owed_rows > 0 && of->sum.kind_rows[KIND_MISSING] == of->sum.owed_rows;
+}
+
+/* What else than lateness a missing row of the table may come from: named before it. */
+static void put_deletion(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    *cause = *BECAUSE(CODE_ROWS_DELETED, {"mutation", q->deletion}, {"created", q->deletion_created});
+    buf_printf(why, "; mutation %s of %s, which is done, deletes rows of the table", q->deletion, q->deletion_created);
 }
 
 /* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
@@ -207,10 +222,13 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
         put_kinds(of, more, false, why, cause);
     }
+    bool deleted = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED && q->deletion;
+    if (deleted)
+        put_deletion(q, why, cause);
     if (late)
-        put_tail(why, &of->tail, r == RELATION_DELIVERY);
-    if (late && r != RELATION_DELIVERY)
-        cause->code = CODE_ROWS_LATE;
+        put_tail(why, &of->tail, r == RELATION_DELIVERY, none_there(of));
+    if (late && !deleted && r != RELATION_DELIVERY)
+        cause->code = none_there(of) ? CODE_NONE_LANDED : CODE_ROWS_LATE;
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
     if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)

@@ -23,6 +23,8 @@ struct multiset_question {
     bool required[CHECK_NAMES];
     struct multiset_doubt unsettled; /* of the destination as it was read */
     struct multiset_doubt uncovered; /* of the whole table, though it may have been read */
+    const char *deletion;            /* the newest mutation that is done and deletes rows of the table; NULL: none */
+    const char *deletion_created;    /* when it began */
     bool table_whole;                /* the observation says that the table was read whole */
     bool declared;                   /* the scope is one that no bundle shows: nothing was captured */
     bool repeats;                    /* it says that equal captured rows are meant */

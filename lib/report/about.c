@@ -46,6 +46,11 @@ static void say_sources(struct view *v)
                      buf_str(&text));
         }
     }
+    for (size_t i = 0; i < scope->declared.n_gone; i++) {
+        buf_reset(&text);
+        scope_gone_say(&scope->declared.gone[i], &text);
+        view_say(v, &v->about, "scope", "%s", view_shown(v, buf_str(&text)));
+    }
     buf_free(&text);
 }
 
@@ -62,7 +67,10 @@ static void say_scope(struct view *v)
     } else {
         view_say(v, &v->about, "asked", "does %s.%s hold exactly what checkpoint %" PRIu64 " of job %s owed it",
                  database, table, b->checkpoint, view_shown(v, b->job));
-        if (b->start == SCOPE_FROM_RESTORE)
+        if (b->start == SCOPE_FROM_RESTORE && b->restored_from == 0)
+            view_say(v, &v->about, "scope", "after a start from nothing that followed an earlier attempt, intervals %s",
+                     in);
+        else if (b->start == SCOPE_FROM_RESTORE)
             view_say(v, &v->about, "scope", "after the restore of checkpoint %" PRIu64 ", intervals %s",
                      b->restored_from, in);
         else if (b->since)
@@ -160,6 +168,9 @@ static void say_coverage(struct view *v)
     const struct view_coverage *c = &v->coverage;
     if (c->read && c->established)
         view_say(v, &v->about, "coverage", "the whole table, %" PRIu64 " rows", c->rows);
+    else if (c->read && c->whole)
+        view_say(v, &v->about, "coverage", "%sthe table was read whole, %" PRIu64 " rows",
+                 c->asked ? "the whole table was asked for and is not established; " : "", c->rows);
     else if (c->read)
         view_say(v, &v->about, "coverage", "%s%" PRIu64 " selected keys; the rest of the table is not established",
                  c->asked ? "the whole table was asked for and is not established; " : "", c->keys);
@@ -181,6 +192,7 @@ void view_about(struct view *v)
     if (!r->observed)
         return;
     v->coverage.read = r->observation.n_reads > 0;
+    v->coverage.whole = v->coverage.read && r->observation.table_whole;
     v->coverage.keys = r->observation.keys;
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);

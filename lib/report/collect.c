@@ -308,6 +308,7 @@ void report_imply(struct report *r, const struct json *stages)
     struct run_known known = {.scope = r->has_scope,
                               .declared = r->has_scope && r->scope.origin == SCOPE_DECLARED,
                               .complete_table = r->has_scope && scope_complete_table(&r->scope),
+                              .rows = r->rows_left > 0 || r->summary,
                               .stages = stages,
                               .profile = r->profile};
     known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];

@@ -147,7 +147,9 @@ static void say_not_known(struct view *v)
     if (r->has_scope)
         say_other_columns(v);
     if (r->has_scope && !v->coverage.established)
-        view_say(v, &v->not_known, NULL, "rows of any other key than those selected");
+        view_say(v, &v->not_known, NULL,
+                 v->coverage.whole ? "that the table, read whole, holds what it should and nothing else"
+                                   : "rows of any other key than those selected");
     if (r->excluded)
         view_say(v, &v->not_known, NULL, "%" PRIu64 " keys that the reference leaves out", r->excluded);
     if (r->rows_left)
@@ -192,7 +194,8 @@ static void say_assumptions(struct view *v)
          "the operator declares that the table holds this one run's writes and nothing else"},
         {r->has_scope && r->scope.bundle.repeats,
          "the operator declares that rows which are equal in every column are meant to stand as often as they came"},
-        {!v->coverage.established, "rows of keys that were not selected are not read, and nothing is said about them"},
+        {!v->coverage.established && !v->coverage.whole,
+         "rows of keys that were not selected are not read, and nothing is said about them"},
         {r->bundles.first,
          "the bundle's digests show that nothing changed after it was collected, not who collected it"},
         {report_reference(r),

@@ -32,6 +32,7 @@ struct view_coverage {
     bool asked;       /* of the whole table */
     bool established; /* and it is so */
     bool read;        /* the table was read */
+    bool whole;       /* and every row of it */
     uint64_t keys;    /* selected */
     uint64_t rows;    /* of the whole table, where it was read whole */
 };

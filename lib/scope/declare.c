@@ -24,6 +24,7 @@ void declare_free(struct declare *d)
 {
     map_free(&d->topics);
     map_free(&d->names);
+    buf_free(&d->reason);
 }
 
 /* ---- lines ---- */
@@ -185,14 +186,14 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
     to->key = named(d->keys, d->n_keys, c->name);
     if (type_parse(c->type, strlen(c->type), &to->type, err) != 0)
         return err_prefix(err, "column '%s'", c->name);
-    if (!type_supported(&to->type))
-        return err_set(err, ERR_REFUSED,
-                       "column '%s' is %s, a type without cells: leave it out, with --columns naming the others",
-                       c->name, c->type);
     if (to->key && !type_is_key(&to->type))
-        return err_set(err, ERR_REFUSED,
-                       "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name,
-                       c->type);
+        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
+                           "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name,
+                           c->type);
+    if (!type_supported(&to->type))
+        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
+                           "column '%s' is %s, a type without cells: leave it out, with --columns naming the others",
+                           c->name, c->type);
     if (unit && !type_is_time(&to->type))
         return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
     if (!unit && type_is_time(&to->type))
@@ -272,6 +273,22 @@ static int columns_of(struct declare *d, struct columns *all, struct err *err)
 
 /* ---- the scope ---- */
 
+int declare_say(struct declare *d, enum status status, const struct cause *cause, const char *fmt, ...)
+{
+    if (status > d->status) {
+        d->status = status;
+        d->cause = *cause;
+    }
+    if (d->reason.len > 0)
+        buf_adds(&d->reason, "; ");
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&d->reason, fmt, ap);
+    va_end(ap);
+    buf_str(&d->reason);
+    return 0;
+}
+
 static void lacks(struct buf *note, const char *id, const char *what, bool lacking)
 {
     if (!lacking)
@@ -306,6 +323,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->table_uuid = d->table_uuid;
     if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0)
         return -1;
+    if (d->status != STATUS_PASSED)
+        return 0;
     note_lacking(out, note);
     note_left_out(d, &out->columns, note);
     ranges_note(d, out, note);

@@ -10,6 +10,8 @@
 #define OWED_SCOPE_DECLARE_H
 
 #include "scope/scope.h"
+#include "stream/codes.h"
+#include "stream/names.h"
 
 struct declare_range {
     const char *said;  /* the option's value, for messages */
@@ -58,6 +60,10 @@ struct declare {
     size_t n_keys, n_chosen;
     const char **froms; /* "column:unit" */
     size_t n_froms;
+    /* what cannot be audited, well said as it is; STATUS_PASSED: nothing. Set by declare_scope */
+    enum status status;
+    struct cause cause; /* of the worst */
+    struct buf reason;  /* every reason, "; " between them */
 };
 
 void declare_free(struct declare *d); /* all but what the arena holds */
@@ -71,8 +77,9 @@ int declare_range(struct declare *d, const char *said, struct err *err);
 /* NAME:TYPE, a column of a table that nobody looked at. */
 int declare_column(struct declare *d, const char *said, struct err *err);
 
-/* All is there: the scope, whole but for its fingerprint, to be freed by scope_free. note gets what a reader of the
- * check must know: ids that were not given, columns that are not compared, a table that cannot be judged. */
+/* All is there: the scope, to be freed by scope_free, and whole but for its fingerprint where d->status is passed. note
+ * gets what a reader of the check must know: ids that were not given, columns that are not compared, offsets that are
+ * gone, a table that cannot be judged. ERR_REFUSED for what is said wrong. */
 int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err);
 
 #endif

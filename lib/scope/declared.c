@@ -90,6 +90,14 @@ static int check(const struct scope *s, struct err *err)
     return topics_once(s, err) != 0 ? -1 : check_gone(s, err);
 }
 
+void scope_gone_say(const struct scope_gone *g, struct buf *out)
+{
+    buf_printf(out,
+               "the log of %s/%" PRIu64 " begins at %" PRIu64
+               ": offsets before it are gone and owe nothing that can be computed",
+               g->topic, g->partition, g->offsets);
+}
+
 static void put(struct json_w *w, const struct scope *s)
 {
     jw_arr(w, "gone");

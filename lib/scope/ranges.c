@@ -105,24 +105,26 @@ static const struct declare_bounds *bounds_of(const struct declare_log *log, uin
     return low < log->n_partitions && log->partitions[low].partition == partition ? &log->partitions[low] : NULL;
 }
 
-/* A range beyond what the log holds cannot be read whole, now or ever. */
-static int within(const struct declare_log *log, const struct declare_range *r, struct err *err)
+/* A range beyond what the log holds cannot be read whole, now or ever; what retention took was once there. */
+static int within(struct declare *d, const struct declare_log *log, const struct declare_range *r, struct err *err)
 {
     const struct declare_bounds *b = bounds_of(log, r->partition);
     if (!b)
         return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %" PRIu64 "; it has %zu", r->said, log->topic,
                        r->partition, log->n_partitions);
-    if (r->from < b->low)
-        return err_set(err, ERR_REFUSED,
-                       "--range=%s begins at %" PRId64 ", and the first offset of %s/%" PRIu64 " is %" PRId64
-                       ": %" PRId64 " offsets are gone",
-                       r->said, r->from, log->topic, b->partition, b->low,
-                       ((r->to < b->low ? r->to : b->low) - r->from));
     if (r->to > b->high)
         return err_set(err, ERR_REFUSED,
                        "--range=%s ends at %" PRId64 ", and the log of %s/%" PRIu64 " ends at %" PRId64, r->said, r->to,
                        log->topic, b->partition, b->high);
-    return 0;
+    if (r->from >= b->low)
+        return 0;
+    char place[300]; /* a topic's name has at most 249 bytes */
+    snprintf(place, sizeof place, "%s/%" PRIu64, log->topic, b->partition);
+    return declare_say(d, STATUS_UNAVAILABLE,
+                       BECAUSE(CODE_RANGE_EXPIRED, {"offset", FACT_NUMBER((uint64_t)b->low)}, {"partition", place}),
+                       "--range=%s begins at %" PRId64 ", and the first offset of %s is %" PRId64 ": %" PRId64
+                       " offsets are gone",
+                       r->said, r->from, place, b->low, (r->to < b->low ? r->to : b->low) - r->from);
 }
 
 static int add_all(struct growing *g, const struct declare_range *r, const struct declare_log *log, struct err *err)
@@ -155,14 +157,14 @@ static int take_all(struct growing *g, const struct declare_range *r, struct err
 
 static int take_one(struct growing *g, const struct declare_range *r, struct err *err)
 {
-    const struct declare *d = g->d;
+    struct declare *d = g->d;
     const char *topic = NULL;
     if (only_topic(d, r, &topic, err) != 0)
         return -1;
     const struct declare_log *log = log_of(d, topic);
     if (!log && d->n_logs > 0)
         return err_set(err, ERR_REFUSED, "--range=%s: topic '%s' was not looked at", r->said, topic);
-    if (log && within(log, r, err) != 0)
+    if (log && within(d, log, r, err) != 0)
         return -1;
     return add_range(g, topic, r, (struct scope_range){r->partition, true, r->from, r->to}, err);
 }
@@ -205,6 +207,48 @@ static int by_partition(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Nothing to read, which establishes nothing: every range is of ALL, and so is its log known. */
+static int nothing_left(struct declare *d, const struct scope *s)
+{
+    bool expired = false;
+    for (size_t i = 0; i < s->n_sources; i++) {
+        const struct declare_log *log = log_of(d, s->sources[i].topic);
+        for (size_t k = 0; k < log->n_partitions; k++) {
+            const struct declare_bounds *b = &log->partitions[k];
+            if (b->high > b->low)
+                return declare_say(d, STATUS_UNAVAILABLE, BECAUSE(CODE_TRANSACTION_OPEN),
+                                   "an open transaction holds the log of %s/%" PRIu64 " at %" PRId64
+                                   ", and its end is %" PRId64 ": the ranges hold no offset, which establishes nothing",
+                                   log->topic, b->partition, b->stable, b->high);
+            expired = expired || b->low > 0;
+        }
+    }
+    if (expired)
+        return declare_say(d, STATUS_UNAVAILABLE, BECAUSE(CODE_LOG_EXPIRED),
+                           "the log of %s begins where it ends: all of it is gone, which establishes nothing",
+                           s->sources[0].topic);
+    return declare_say(d, STATUS_UNAVAILABLE, BECAUSE(CODE_LOG_EMPTY),
+                       "the log of %s is empty: the ranges hold no offset, which establishes nothing",
+                       s->sources[0].topic);
+}
+
+/* The ranges that begin where their log does, above 0. */
+static void list_gone(struct declare *d, struct scope *s, size_t n_ranges)
+{
+    s->declared.gone = arena_zalloc(d->arena, (n_ranges + 1) * sizeof *s->declared.gone);
+    for (size_t i = 0; i < s->n_sources; i++) {
+        const struct scope_source *source = &s->sources[i];
+        const struct declare_log *log = log_of(d, source->topic);
+        for (size_t k = 0; log && k < source->n_partitions; k++) {
+            const struct scope_range *r = &source->partitions[k];
+            const struct declare_bounds *b = bounds_of(log, r->partition);
+            if (b && b->low > 0 && b->low == r->from)
+                s->declared.gone[s->declared.n_gone++] = (struct scope_gone){source->topic, r->partition,
+                                                                             (uint64_t)r->from};
+        }
+    }
+}
+
 static int take(struct declare *d, struct scope *out, struct err *err)
 {
     struct growing g = {d, out, MAP_INIT, MAP_INIT};
@@ -219,6 +263,8 @@ static int take(struct declare *d, struct scope *out, struct err *err)
 int ranges_source(struct declare *d, struct scope *out, struct err *err)
 {
     int64_t offsets = 0;
+    size_t n_ranges = 0;
+    bool used = !d->topic;
     if (d->n_ranges == 0)
         return err_set(err, ERR_REFUSED, "--range is needed: which offsets are owed");
     if (d->topic && d->n_logs > 0 && !log_of(d, d->topic))
@@ -230,12 +276,17 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
         struct scope_source *s = &out->sources[i];
         if (s->n_partitions == 0)
             return err_set(err, ERR_REFUSED, "%s has no partition", s->topic);
+        used = used || strcmp(s->topic, d->topic) == 0;
+        n_ranges += s->n_partitions;
         qsort(s->partitions, s->n_partitions, sizeof *s->partitions, by_partition);
         for (size_t k = 0; k < s->n_partitions; k++)
             offsets |= s->partitions[k].to - s->partitions[k].from;
     }
+    if (!used)
+        return err_set(err, ERR_REFUSED, "--topic=%s, and each --range names another topic", d->topic);
     if (offsets == 0)
-        return err_set(err, ERR_REFUSED, "the ranges hold no offset, which establishes nothing");
+        nothing_left(d, out);
+    list_gone(d, out, n_ranges);
     return identify(d, out, err);
 }
 
@@ -267,6 +318,10 @@ static void note_open(const struct scope_range *r, const struct declare_bounds *
 void ranges_note(const struct declare *d, const struct scope *s, struct buf *note)
 {
     bool committed = strcmp(d->isolation, COMMITTED) == 0;
+    for (size_t i = 0; i < s->declared.n_gone; i++) {
+        buf_adds(note, note->len ? "; " : "");
+        scope_gone_say(&s->declared.gone[i], note);
+    }
     for (size_t i = 0; i < s->n_sources; i++) {
         const struct declare_log *log = log_of(d, s->sources[i].topic);
         if (!log)

@@ -96,6 +96,8 @@ void scope_put(struct buf *out, struct scope *s);
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err);
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err);
 void scope_free(struct scope *s);
+/* "the log of t/0 begins at 2: offsets before it are gone and owe nothing that can be computed" */
+void scope_gone_say(const struct scope_gone *g, struct buf *out);
 bool scope_complete_table(const struct scope *s);
 
 /* True when c are the scope's columns: their names, types and key, in order. */

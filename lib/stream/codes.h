@@ -302,9 +302,9 @@
       "an operator that keeps state across records, or several sources", \
       "see scope-cut(1), LIMITS: audit a job of one Kafka source and record-wise operators") \
     X(COLUMN_UNKNOWN, "column-unknown", \
-      "an owed row has a field that is no column of the scope", \
-      "the sink's column list changed within the scope, or the reference's program names a field that the table lacks", \
-      "correct the program that gives {column|the field}, or choose a checkpoint whose scope lies after the sink's change") \
+      "a row has a field that is no column of the table or of the scope", \
+      "the map or the reference's program names one that the table lacks, or the sink's column list changed within the scope", \
+      "correct what gives {column|the field}, or the table; of captured rows, choose a checkpoint whose scope lies after the change") \
     X(SCOPE_EMPTY, "scope-empty", \
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \
@@ -319,12 +319,12 @@
       "choose a --key that names one row of the scope, or say with scope-cut --repeats that equal rows are meant") \
     X(KEY_UNSUPPORTED, "key-unsupported", \
       "a key column is of a type that cannot be a key", \
-      "a Nullable or floating point column was named", \
+      "a column was named that is Nullable, a time, a floating point number, or of a type without cells", \
       "choose a --key of integer or String columns, not Nullable, instead of {column|this one}") \
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
-      "compare a table whose columns all have cells; {column|the column that the reason names} has none") \
+      "where the scope is declared, leave {column|the column that the reason names} out, with --columns naming the others; else audit a table whose columns all have cells") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \
@@ -365,8 +365,12 @@
       "give the right user and password ({option|--user with --password-env or --password-file})") \
     X(SETTINGS_NOT_ALLOWED, "settings-not-allowed", \
       "the user may not send the settings that make a read safe", \
-      "the user's profile has readonly=1, or constrains a setting", \
+      "the user's profile has readonly=1", \
       "read as a user whose profile may send settings (readonly=2)") \
+    X(SETTING_FIXED, "setting-fixed", \
+      "the user's profile fixes a setting, or bounds it, to something else than this program sends with each statement", \
+      "a managed server's profile, with a constraint on the setting", \
+      "give {option|the option that sends it} as the profile has it ({setting|the reason names the setting}), or read as a user whose profile leaves it free") \
     X(NOT_GRANTED, "not-granted", \
       "the user lacks a right", \
       "a user made for another purpose", \
@@ -464,10 +468,18 @@
       "rows are there that nothing owes", \
       "another writer, or records that the reference skips", \
       "find who wrote the keys that the findings list, and remove what does not belong there") \
+    X(ROWS_DELETED, "rows-deleted", \
+      "rows that are owed are not there, and a mutation that deletes rows of the table is done", \
+      "somebody deleted them after they had landed", \
+      "look at the command of mutation {mutation|that the reason names}, of {created|the time that it names}, in the observation: rows that it deleted had landed, and are to be written again only where that was not meant; where it spares them, look at the findings from their first offset on, wait until the writer is through, and read again") \
+    X(NONE_LANDED, "none-landed", \
+      "nothing of what is owed is in the table", \
+      "the writer writes to another table or server, or has not begun; or the table was emptied", \
+      "check that the writer runs and that this is the table and the server that it writes to, and whether anybody emptied it; where it has only begun, wait and read again") \
     X(ROWS_LATE, "rows-late", \
       "all that is missing is the newest of its partition", \
       "the rows may not have landed yet when the table was read", \
-      "wait until the writer is through, or raise --settle-ms, and read again; what is still missing then is lost") \
+      "wait until the writer is through, or raise --settle-ms, and read again; what a second look finds missing still will not land: look for it in the writer and among the table's mutations") \
     X(KEYS_LEFT_OUT, "keys-left-out", \
       "keys are left out of the comparison, and the answer needs them", \
       "a reference that does not decide every key", \
@@ -513,6 +525,14 @@
       "the log's start has passed the range's start: the records are gone", \
       "retention", \
       "audit a range that is still held whole, from offset {offset|the log's start} of {partition|the partition} on, and raise the retention") \
+    X(LOG_EMPTY, "log-empty", \
+      "the log holds no record, which establishes nothing", \
+      "another topic or cluster than the one that was meant, or a producer that has not begun", \
+      "name the topic that holds the records, or wait for the first of them") \
+    X(LOG_EXPIRED, "log-expired", \
+      "every record of the log is gone, which establishes nothing", \
+      "retention, or records that were deleted", \
+      "audit while the records are held, and raise the retention") \
     X(RANGE_BEYOND, "range-beyond", \
       "the log ends before the range does", \
       "offsets of another topic, or a log that was truncated after a failover", \

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 static const char here[] = "observation";
 
@@ -64,6 +65,12 @@ static const struct {
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+bool observed_deletes(const struct observed_mutation *m)
+{
+    const char *command = m->command ? m->command + strspn(m->command, "( ") : "";
+    return strncasecmp(command, "DELETE", 6) == 0 || strstr(command, "_row_exists");
+}
 
 /* ---- reading ---- */
 

@@ -61,6 +61,9 @@ struct observation {
     size_t n_unstable;
 };
 
+/* True where a mutation's command deletes rows: DELETE, or the mask that a lightweight one sets. */
+bool observed_deletes(const struct observed_mutation *m);
+
 /* Parse an observation line; everything lives in arena. ERR_REFUSED, with the line's number, for a member of another
  * type than its own and one without `stable`; whatever else it does not say is NULL, none or false. */
 int stream_observation(const struct stream_line *line, struct arena *arena, struct observation *out, struct err *err);

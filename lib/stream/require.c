@@ -29,8 +29,24 @@ static bool binds_reference(const struct json *stages)
     return false;
 }
 
+/* Stages that look at a bundle's evidence alone, whose stream asks whether that is consistent (STREAM.md, rule 5). */
+static bool evidence_alone(const struct json *stages)
+{
+    static const char *const names[] = {"bundle-check", "epoch-replay", "trace-check"};
+    bool all = json_first(stages) != NULL;
+    for (const struct json *item = json_first(stages); all && item; item = json_next(stages, item)) {
+        all = false;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            all = all || json_is(json_get(item, "name"), names[k]);
+    }
+    return all;
+}
+
 void require_checks(const struct run_known *known, bool required[CHECK_NAMES])
 {
+    enum profile profile = known->profile;
+    if (profile == REQUIRE_NONE && !known->scope && !known->rows && evidence_alone(known->stages))
+        profile = REQUIRE_CONSISTENCY;
     bool bundle = known->scope && !known->declared;
     /* Without captured rows a reference is all that can tell what is owed: no verdict may pass that has none. */
     bool reference = known->reference || binds_reference(known->stages) || (known->scope && known->declared);
@@ -38,17 +54,17 @@ void require_checks(const struct run_known *known, bool required[CHECK_NAMES])
         enum check_name check;
         bool needed;
     } rules[] = {
-        {CHECK_BUNDLE_MANIFEST, bundle || known->profile >= REQUIRE_INTEGRITY},
-        {CHECK_BUNDLE_ARTIFACTS, bundle || known->profile >= REQUIRE_INTEGRITY},
-        {CHECK_BUNDLE_COMPLETENESS, bundle || known->profile >= REQUIRE_INTEGRITY},
-        {CHECK_CHECKPOINT_MARKER, known->profile >= REQUIRE_CONSISTENCY},
-        {CHECK_CHECKPOINT_RESTORE_RULE, known->profile >= REQUIRE_CONSISTENCY},
-        {CHECK_CHECKPOINT_PARTICIPANTS, known->profile >= REQUIRE_CONSISTENCY},
-        {CHECK_STATE_DECODE, known->profile >= REQUIRE_CONSISTENCY},
-        {CHECK_REPLAY_DETERMINISM, known->profile >= REQUIRE_REPLAY},
-        {CHECK_REPLAY_RECORDED_OUTPUT, known->profile >= REQUIRE_REPLAY},
-        {CHECK_PROTOCOL_TRACE_STRUCTURE, known->profile >= REQUIRE_FULL},
-        {CHECK_PROTOCOL_CONFORMANCE, known->profile >= REQUIRE_FULL},
+        {CHECK_BUNDLE_MANIFEST, bundle || profile >= REQUIRE_INTEGRITY},
+        {CHECK_BUNDLE_ARTIFACTS, bundle || profile >= REQUIRE_INTEGRITY},
+        {CHECK_BUNDLE_COMPLETENESS, bundle || profile >= REQUIRE_INTEGRITY},
+        {CHECK_CHECKPOINT_MARKER, profile >= REQUIRE_CONSISTENCY},
+        {CHECK_CHECKPOINT_RESTORE_RULE, profile >= REQUIRE_CONSISTENCY},
+        {CHECK_CHECKPOINT_PARTICIPANTS, profile >= REQUIRE_CONSISTENCY},
+        {CHECK_STATE_DECODE, profile >= REQUIRE_CONSISTENCY},
+        {CHECK_REPLAY_DETERMINISM, profile >= REQUIRE_REPLAY},
+        {CHECK_REPLAY_RECORDED_OUTPUT, profile >= REQUIRE_REPLAY},
+        {CHECK_PROTOCOL_TRACE_STRUCTURE, profile >= REQUIRE_FULL},
+        {CHECK_PROTOCOL_CONFORMANCE, profile >= REQUIRE_FULL},
         {CHECK_RECONCILE_SCOPE, known->scope},
         {CHECK_RECONCILE_DESTINATION, known->scope},
         {CHECK_RECONCILE_ROWS, bundle},

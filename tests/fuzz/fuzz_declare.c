@@ -49,7 +49,10 @@ static void check(struct declare *d)
     struct scope s, again;
     struct buf note = BUF_INIT, text = BUF_INIT;
     struct err err = ERR_INIT;
-    if (declare_scope(d, &s, &note, &err) == 0) {
+    if (declare_scope(d, &s, &note, &err) == 0 && d->status != STATUS_PASSED) {
+        if (d->reason.len == 0 || d->cause.code == CODE_NONE)
+            abort();
+    } else if (err.kind == ERR_NONE) {
         scope_put(&text, &s);
         if (scope_parse(text.p, text.len, d->arena, &again, &err) != 0 || strcmp(s.sha256, again.sha256) != 0 ||
             again.origin != SCOPE_DECLARED || !scope_fits(&s, &again.columns) ||
@@ -80,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (rc == 0)
         check(&d);
+    declare_free(&d);
     arena_free(&arena);
     return 0;
 }

@@ -12,7 +12,8 @@ columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 setup_file() {
     clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,apply_patch_parts=0,final=1' \
         --user='assuming:full:optimize_using_constraints=1,convert_query_to_cnf=1,optimize_append_index=1,optimize_substitute_columns=1' \
-        --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1'
+        --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1' \
+        --user='capt:select:max_execution_time==5'
 }
 
 setup() {
@@ -336,6 +337,11 @@ three='["1","one"]
     orders
     read_as readonly1 3
     check_is unavailable "may not send settings" settings-not-allowed
+    # F07: a profile that fixes the time of a statement.
+    read_as capt 3
+    check_is unavailable "max_execution_time is fixed for this user: give --query-timeout-ms as the profile has it" setting-fixed
+    [ "$(jq -r 'select(.name == "reconcile.destination") | .facts.option' <<<"$output")" = --query-timeout-ms ]
+    read_as capt 0 --query-timeout-ms=5000
     CH_PASSWORD='hunter2/+ x' run -3 --separate-stderr from in "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD
     check_is unavailable "connecting" login-refused
     [[ $output$stderr != *hunter2* ]] && [[ $output$stderr != *aHVudGVyMi8rIHg=* ]]

@@ -18,7 +18,7 @@ teardown_file() { jobs_down; }
 collect() {
     local rc=0 out=$1
     local command=(bundle-pack --checkpoint-dir="$work/job-$id/ckpt" --job="$id" --ha-dir="$work/job-$id/ha" --capture-dir="$work/job-$id/capture"
-        --include-state --include-captures --json --out="$out")
+        --include-state --include-captures --out="$out")
     shift
     if [ $# -eq 0 ]; then
         "${command[@]}" >stdout 2>stderr || rc=$?
@@ -29,7 +29,7 @@ collect() {
         wait "$pid" || rc=$?
     fi
     [ "$rc" -ne 0 ] || return 0
-    [ "$rc" -eq 1 ] && [ "$(jq -r 'select(.type == "stop").refusal' stdout)" = changed ] && [ ! -e "$out" ] && return 1
+    [ "$rc" -eq 1 ] && [ "$(jq -r 'select(.type == "stop").code' stdout)" = evidence-moved ] && [ ! -e "$out" ] && return 1
     cat stderr >&2
     return 2
 }

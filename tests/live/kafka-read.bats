@@ -584,12 +584,36 @@ LINES
         scope-declare --key=id --range=ALL --database=shop --table=orders --column=id:Int64 --out=scope.json >declared
     complete
     [ "$(account | jq -c '[.delivered, .recorded.not_in_scope]')" = '[21,[]]' ]
+    [ "$(jq -c '.declared.gone | map([.partition, .offsets])' scope.json)" = '[[0,4]]' ]
     jq '.sources[0] |= (.cluster_id = null | .topic_id = null)' scope.json | scope_print >s
     mv s scope.json
     run -0 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" >out'
     [ "${#stderr_lines[@]}" -eq 2 ]
     [ "$(account | jq -c '[.complete, .verified, .recorded.not_in_scope]')" = \
         "[true,[\"cleanup policy\",\"log start before and after\"],[\"cluster id of $topic\",\"topic id of $topic\"]]" ]
+}
+
+@test "F25: a log of which nothing is left, and one that is empty, are looked at and declared: 3, each by its code" {
+    declared() { # CODE RANGE
+        run -3 --separate-stderr bash -c 'log-look -b "$KAFKA_BOOTSTRAP" -t "$0" |
+            scope-declare --key=id --range="$1" --database=shop --table=orders --column=id:Int64' "$topic" "$2"
+        is_whole /dev/stdin <<<"$output"
+        [ "$(jq -r 'select(.type == "check") | .status + " " + .code' <<<"$output")" = "unavailable $1" ]
+        run ! grep -q '"type":"scope"' <<<"$output"
+    }
+    kafka_topic "$topic" 1
+    declared log-empty ALL
+    records 0 1 4 | produce
+    kafka_tool delete-records "$topic" 0 2
+    declared range-expired 0:0-4
+    log-look -b "$KAFKA_BOOTSTRAP" -t "$topic" |
+        scope-declare --key=id --range=ALL --database=shop --table=orders --column=id:Int64 --out=scope.json >declared
+    [ "$(jq -c '[.declared.gone[0].offsets, .sources[0].partitions]' scope.json)" = '[2,[{"partition":0,"from":2,"to":4}]]' ]
+    complete
+    [ "$(offsets out)" = "2 3" ]
+    kafka_tool delete-records "$topic" 0 4
+    declared log-expired ALL
+    declared range-expired 0:0-4
 }
 
 @test "the manuals' examples run" {

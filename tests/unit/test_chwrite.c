@@ -14,6 +14,7 @@
 
 #include "chwrite/blocks.h"
 #include "chwrite/chwrite.h"
+#include "stream/codes.h"
 #include "chwrite_values.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -179,6 +180,8 @@ static void whole_rows(void **state)
             assert_int_equal(rc, -1);
             assert_int_equal(err.kind, ERR_REFUSED);
             assert_string_equal(err.text, rows[i].why);
+            assert_int_equal(err.cause.code,
+                             strstr(err.text, "no column named") ? CODE_COLUMN_UNKNOWN : CODE_VALUE_NOT_STORABLE);
             assert_int_equal(got.len, 0);
         }
     }
@@ -275,21 +278,6 @@ static void window_decides(void **state)
     }
 }
 
-static void lines_tested(void **state)
-{
-    static const char *const yes[] = {"26.3.1.1", "26.5.3.1", "26.7.3.1", "26.8.0.1", "26.8"};
-    static const char *const no[] = {"26.4.1.1", "26.6.1.1", "26.9.1.1", "26.30.1.1", "126.3.1",
-                                     "18.16.1",  "26.",      "26",       "",          "26.8x"};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(yes); i++) {
-        assert_true(chwrite_line_tested(yes[i]));
-    }
-    for (size_t i = 0; i < COUNT(no); i++) {
-        assert_false(chwrite_line_tested(no[i]));
-    }
-}
-
 static const struct {
     const char *key;
     size_t column; /* whose cells differ from row to row */
@@ -350,7 +338,6 @@ int main(void)
         cmocka_unit_test(plan_takes_what_has_no_default),
         cmocka_unit_test(plan_refuses_by_name),
         cmocka_unit_test(window_decides),
-        cmocka_unit_test(lines_tested),
         cmocka_unit_test(partitions_are_never_undercounted),
     };
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "stream/codes.h"
 #include "chwrite/chwrite.h"
 #include "mock_server.h"
 
@@ -462,6 +463,10 @@ static void test_refused_at_open(void **state)
         assert_null(open_sink(&m, &err));
         assert_int_equal(err.kind, ERR_REFUSED);
         assert_string_equal(err.text, openings[i].why);
+        /* What the plan refuses is INSERT_NOT_POSSIBLE, which ch-sink says. */
+        assert_int_equal(err.cause.code, strstr(err.text, "engine")   ? CODE_ENGINE_UNSUPPORTED
+                                         : strstr(err.text, "server") ? CODE_SETTINGS_NOT_ALLOWED
+                                                                      : CODE_NONE);
         mock_stop(&m);
         mock_free(&m);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void the_worst_status_counts_and_every_reason_stands(void **state)
+static void the_worst_status_counts_the_first_cause_leads_and_every_reason_stands(void **state)
 {
     (void)state;
     struct cut c = {.status = STATUS_PASSED, .scope.columns = COLUMNS_INIT};
@@ -14,13 +14,14 @@ static void the_worst_status_counts_and_every_reason_stands(void **state)
     cut_say(&c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED), "second %d", 2);
     cut_say(&c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED), "third");
     assert_int_equal(c.status, STATUS_UNAVAILABLE);
-    assert_int_equal(c.cause.code, CODE_STATE_NOT_COLLECTED);
+    assert_int_equal(c.cause.code, CODE_KEY_REPEATS);
     assert_string_equal(buf_str(&c.reason), "first; second 2; third");
     cut_free(&c);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_worst_status_counts_and_every_reason_stands)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_worst_status_counts_the_first_cause_leads_and_every_reason_stands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "http/lines.h"
 #include "http/http.h"
 #include "mock_server.h"
 
@@ -404,9 +405,22 @@ static void test_quoting(void **state)
     buf_free(&b);
 }
 
+static void lines_tested(void **state)
+{
+    static const char *const yes[] = {"26.5.3.1", "26.7.3.1", "26.7"};
+    static const char *const no[] = {"26.3.1.1", "26.6.1.1", "26.50.1.1", "126.5.1", "18.16.1",
+                                     "26.",      "26",       "",          "26.7x"};
+    (void)state;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        assert_true(http_line_tested(yes[i]));
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        assert_false(http_line_tested(no[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_tested),
         cmocka_unit_test(test_urls),
         cmocka_unit_test(test_insert_outcomes),
         cmocka_unit_test(test_not_sent),
