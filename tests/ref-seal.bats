@@ -48,7 +48,7 @@ rows() {
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream scope account account account end " ]
     [ "$(account | jq -c '[.complete, .rows, .path, .rows_sha256]')" = "$(end_line | jq -c '[true, 120, "ref", .rows_sha256]')" ]
     [ "$(end_line | jq -c '.recorded | [.reader.client, .program.program]')" = '["librdkafka 2.15.1","jq"]' ]
-    [ "$(stat -c %a ref)" = "$(printf '%o' $((0666 & ~$(umask))))" ]
+    [ "$(stat -c %a ref)" = 600 ]
     [ -z "$(find . -name ".*.tmp*")" ]
 }
 
