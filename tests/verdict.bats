@@ -119,6 +119,38 @@ EOF
     [[ ${lines[0]} == "PASSED: every required check passed (exit 0)" ]]
 }
 
+@test "the table as it was recorded stands beside the table as it was observed" {
+    verdict <"$untouched" >said
+    grep -A 4 '^recorded ' said >shown
+    grep -qE '^recorded +MergeTree ORDER BY event_id .*, at http://127\.0\.0\.1:[0-9]+ on vm \(26\.5\.1\.1\); deduplication window [0-9]+, async_insert 0, wait_for_async_insert 1$' shown
+    grep -qE '^ +its sink promises at-least-once; ' shown
+    grep -qE '^ +MergeTree ORDER BY event_id .* on vm \(26\.5\.1\.1\); deduplication window [0-9]+; its definition is the recorded one$' shown
+    verdict --json <"$untouched" | jq -e '.destination | (.recorded | keys) - (.observed | keys) == ["async_insert", "wait_for_async_insert"] and
+        .recorded.definition == .observed.definition and .recorded.async_insert == "0" and (.recorded.definition | startswith("CREATE TABLE"))'
+    edit 'if .type == "observation" then .create_table_query += " " | .dedup_window = "7" elif .destination then .destination.async_insert = "1" else . end' "$untouched"
+    verdict <edited >said
+    [[ $(<said) == *"async_insert 1, wait"*"deduplication window 7; its definition is another than the recorded one"* ]]
+    # Evidence that was cut without its destination has nothing to stand beside.
+    edit 'del(.destination?)' "$untouched"
+    run -0 verdict <edited
+    [[ $output != *"recorded  "* && $output != *"recorded one"* ]]
+}
+
+@test "each finding says which guarantee it breaks" {
+    breaks() { # STREAM KIND WORDS
+        [[ $(verdict <"$1") == *$'\n'"    $2"*"breaks $3"* ]] || return 1
+        verdict --json <"$1" | jq -e --arg kind "$2" --arg words "$3" '.findings | map(select(.kind == $kind)) | length > 0 and all(.breaks | startswith($words))'
+    }
+    fixtures=$BATS_TEST_DIRNAME/../fixtures
+    breaks "$fixtures/a-row-deleted/8-rows-diff.ndjson" missing at-least-once
+    breaks "$fixtures/one-digit-of-a-decimal-18-4/8-rows-diff.ndjson" changed at-least-once
+    breaks "$fixtures/a-resend-that-landed-twice/8-rows-diff.ndjson" duplicated "exactly-once, and is within at-least-once"
+    breaks "$fixtures/a-second-row-under-an-owed-key/8-rows-diff.ndjson" unexpected "at-least-once, which promises no row"
+    breaks "$fixtures/audit/equal-counts-and-totals-over-different-rows/8-rows-diff.ndjson" changed ""
+    verdict --json <"$fixtures/audit/equal-counts-and-totals-over-different-rows/8-rows-diff.ndjson" |
+        jq -e '.findings | map(select(.relation == "transformation")) | length > 0 and all(.breaks | startswith("no guarantee of the delivery"))'
+}
+
 @test "no restore of checkpoint 0, and no selected keys where the table was read whole" {
     jq -c 'select(.type != "end") | if .type == "scope" then .document |= (del(.scope_sha256) | .bundle.start = "restore" | .bundle.restored_from = 0 |
         .bundle.since = 0) else . end' "$untouched" >lines

@@ -64,6 +64,7 @@ static void name_old_line(struct http *http, struct err *err)
         err_prefix(err, "the server is of a line that is not supported");
     }
     err->kind = ERR_REFUSED;
+    err->cause = *BECAUSE(CODE_SERVER_UNSUPPORTED);
     buf_free(&version);
     buf_free(&shown);
 }

@@ -76,8 +76,8 @@ static int columns_check(const struct json *list, const char *where, struct aren
     return 0;
 }
 
-static int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d,
-                             struct err *err)
+int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d,
+                      struct err *err)
 {
     struct json *o, *columns;
     if (json_need(doc, "destination", JSON_OBJECT, &o, where, err) != 0)

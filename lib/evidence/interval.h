@@ -31,6 +31,10 @@ struct interval {
     size_t capture_len, ledger_len;
 };
 
+/* The member `destination` of a document or a line; the writer masks as interval_put does. */
+int destination_parse(const struct json *doc, const char *where, struct arena *a, struct destination *d,
+                      struct err *err);
+void destination_put(struct json_w *w, const struct destination *d);
 int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err);
 /* The members that the stream's interval line has too: all but job and destination, which are left as they were. */
 int interval_members(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err);

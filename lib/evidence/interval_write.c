@@ -53,7 +53,7 @@ static void capture_put(struct json_w *w, const struct interval *iv)
     jw_end_obj(w);
 }
 
-static void destination_put(struct json_w *w, const struct destination *d)
+void destination_put(struct json_w *w, const struct destination *d)
 {
     jw_obj(w, "destination");
     masked(w, "endpoint", d->endpoint);

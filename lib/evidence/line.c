@@ -58,6 +58,9 @@ int stream_interval(const struct stream_line *line, struct arena *arena, struct 
         (out->source &&
          (stand_parse(doc, "from", arena, &out->from, err) != 0 || stand_parse(doc, "to", arena, &out->to, err) != 0)))
         return stream_misfit(line, err);
+    out->has_destination = !out->source && json_get(doc, "destination");
+    if (out->has_destination && destination_parse(doc, where, arena, &out->iv.destination, err) != 0)
+        return stream_misfit(line, err);
     return 0;
 }
 
@@ -102,6 +105,8 @@ void stream_put_interval(struct stream_out *out, const struct interval *iv)
     else
         jw_null(&w, "watermark");
     put_text(&w, "ledger", iv->ledger_text, iv->ledger_len);
+    if (iv->destination.columns)
+        destination_put(&w, &iv->destination);
     finish(out, &w, &text);
 }
 

@@ -17,7 +17,8 @@ struct interval_stand {
 
 struct interval_line {
     uint64_t line_no;
-    bool source; /* the stands are given; else iv, without its job and destination */
+    bool source;          /* the stands are given; else iv, without its job */
+    bool has_destination; /* of iv: a line of before has none */
     const char *operator_id;
     uint64_t subtask;
     struct interval iv;
@@ -26,7 +27,8 @@ struct interval_line {
 
 /* Parse an interval line; everything lives in arena. ERR_REFUSED, with the line's number. */
 int stream_interval(const struct stream_line *line, struct arena *arena, struct interval_line *out, struct err *err);
-/* Of a sink's, as interval_parse gave it: capture and ledger go on as they stood. */
+/* Of a sink's, as interval_parse gave it: capture and ledger go on as they stood. Without a destination
+ * where it has none. */
 void stream_put_interval(struct stream_out *out, const struct interval *iv);
 /* Of a source's. */
 void stream_put_interval_stands(struct stream_out *out, const struct interval_line *l);

@@ -35,6 +35,10 @@ char *kafka_reason(const char *fmt, va_list ap) __attribute__((format(printf, 1,
 /* Read the open ranges of s over k until none is left, handing on with `record` (NULL: only counting). -1 with what
  * `record` said. */
 int kafka_ranges_read(struct kafka_client *k, struct kafka_source *s, const struct kafka_reading *how, struct err *err);
+/* Read under read_uncommitted, where offsets without a record are ends of transactions or records that were removed
+ * from the log: fails the ranges that have more of them than transactions can have ended, counted from the log's start.
+ */
+void kafka_gaps_judge(struct kafka_source *s, const struct kafka_reading *how, const struct kafka_bounds *bounds);
 /* Ms from now until the deadline, at most `most` and at least 1. */
 int kafka_until(int64_t deadline_ms, int most);
 /* Bounds as kafka_log_bounds, asked again while the broker is away, for at most timeout_ms or until the deadline. */

@@ -154,6 +154,10 @@ struct kafka_range {
     int64_t from, to;
     int64_t position; /* next offset to read; never past `to` */
     uint64_t delivered, null_values;
+    /* Offsets without a record that can be no end of a transaction, were none open at the range's start: each that ends
+     * takes one, and has a record before it. The most at any offset, and the first of them. */
+    uint64_t excess;
+    int64_t excess_at;
     bool recounted;   /* `aborted` is set */
     uint64_t aborted; /* of the offsets that were passed and not delivered */
     enum kafka_range_state state;

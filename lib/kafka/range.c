@@ -51,6 +51,19 @@ static void move(struct kafka_range *r, int64_t position)
         r->state = KAFKA_RANGE_COMPLETE;
 }
 
+/* Up to `until` nothing was delivered from the position on. */
+static void pass_gap(struct kafka_range *r, int64_t until)
+{
+    until = until < r->to ? until : r->to;
+    int64_t over = until - r->from - 2 * (int64_t)r->delivered;
+    if (until <= r->position || over <= 0)
+        return;
+    if (r->excess == 0)
+        r->excess_at = until - over;
+    if ((uint64_t)over > r->excess)
+        r->excess = (uint64_t)over;
+}
+
 void kafka_range_begin(struct kafka_range *r, const struct kafka_bounds *b)
 {
     if (r->from < b->low && r->from < r->to) {
@@ -71,6 +84,7 @@ bool kafka_range_take(struct kafka_range *r, const struct kafka_event *e)
         return false;
     r->at_end = e->end;
     if (e->end || e->offset >= r->to) {
+        pass_gap(r, e->offset);
         move(r, e->offset);
         return false;
     }
@@ -84,6 +98,7 @@ bool kafka_range_take(struct kafka_range *r, const struct kafka_event *e)
 
 void kafka_range_count(struct kafka_range *r, const struct kafka_event *e)
 {
+    pass_gap(r, e->offset);
     r->delivered++;
     if (!e->value)
         r->null_values++;

@@ -147,7 +147,7 @@ static void take_recount(struct kafka_range *r, const struct kafka_range *again)
     r->recounted = again->state == KAFKA_RANGE_COMPLETE && again->delivered >= r->delivered;
 }
 
-static void recount(struct kafka_source *s, const struct kafka_reading *how)
+static void recount(struct kafka_source *s, const struct kafka_reading *how, const struct kafka_bounds *bounds)
 {
     struct kafka_range *copies = xcalloc(s->n_ranges, sizeof *copies);
     struct kafka_source again = {
@@ -168,6 +168,7 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how)
     if (needed && (open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &err) != 0 ||
                    kafka_ranges_read(k, &again, &only_count, &err) != 0))
         fail_err(&again, "", &err);
+    kafka_gaps_judge(&again, how, bounds);
     for (size_t i = 0; i < s->n_ranges; i++)
         take_recount(&s->ranges[i], &copies[i]);
     kafka_close(k);
@@ -259,8 +260,10 @@ int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, s
     struct kafka_bounds *bounds = xcalloc(k->log.partitions, sizeof *bounds);
     if (check_identity(s, kafka_log(k)) == 0 && check_policy(k, s) == 0 && begin(k, s, how, bounds) == 0) {
         rc = kafka_ranges_read(k, s, how, err);
+        if (rc == 0 && s->isolation == KAFKA_READ_UNCOMMITTED)
+            kafka_gaps_judge(s, how, bounds);
         if (rc == 0 && how->account)
-            recount(s, how);
+            recount(s, how, bounds);
         if (rc == 0)
             look_again(k, s, how, bounds);
     }

@@ -163,6 +163,44 @@ static void say_observation(struct view *v, const struct observation *o)
     buf_free(&text);
 }
 
+/* `MergeTree ORDER BY id, at http://host:8123 on host (26.5.1.1); deduplication window 0`. */
+static void put_table(struct view *v, struct buf *out, const char *definition, const char *endpoint, const char *host,
+                      const char *version, const char *window)
+{
+    buf_printf(out, "%s, at %s on %s (%s); deduplication window %s", view_shown(v, definition), view_shown(v, endpoint),
+               view_shown(v, host), view_shown(v, version), view_shown(v, window));
+}
+
+/* The table as the sink found it, and what it promised of it. */
+static void say_recorded(struct view *v, const struct destination *d)
+{
+    struct buf text = BUF_INIT;
+    bool drops = d->dedup_window && strcmp(d->dedup_window, "0") != 0;
+    put_table(v, &text, d->engine_full, d->endpoint, d->server_host, d->server_version, d->dedup_window);
+    view_say(v, &v->about, "recorded", "%s, async_insert %s, wait_for_async_insert %s", buf_str(&text),
+             view_shown(v, d->async_insert), view_shown(v, d->wait_for_async_insert));
+    view_say(v, &v->about, "recorded", "its sink promises at-least-once; %s",
+             drops ? "a resend under its own token is dropped within the window, and any other may stand twice"
+                   : "nothing drops a resend");
+    buf_free(&text);
+}
+
+/* The table as it was found, beside that. */
+static void say_found(struct view *v, const struct observation *o)
+{
+    const struct destination *d = v->table_recorded;
+    struct buf text = BUF_INIT;
+    const char *definition = o->create_table_query;
+    put_table(v, &text, o->engine_full ? o->engine_full : o->engine, o->endpoint, o->server_host, o->server_version,
+              o->dedup_window);
+    if (d && definition)
+        buf_adds(&text, strcmp(definition, d->create_table_query) == 0
+                            ? "; its definition is the recorded one"
+                            : "; its definition is another than the recorded one");
+    view_say(v, &v->about, "observed", "%s", buf_str(&text));
+    buf_free(&text);
+}
+
 static void say_coverage(struct view *v)
 {
     const struct view_coverage *c = &v->coverage;
@@ -189,6 +227,10 @@ void view_about(struct view *v)
     if (report_reference(r))
         say_reference(v, report_reference(r));
     say_nearest(v);
+    for (const struct report_interval *i = r->interval; i && !v->table_recorded; i = i->next)
+        v->table_recorded = i->line.has_destination ? &i->line.iv.destination : NULL;
+    if (v->table_recorded)
+        say_recorded(v, v->table_recorded);
     if (!r->observed)
         return;
     v->coverage.read = r->observation.n_reads > 0;
@@ -196,5 +238,6 @@ void view_about(struct view *v)
     v->coverage.keys = r->observation.keys;
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);
+    say_found(v, &r->observation);
     say_coverage(v);
 }

@@ -217,6 +217,26 @@ static void put_counts(struct buf *out, const struct summary *s)
         buf_adds(out, "no difference");
 }
 
+const char *view_breaks(enum relation r, enum finding_kind k)
+{
+    static const char *const delivered[KIND_TYPES] = {
+        [KIND_MISSING] = "at-least-once: a row that is owed is not there",
+        [KIND_CHANGED] = "at-least-once: a row that is owed is there with other values",
+        [KIND_DUPLICATED] = "exactly-once, and is within at-least-once: a row is there more often than owed",
+        [KIND_UNEXPECTED] = "at-least-once, which promises no row that nothing owes"};
+    return r == RELATION_TRANSFORMATION ? "no guarantee of the delivery: the job computed it, before any write"
+                                        : delivered[k];
+}
+
+/* One line for all findings of a kind. */
+static void put_breaks(struct buf *out, const struct summary *s)
+{
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        if (s->kind_rows[k])
+            buf_printf(out, "    %-10s  breaks %s\n", finding_kind_name((enum finding_kind)k),
+                       view_breaks(s->relation, (enum finding_kind)k));
+}
+
 static void put_summary(struct buf *out, const struct report *r, const struct summary *s, uint64_t list)
 {
     const struct relation_row *of = &relation_table[s->relation];
@@ -226,6 +246,7 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
     if (s->excluded_keys)
         buf_printf(out, "; %" PRIu64 " keys left out", s->excluded_keys);
     buf_adds(out, s->undecided ? " (seen, not decided)\n" : "\n");
+    put_breaks(out, s);
     if (s->kind_rows[KIND_DUPLICATED])
         buf_printf(out,
                    "    duplicates: %" PRIu64 " explained by a resend, %" PRIu64 " by a restore's replay, %" PRIu64

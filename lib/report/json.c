@@ -4,25 +4,72 @@
 
 #include <string.h>
 
-/* Every kept line of one kind as an array, each without its "type". */
+/* A kept line's members without its "type". */
+static void put_members(struct json_w *w, const struct json *doc)
+{
+    for (const struct json *m = json_first(doc); m; m = json_next(doc, m)) {
+        if (json_is(m, "type"))
+            continue;
+        struct buf member = BUF_INIT; /* a name may be long, and hold any character */
+        json_put_str(&member, m->str, m->len);
+        buf_addc(&member, ':');
+        json_put_raw(&member, json_value(m));
+        jw_raw(w, NULL, member.p, member.len);
+        buf_free(&member);
+    }
+}
+
+/* Every kept line of one kind as an array. */
 static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines)
 {
     jw_arr(w, name);
     for (const struct report_line *l = lines->first; l; l = l->next) {
         jw_obj(w, NULL);
-        for (const struct json *m = json_first(l->doc); m; m = json_next(l->doc, m)) {
-            if (json_is(m, "type"))
-                continue;
-            struct buf member = BUF_INIT; /* a name may be long, and hold any character */
-            json_put_str(&member, m->str, m->len);
-            buf_addc(&member, ':');
-            json_put_raw(&member, json_value(m));
-            jw_raw(w, NULL, member.p, member.len);
-            buf_free(&member);
-        }
+        put_members(w, l->doc);
         jw_end_obj(w);
     }
     jw_end_arr(w);
+}
+
+static void put_findings(struct json_w *w, const struct report *r)
+{
+    jw_arr(w, "findings");
+    for (const struct report_finding *f = r->finding; f; f = f->next) {
+        jw_obj(w, NULL);
+        put_members(w, f->doc);
+        jw_str(w, "breaks", view_breaks(f->line.relation, f->line.kind));
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+/* The table as the sink's evidence has it, and as it was found: members of the same names. */
+static void put_destination(struct json_w *w, const struct view *v)
+{
+    const struct destination *d = v->table_recorded;
+    const struct observation *o = v->report->observed ? &v->report->observation : NULL;
+    const struct {
+        const char *name, *recorded, *observed;
+    } all[] = {{"engine", d ? d->engine : NULL, o ? o->engine : NULL},
+               {"definition", d ? d->create_table_query : NULL, o ? o->create_table_query : NULL},
+               {"endpoint", d ? d->endpoint : NULL, o ? o->endpoint : NULL},
+               {"server_host", d ? d->server_host : NULL, o ? o->server_host : NULL},
+               {"server_version", d ? d->server_version : NULL, o ? o->server_version : NULL},
+               {"dedup_window", d ? d->dedup_window : NULL, o ? o->dedup_window : NULL}};
+    jw_obj(w, "destination");
+    for (unsigned observed = 0; observed < 2; observed++) {
+        if (observed ? !o : !d)
+            continue;
+        jw_obj(w, observed ? "observed" : "recorded");
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            jw_str(w, all[i].name, observed ? all[i].observed : all[i].recorded);
+        if (!observed) {
+            jw_str(w, "async_insert", d->async_insert);
+            jw_str(w, "wait_for_async_insert", d->wait_for_async_insert);
+        }
+        jw_end_obj(w);
+    }
+    jw_end_obj(w);
 }
 
 /* code, facts and the next action; nothing of what passed. */
@@ -190,10 +237,10 @@ static void put_evidence(struct json_w *w, const struct report *r)
                {"bundles", &r->bundles},   {"scopes", &r->scopes},
                {"columns", &r->columns},   {"intervals", &r->intervals},
                {"accounts", &r->accounts}, {"observations", &r->observations},
-               {"sides", &r->sides},       {"summaries", &r->summaries},
-               {"findings", &r->findings}};
+               {"sides", &r->sides},       {"summaries", &r->summaries}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         put_lines(w, all[i].name, all[i].lines);
+    put_findings(w, r);
     jw_u64(w, "keys_left_out", r->excluded);
     jw_u64(w, "rows_not_compared", r->rows_left);
     jw_u64(w, "lines_of_unknown_types", r->unknown_lines);
@@ -218,6 +265,7 @@ void report_json(const struct view *v, struct buf *out)
     put_coverage(&w, v);
     put_unreadable(&w, v->report);
     put_nearest(&w, v->report);
+    put_destination(&w, v);
     put_input(&w, v);
     put_sentences(&w, v);
     put_evidence(&w, v->report);

@@ -61,7 +61,8 @@ struct view {
     struct view_texts assumptions; /* on which all of it rests */
     const char *assurance;         /* of which kind it is */
     struct view_coverage coverage;
-    const char *not_given; /* every id that a declared scope does not give, comma separated; "" */
+    const struct destination *table_recorded; /* the table as the sink's evidence has it, or NULL */
+    const char *not_given;                    /* every id that a declared scope does not give, comma separated; "" */
 };
 extern const char *const view_method[]; /* NULL-terminated */
 
@@ -72,6 +73,8 @@ void view_free(struct view *v);
 void report_text(const struct view *v, uint64_t list, struct buf *out);
 /* As clink-reconcile-report, version 1, with its final newline. */
 void report_json(const struct view *v, struct buf *out);
+/* Which guarantee a finding breaks, or why none. */
+const char *view_breaks(enum relation r, enum finding_kind k);
 /* The check's view, or NULL. */
 const struct view_check *view_check(const struct view *v, enum check_name c);
 

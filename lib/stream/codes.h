@@ -541,6 +541,10 @@
       "an open transaction holds back the records below the range's end", \
       "a producer that neither commits nor aborts", \
       "end the transaction (kafka-transactions.sh finds its producer), or wait for its timeout with a longer --stable-wait-s") \
+    X(MORE_GAPS, "more-gaps-than-transactions", \
+      "offsets without a record are more than transactions can have ended, so that records were removed from the log", \
+      "the topic was compacted, whatever its cleanup.policy says now, or records were deleted from its middle", \
+      "audit a range of {partition|the partition} that was never compacted: from {offset|the offset that the reason names} on, records are gone") \
     X(LOG_CHANGED, "log-changed", \
       "the log changed while it was read", \
       "a truncation, or records that vanished between two reads", \

@@ -93,6 +93,26 @@ load ch-sink
     [ "$(count)" = 0 ]
 }
 
+# It gives neither query id nor summary, so that none of its answers is proven: it is refused by its line all the same.
+@test "a server of the 18.16 line is refused by its line, and nothing is written" {
+    old=$BATS_TEST_TMPDIR/other
+    "$OWED_ROOT/tests/services/clickhouse" up --dir="$old" --line=18.16 >old.env || skip "no server of line 18.16"
+    url=$(sed -n 's/^CH_URL=//p' old.env)
+    with() { curl -sS -u "default:$(cat "$old/secret/default")" "$url" -d "$1"; }
+    with 'CREATE TABLE default.here (id Int64, d Date) ENGINE = MergeTree(d, (id), 8192)'
+    { event 1; barrier 1 0; } | whole lane
+    for name in here nowhere; do
+        run -2 --separate-stderr sink --url="$url" --password-file="$old/secret/default" --database=default --table=$name <lane
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        [[ $stderr == "ch-sink: the server is ClickHouse 18.16.1, of a line that is not supported: "* ]]
+        [ "$(jq -r 'select(.type == "stop") | .kind + " " + .code' <<<"$output")" = "refused server-unsupported" ]
+        [ -z "$(jq -c 'select(.type == "barrier")' <<<"$output")" ]
+        [[ $output$stderr != *"$(cat "$old/secret/default")"* ]]
+    done
+    [ "$(with 'SELECT count() FROM default.here')" = 0 ]
+    [ -z "$(find cap -type f)" ]
+}
+
 @test "what is no table of the MergeTree family is refused by its engine" {
     { event 1; barrier 1 0; } | whole lane
     ch "CREATE TABLE shop.$t (id Int64) ENGINE = Memory"

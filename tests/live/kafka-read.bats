@@ -101,11 +101,15 @@ complete() { # exit 0 and an account to match
 # code_is CODE: of what the last account says first.
 code_is() { [ "$(account | jq -r .code)" = "$1" ] || { account >&2; return 1; }; }
 incomplete() { # REASON OPTION…: exit 3 without a stop, the reason in the account and on standard error
+    alone "$@"
+    shift
+    agrees 3 "$@"
+}
+alone() { # the same, of what the other client does not look for
     local reason=$1
     shift
     run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 "$@" >out' _ "$@"
     says "$reason" "$stderr"
-    agrees 3 "$@"
 }
 says() { # REASON STDERR
     is_whole out
@@ -352,6 +356,66 @@ recreate() {
     ended
     [ "$status" -eq 3 ]
     says "it is compacted (cleanup.policy=compact)" "$(cat err)"
+}
+
+# compact: $topic's older records of a key are removed, and it is read no more than before (cleanup.policy=delete).
+compacted() { # how many records are left, at the most
+    local end=$((SECONDS + 120))
+    until [ "$(kcat -C -b "$KAFKA_BOOTSTRAP" -t "$topic" -p 0 -e -q -X isolation.level=read_uncommitted | wc -l)" -le "$1" ]; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.1
+    done
+    kafka_tool alter-topic "$topic" cleanup.policy=delete
+}
+one_key() { yes '{"partition":0,"key":"k","value":"v"}' | head -n "$1"; }
+
+@test "records that compaction removed, under read_uncommitted: more gaps than transactions, whatever the policy says now" {
+    kafka_topic "$topic" 1 cleanup.policy=compact segment.ms=100 min.cleanable.dirty.ratio=0.001
+    # A record of each of three keys stays; nine of one key become one. Then the active segment's, which is not cleaned.
+    { records 0 1 3; commit; one_key 4; abort; one_key 9; commit; } | transactions
+    sleep 0.2 && one_key 1 | produce
+    sleep 0.2 && one_key 1 | produce
+    compacted 8
+    end=$(log-look -b "$KAFKA_BOOTSTRAP" -t "$topic" | jq -r 'select(.type == "log") | .partitions[0].high')
+    isolation=read_uncommitted scope "0:0-$end"
+    alone "more gaps than transactions: "
+    code_is more-gaps-than-transactions
+    [ "$(account | jq -r '.facts.partition')" = "$topic/0" ]
+    # counted by hand from what was delivered
+    most=0 at=0 seen=0
+    for ((o = 0; o < end; o++)); do
+        if jq -se --argjson o "$o" 'any(.[]; .type == "record" and .offset == $o)' out >/dev/null; then seen=$((seen + 1)); continue; fi
+        over=$((o + 1 - 2 * seen))
+        [ "$over" -le 0 ] || [ "$most" -gt 0 ] || at=$o
+        [ "$over" -le "$most" ] || most=$over
+    done
+    [ "$most" -gt 0 ]
+    [ "$(account | jq -c '[.facts.count, .facts.offset]')" = "[\"$most\",\"$at\"]" ]
+    [ "$(range .complete)" = false ]
+    # one that begins later is counted from the log's start; the records stay written
+    isolation=read_uncommitted scope "0:$at-$end"
+    alone "more gaps than transactions: $most offsets"
+    # and so is the second read of a committed one
+    scope "0:0-$end"
+    complete
+    alone "the second read, for the account: more gaps than transactions" --account
+    code_is more-gaps-than-transactions
+}
+
+@test "ends of transactions under read_uncommitted are no loss: interleaved, aborted, or of one that was open where the range begins" {
+    kafka_topic "$topic" 1
+    open_transaction 7 a commit "$(records 0 1 2)"
+    open_transaction 8 b abort "$(records 0 3 3)"
+    exec 7>&- 8>&-
+    for p in "${held[@]}"; do wait "$p"; done
+    { records 0 4 5; commit; records 0 6 6; abort; } | transactions
+    isolation=read_uncommitted scope 0:0-10
+    complete
+    [ "$(range .not_delivered)" = 4 ]
+    # It begins with two ends: both had their records before it.
+    isolation=read_uncommitted scope 0:3-5
+    complete --account
+    [ "$(range '[.delivered, .not_delivered]')" = '[0,2]' ]
 }
 
 @test "another cluster, another topic's partitions, a log that ends early" {

@@ -128,7 +128,7 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
     given() { # ARGUMENT…
         run -0 --separate-stderr "$bin/scope-declare" --first --topic=orders --range=0:0-5 --table=shop.orders --key=id --column=id:"${type:-Int64}" "$@"
         sed '$d; 1d' <<<"$output" >declared
-        { cat declared; reference_side; } | whole in
+        { cat declared; reference_side '["1"]'; } | whole in
     }
     given --table-uuid=11111111-2222-3333-4444-555555555555
     read_it 2

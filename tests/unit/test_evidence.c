@@ -461,6 +461,11 @@ static void interval_lines_are_read(void **state)
         "\"attempts\":1,\"in_doubt\":false,\"resend\":\"none\"}]}",
         "{\"type\":\"interval\",\"operator\":\"1\",\"subtask\":0,\"from\":null,\"to\":{\"log\":{\"topic\":\"t\",\"cluster_id\":\"c\","
         "\"topic_id\":null},\"positions\":[{\"partition\":0,\"offset\":7},{\"partition\":2,\"offset\":-1}]}}",
+        "{\"type\":\"interval\",\"operator\":\"3\",\"subtask\":1,\"epoch\":12,\"previous\":11,\"attempt\":\"a1\",\"capture\":"
+        "{\"outcome\":\"disarmed\",\"seen\":4},\"watermark\":7,\"ledger\":[],\"destination\":{\"endpoint\":\"http://h:1\","
+        "\"server_uuid\":\"u\",\"server_version\":\"26.5.1.1\",\"server_host\":\"h\",\"database\":\"d\",\"table\":\"t\",\"table_uuid\":"
+        "\"v\",\"engine\":\"MergeTree\",\"engine_full\":\"MergeTree ORDER BY a\",\"create_table_query\":\"CREATE\",\"partition_key\":\"\","
+        "\"dedup_window\":\"0\",\"async_insert\":\"0\",\"wait_for_async_insert\":\"1\",\"columns\":[{\"name\":\"a\",\"type\":\"Int64\"}]}}",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct stream_line line = {.p = all[i], .n = strlen(all[i]), .line_no = 3};
@@ -468,6 +473,7 @@ static void interval_lines_are_read(void **state)
         struct stream_out out = {.fd = -1};
         assert_int_equal(stream_interval(&line, &arena, &got, &err), 0);
         assert_int_equal(got.source, i == 1);
+        assert_int_equal(got.has_destination, i == 2);
         if (got.source)
             stream_put_interval_stands(&out, &got);
         else

@@ -436,6 +436,31 @@ static void test_range_ends_by_its_position(void **state)
     expect(&r, KAFKA_RANGE_COMPLETE, INT64_MAX, 1, NULL);
 }
 
+/* Each end of a transaction takes an offset, and has a record of its own before it. */
+static void test_range_counts_gaps(void **state)
+{
+    static const struct {
+        const char *log; /* r: a record, -: none */
+        uint64_t excess;
+        int64_t at;
+    } cases[] = {{"rrrr", 0, 0},    {"r-r-rr-", 0, 0},   {"rrr---", 0, 0},      {"-", 1, 10},         {"r--", 1, 12},
+                 {"r-r--r", 1, 14}, {"rr-----r", 3, 14}, {"r--rrr----", 2, 12}, {"rrr----rrr", 1, 16}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kafka_range r;
+        int64_t n = (int64_t)strlen(cases[i].log);
+        kafka_range_init(&r, 0, 10, 10 + n);
+        for (int64_t k = 0; k < n; k++)
+            if (cases[i].log[k] == 'r')
+                hand_on(&r, 10 + k);
+        if (r.state == KAFKA_RANGE_OPEN)
+            pass_by(&r, 10 + n + 5, i % 2 == 0); /* the log's end, or a record past the range */
+        assert_int_equal(r.state, KAFKA_RANGE_COMPLETE);
+        if (r.excess != cases[i].excess || (r.excess > 0 && r.excess_at != cases[i].at))
+            fail_msg("%s: %d at %d", cases[i].log, (int)r.excess, (int)r.excess_at);
+    }
+}
+
 static void test_range_counts_null_values(void **state)
 {
     struct kafka_range r;
@@ -572,11 +597,11 @@ static void test_account_of_a_read(void **state)
     assert_int_equal(account.cause.code, CODE_BROKER_FAILED); /* the first one's, with its place */
     assert_string_equal(cause_fact(&account.cause, "partition"), "orders/1");
     assert_string_equal(cause_fact(&account.cause, "topic"), "orders");
-    const struct account_range *r = account_range(&account, "orders", 0);
+    const struct account_range *r = &account.ranges[0];
     assert_true(r->from.n == 0 && r->to.n == 10 && r->position.n == 10 && r->offsets.n == 10 && r->complete);
     assert_true(r->delivered.n == 1 && r->null_values.n == 0 && r->not_delivered.n == 9);
     assert_true(r->aborted.has && r->aborted.n == 4 && r->marker_or_absent.n == 5 && *r->reason == '\0');
-    r = account_range(&account, "orders", 1);
+    r = &account.ranges[1];
     assert_true(!r->complete && !r->aborted.has && strcmp(r->reason, "a broker said \\xff") == 0);
     assert_int_equal(account.n_ranges, 3);
     assert_int_equal(account.delivered.n, 1);
@@ -635,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_range_refuses_what_comes_twice),
         cmocka_unit_test(test_range_begins_in_the_log),
         cmocka_unit_test(test_range_that_is_dry),
+        cmocka_unit_test(test_range_counts_gaps),
         cmocka_unit_test(test_range_whose_start_expires),
         cmocka_unit_test(test_account_of_a_read),
         cmocka_unit_test(test_record_members),
