@@ -123,6 +123,16 @@ static void put_require(struct stream_out *out, bool complete_table)
     stream_put_require(out, &(struct run_known){.scope = true, .complete_table = complete_table});
 }
 
+/* The delivery is checked whatever the job computes; what it should have computed is not known then. */
+static void put_no_reference(struct cut *c, struct stream_out *out)
+{
+    static const enum check_name checks[] = {CHECK_REFERENCE_SCOPE, CHECK_REFERENCE_CAPTURE,
+                                             CHECK_REFERENCE_DESTINATION};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        stream_put_check(out, checks[i], STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED), buf_str(&c->unknown), NULL,
+                         NULL);
+}
+
 static void put_checks(struct cut *c, struct stream_out *out)
 {
     struct buf counts = BUF_INIT;
@@ -133,8 +143,13 @@ static void put_checks(struct cut *c, struct stream_out *out)
         evidence[n++] = c->intervals[i].capture;
     }
     evidence[n] = NULL;
-    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64 "}", c->n_intervals,
-               c->scope.bundle.n_epochs, c->rows);
+    buf_printf(&counts, "{\"intervals\":%zu,\"epochs\":%zu,\"rows\":%" PRIu64, c->n_intervals, c->scope.bundle.n_epochs,
+               c->rows);
+    if (c->outside > 0)
+        buf_printf(&counts, ",\"outside\":%" PRIu64, c->outside);
+    if (c->without_at > 0)
+        buf_printf(&counts, ",\"without_at\":%" PRIu64, c->without_at);
+    buf_addc(&counts, '}');
     if (c->broken.len > 0)
         stream_put_check(out, CHECK_BUNDLE_ARTIFACTS, STATUS_FAILED, &c->broken_cause, buf_str(&c->broken), NULL, NULL);
     if (c->note.len > 0) {
@@ -144,6 +159,8 @@ static void put_checks(struct cut *c, struct stream_out *out)
     }
     stream_put_check(out, CHECK_RECONCILE_SCOPE, c->status, &c->cause, c->reason.len ? buf_str(&c->reason) : "",
                      evidence, buf_str(&counts));
+    if (c->unknown.len > 0)
+        put_no_reference(c, out);
     /* A pass is for whoever reads the table. */
     if (c->uncovered.len > 0)
         stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, &c->uncovered_cause,
@@ -198,7 +215,7 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
     bool whole = c->status == STATUS_PASSED;
     stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, c->nearest, whole, buf_str(&c->reason)});
     put_checks(c, out);
-    if (o->out && write_document(c, o->out, &err) != 0)
+    if (o->out && c->unknown.len == 0 && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);
 }
 

@@ -66,8 +66,8 @@ capture() {
 columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"String"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
 
 destination() {
-    printf '{"endpoint":"http://127.0.0.1:8123","server_uuid":"s1","server_version":"26.5.3.1","server_host":"h","database":"shop","table":"%s","table_uuid":"u1","engine":"MergeTree","engine_full":"MergeTree ORDER BY id","create_table_query":"CREATE TABLE shop.orders (id Int64)","partition_key":"","dedup_window":"0","async_insert":"0","wait_for_async_insert":"1","columns":%s}' \
-        "${table:-orders}" "$columns_json"
+    printf '{"endpoint":"http://127.0.0.1:8123","server_uuid":"s1","server_version":"26.5.3.1","server_host":"h","database":"shop","table":"%s","table_uuid":"u1","engine":"MergeTree","engine_full":"MergeTree ORDER BY id","create_table_query":"CREATE TABLE shop.%s (id Int64) ENGINE = MergeTree ORDER BY id","partition_key":"","dedup_window":"0","async_insert":"0","wait_for_async_insert":"1","columns":%s}' \
+        "${table:-orders}" "${table:-orders}" "$columns_json"
 }
 
 # interval SUBTASK EPOCH PREVIOUS ATTEMPT COUNT [ledger]: the sink's evidence beside its capture.
@@ -82,9 +82,9 @@ interval() {
         >"${cap%.cap}.sink.json"
 }
 
-op_json() { # OP SUBTASK NAME KIND
+op_json() { # OP SUBTASK NAME KIND UID PARAMETERS
     mkdir -p "$job/capture/op-$1/subtask-$2"
-    printf '{"format":"owed-operator","version":1,"job":"1","operator":"%s","name":"%s","kind":"%s","parameters":{}}\n' "$1" "$3" "$4" \
+    printf '{"format":"owed-operator","version":1,"job":"1","operator":"%s","name":"%s","kind":"%s","uid":"%s","parameters":%s}\n' "$1" "$3" "$4" "$5" "$6" \
         >"$job/capture/op-$1/subtask-$2/op.json"
 }
 
@@ -116,8 +116,8 @@ make_job() {
     mkdir -p "$job"
     job_manifest map
     for s in 0 1; do
-        op_json 2 $s row-map map
-        op_json 3 $s ch-sink clickhouse-sink
+        op_json 2 $s row-map map map '{"program":"."}'
+        op_json 3 $s ch-sink clickhouse-sink sink '{"url":"http://127.0.0.1:8123","password":"<redacted>"}'
         snap $s 0 0 1 0 a1
         snap $s 5 10 6 4 a2
     done

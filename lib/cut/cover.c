@@ -5,7 +5,7 @@
  * checkpoint. Whether the table holds the scope and nothing else is for those
  * who read it.
  */
-#include "cut/internal.h"
+#include "cut/pairs.h"
 
 #include <string.h>
 
@@ -40,10 +40,11 @@ static void start(struct cut *c)
             "the run began at epoch %" PRIu64 ", after an attempt whose rows may be in the table",
             c->intervals[0].iv.epoch);
     } else {
-        for (size_t i = 0; i < c->n_ends; i++)
-            if (!c->ends[i].has_from || !c->ends[i].from.is_start)
+        const struct cut_leg *leg = &c->legs[0];
+        for (size_t i = 0; i < leg->n_ends; i++)
+            if (!leg->ends[i].has_from || !leg->ends[i].from.is_start)
                 say(c, BECAUSE(CODE_RUN_START_NOT_SHOWN),
-                    "the bundle does not hold what source subtask %" PRIu64 " started with", c->ends[i].subtask);
+                    "the bundle does not hold what source subtask %" PRIu64 " started with", leg->ends[i].subtask);
     }
     if (c->markers.has_restored && c->markers.restored.next > s->checkpoint)
         say(c, BECAUSE(CODE_TABLE_OF_SEVERAL_RUNS),
@@ -111,8 +112,7 @@ static unsigned barriers_after(struct cut *c, const struct interval *quiet, size
         more = false;
         for (size_t i = 0; i < n && !more; i++) {
             more = quiet[i].subtask == subtask && quiet[i].previous == at &&
-                   strcmp(quiet[i].attempt, c->intervals[0].iv.attempt) == 0 &&
-                   !destination_differs(&quiet[i].destination, &c->intervals[0].iv.destination);
+                   !cut_differs(INTERVAL_RUN, &quiet[i], &c->legs[c->n_legs - 1].intervals[0].iv);
             if (more) {
                 at = quiet[i].epoch;
                 c->quiet[c->n_quiet++] = &quiet[i];

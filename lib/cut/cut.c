@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cut as a whole: its status, and the order in which evidence is used. */
-#include "cut/internal.h"
+#include "cut/pairs.h"
 
 #include <string.h>
 
@@ -40,6 +40,26 @@ void cut_say_read(struct cut *c, const char *path, const struct err *err, enum c
     cut_say(c, STATUS_UNAVAILABLE, &cause, "%s", err->text);
 }
 
+struct cause cut_lack(struct cut *c, const char *path, enum code otherwise)
+{
+    static const char bound[] = "past ", more[] = " more files past ";
+    const struct bundle_manifest *m = &c->b->m;
+    bool known = c->excluded.used > 0;
+    for (size_t i = 0; i < m->n_excluded && !known; i++) {
+        const char *rest = strstr(m->excluded[i].why, more);
+        map_add(&c->excluded, m->excluded[i].what, strlen(m->excluded[i].what), i);
+        if (rest) /* past a number they are only counted */
+            c->excluded_bound = rest + sizeof more - 1;
+    }
+    const uint64_t *at = map_find(&c->excluded, path, strlen(path));
+    const char *why = at ? m->excluded[*at].why : NULL;
+    if (why && strncmp(why, bound, sizeof bound - 1) == 0)
+        return *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", why + sizeof bound - 1});
+    if (why)
+        return *BECAUSE(CODE_EPOCHS_NOT_COLLECTED);
+    return c->excluded_bound ? *BECAUSE(CODE_LEFT_OUT_BY_BOUND, {"bound", c->excluded_bound}) : *BECAUSE(otherwise);
+}
+
 bool cut_read(struct cut *c, const char *path, enum code code, const char **p, size_t *n)
 {
     struct buf text = BUF_INIT;
@@ -75,7 +95,9 @@ static void list_markers(struct cut *c)
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
     if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
         if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
-            c->markers.has_restored = true;
+            c->markers.has_restored = cut_hold(
+                c, RESTORED_PLACE, (struct said){arena_strndup(&c->a, path.p, path.len), &c->markers.restored},
+                (struct said){"its place", &(struct place){.job = m->job}});
         else
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
     }
@@ -101,21 +123,21 @@ static int check_request(struct cut *c, struct err *err)
     return -1;
 }
 
-/* A completed checkpoint's marker, which must be of it: a file's name alone completes nothing. */
-static void read_marker(struct cut *c, uint64_t id, struct marker *out)
+void cut_marker(struct cut *c, uint64_t id, struct marker *out)
 {
     struct buf rel = BUF_INIT, path = BUF_INIT;
     struct err err = ERR_INIT;
     const char *p;
     size_t n;
+    *out = (struct marker){0};
     path_join(&path, "checkpoint", evidence_path_marker(&rel, c->b->m.job, MARKER_COMPLETED, id));
     const char *where = arena_strndup(&c->a, path.p, path.len);
     if (cut_read(c, where, CODE_MARKER_MISSING, &p, &n)) {
+        struct place at = {.job = c->b->m.job, .id = id, .generation = c->b->m.generation};
         if (marker_parse(p, n, where, &c->a, out, &err) != 0)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
-        else if (out->checkpoint != id || strcmp(out->job, c->b->m.job) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
-                    "'%s' is the marker of checkpoint %" PRIu64 " of job '%s'", where, out->checkpoint, out->job);
+        else
+            cut_hold(c, MARKER_PLACE, (struct said){where, out}, (struct said){"its place", &at});
     }
     buf_free(&rel);
     buf_free(&path);
@@ -136,21 +158,17 @@ int cut_scope(struct cut *c, const struct bundle *b, const struct cut_request *r
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RESTORE_DISCARDED),
                 "checkpoint %" PRIu64 " is of a run that the restore from %" PRIu64 " discarded",
                 c->scope.bundle.checkpoint, passed->checkpoint);
-    read_marker(c, c->scope.bundle.checkpoint, &c->marker);
+    cut_marker(c, c->scope.bundle.checkpoint, &c->marker);
     cut_check_operators(c);
     if (!c->sink)
         return 0;
     cut_walk(c);
-    struct marker since;
-    if (markers_have(&c->markers, MARKER_COMPLETED, c->scope.bundle.since))
-        read_marker(c, c->scope.bundle.since, &since);
     if (cut_columns(c, err) != 0)
         return -1;
     cut_ends(c);
     cut_note_kept(c);
     if (r->complete_table)
         cut_cover(c);
-    c->has_columns = c->has_columns && !c->no_scope;
     c->has_scope = c->has_columns;
     return 0;
 }
@@ -162,6 +180,7 @@ void cut_free(struct cut *c)
     buf_free(&c->note);
     buf_free(&c->uncovered);
     buf_free(&c->broken);
+    buf_free(&c->unknown);
     map_free(&c->excluded);
     arena_free(&c->a);
 }

@@ -42,7 +42,25 @@ struct cut_interval {
 struct cut_end {
     uint64_t subtask;
     bool has_from, has_to;
+    const char *from_where, *to_where;
     struct snapshot from, to;
+};
+
+/* One attempt's part of the scope: what it did between two barriers. A scope of one run has one; rows and ranges are
+ * computed leg by leg, so that a lineage through restores is a list of them. */
+struct cut_leg {
+    const char *attempt;
+    uint64_t since; /* the barrier before its first epoch; 0: the run's start */
+    uint64_t first, last;
+    struct cut_interval *intervals; /* its own of the cut's, by epoch, then subtask */
+    size_t n_intervals;
+    struct marker marker; /* of last */
+    struct cut_end *ends; /* by the marker's participants */
+    size_t n_ends;
+    const char *topic;          /* of its ranges; NULL: they are not all known */
+    struct scope_range *ranges; /* by partition */
+    size_t n_ranges;
+    uint64_t replays; /* so many attempts before it, at most, can have written rows of it */
 };
 
 struct cut {
@@ -57,25 +75,28 @@ struct cut {
     struct buf uncovered;         /* with complete_table: what the bundle does not show of it; "" where it shows all */
     struct cause uncovered_cause; /* of the first */
     unsigned uncovered_reasons;
-    struct buf broken;         /* files that are not what the manifest lists: bundle.artifacts fails */
-    struct cause broken_cause; /* of the first */
-    struct markers markers;    /* those that the bundle lists */
-    struct map excluded;       /* what the manifest says was left out, once it is asked */
-    struct marker marker;      /* of the checkpoint */
-    struct scope scope;        /* whole once has_scope */
+    struct buf broken;          /* files that are not what the manifest lists: bundle.artifacts fails */
+    struct cause broken_cause;  /* of the first */
+    struct markers markers;     /* those that the bundle lists */
+    struct map excluded;        /* what the manifest says was left out, once it is asked */
+    const char *excluded_bound; /* the bound that left out more than it lists */
+    struct marker marker;       /* of the checkpoint */
+    struct scope scope;         /* whole once has_scope */
     bool has_columns, has_scope;
-    bool no_scope; /* the job is of an unsupported shape: no document is written for it */
+    struct buf unknown; /* operators on the rows' way that are not record-wise: no reference can be held to it */
+    const struct job_manifest *job;                       /* NULL: none in the bundle, or none that can be read */
+    const struct graph_operator *sink_node, *source_node; /* of it */
     const char *sink;
-    uint64_t sink_parallelism, source_parallelism; /* by the job's graph; 0: not known */
-    struct cut_interval *intervals;                /* by epoch, then subtask */
+    struct cut_interval *intervals; /* by epoch, then subtask */
     size_t n_intervals, cap_intervals;
     const struct interval *
         *quiet; /* with complete_table: those after the checkpoint that show the sink quiet, by subtask and epoch */
     size_t n_quiet;
-    struct cut_end *ends;
-    size_t n_ends;
-    uint64_t rows, owed_rows; /* captured lines read; rows that the ledgers acknowledge */
-    uint64_t nearest;         /* fractions in those lines that no float of their column's width is */
+    struct cut_leg *legs; /* from the scope's start on */
+    size_t n_legs;
+    uint64_t rows, owed_rows;     /* captured lines read; rows that the ledgers acknowledge */
+    uint64_t outside, without_at; /* rows that say that they are of no record of the scope; that do not say of which */
+    uint64_t nearest;             /* fractions in those lines that no float of their column's width is */
 };
 
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The source's positions and log at both ends of the scope. The end is the
- * checkpoint's own snapshots; the start is the completed checkpoint before, or
- * what the run started with.
+ * The source's positions and log at both ends of each leg of the scope. The end
+ * is the checkpoint's own snapshots; the start is the completed checkpoint
+ * before, or what the run started with.
  */
-#include "cut/internal.h"
-#include "evidence/sidecar.h"
+#include "cut/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,169 +22,198 @@ static const struct position *position_of(const struct snapshot *s, uint64_t par
     return low < s->n_positions && s->positions[low].partition == partition ? &s->positions[low] : NULL;
 }
 
-/* What the file says it is must be what its name says, and every partition that it declares must have a position. */
-static bool is_state_of(struct cut *c, const struct snapshot *s, const char *where, uint64_t subtask,
-                        uint64_t checkpoint)
-{
-    if (strcmp(s->job, c->b->m.job) != 0 || s->subtask != subtask || s->checkpoint != checkpoint) {
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_OTHER),
-                "'%s' is of job '%s', subtask %" PRIu64 ", checkpoint %" PRIu64, where, s->job, s->subtask,
-                s->checkpoint);
-        return false;
-    }
-    for (size_t i = 0; i < s->n_declared; i++)
-        if (!position_of(s, s->declared[i])) {
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
-                    "'%s' declares partition %" PRIu64 " and has no position of it", where, s->declared[i]);
-            return false;
-        }
-    return true;
-}
-
 /* Where the bundle has the state's sidecar, the bytes must be those that were synced: a restart holds it to the same.
  */
-static bool fits_sidecar(struct cut *c, const char *where, const char *p, size_t n)
+static bool fits_sidecar(struct cut *c, const char *where, const char *p, size_t n, struct sidecar *side, bool *has)
 {
     struct buf path = BUF_INIT;
     struct err err = ERR_INIT;
-    struct sidecar side;
     const char *text;
     size_t len;
     buf_printf(&path, "%s.meta", where);
     const char *meta = arena_strndup(&c->a, path.p, path.len);
     buf_free(&path);
-    if (!bundle_find(&c->b->m, meta))
+    *has = bundle_find(&c->b->m, meta) != NULL;
+    if (!*has)
         return true;
     if (!cut_read(c, meta, CODE_STATE_NOT_COLLECTED, &text, &len))
         return false;
-    if (sidecar_parse(text, len, meta, &side, &err) == 0 && sidecar_verify(&side, p, n, where, &err) == 0)
+    if (sidecar_parse(text, len, meta, side, &err) == 0 && sidecar_verify(side, p, n, where, &err) == 0)
         return true;
     cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_MALFORMED), "%s", err.text);
     return false;
 }
 
-static bool state_read(struct cut *c, const char *rel, uint64_t subtask, uint64_t checkpoint, struct snapshot *out)
+static const char *state_path(struct cut *c, const char *rel)
 {
     struct buf path = BUF_INIT;
-    struct err err = ERR_INIT;
-    const char *p;
-    size_t n;
     bundle_state_path(&path, &c->b->m, rel);
     const char *where = arena_strndup(&c->a, path.p, path.len);
     buf_free(&path);
+    return where;
+}
+
+static bool state_read(struct cut *c, const char *where, uint64_t subtask, uint64_t checkpoint, struct snapshot *out)
+{
+    struct err err = ERR_INIT;
+    struct sidecar side;
+    const char *p;
+    size_t n;
+    bool has_side;
     if (!bundle_find(&c->b->m, where)) {
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED),
+        cut_say(c, STATUS_UNAVAILABLE, (struct cause[]){cut_lack(c, where, CODE_STATE_NOT_COLLECTED)},
                 "the source's positions are not whole: '%s' is not in the bundle", where);
         return false;
     }
-    if (!cut_read(c, where, CODE_STATE_NOT_COLLECTED, &p, &n) || !fits_sidecar(c, where, p, n))
+    if (!cut_read(c, where, CODE_STATE_NOT_COLLECTED, &p, &n) || !fits_sidecar(c, where, p, n, &side, &has_side))
         return false;
     if (snapshot_parse(p, n, where, &c->a, out, &err) != 0) {
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_MALFORMED), "%s", err.text);
         return false;
     }
-    return is_state_of(c, out, where, subtask, checkpoint);
+    struct place at = {.job = c->b->m.job, .subtask = subtask, .id = checkpoint};
+    bool own = cut_hold(c, STATE_PLACE, (struct said){where, out}, (struct said){"its place", &at});
+    bool whole = cut_hold(c, STATE_SELF, (struct said){where, out}, (struct said){"its list of positions", out});
+    bool vouched = !has_side ||
+                   cut_hold(c, STATE_SIDECAR, (struct said){where, out}, (struct said){"its sidecar", &side});
+    return own && whole && vouched;
 }
 
-/* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that
- * starts later follows an attempt whose rows may be in the table. */
-static void start_of_run(struct cut *c, uint64_t first_epoch)
-{
-    struct scope_bundle *s = &c->scope.bundle;
-    const struct restored *r = c->markers.has_restored && c->markers.restored.next == first_epoch ? &c->markers.restored
-                                                                                                  : NULL;
-    for (size_t i = 0; i < c->n_ends; i++) {
-        const struct cut_end *e = &c->ends[i];
-        if (!e->has_from)
-            continue;
-        if (!e->from.is_start || e->from.first_epoch != first_epoch) {
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "the start of source subtask %" PRIu64 " is not that of epoch %" PRIu64, e->subtask, first_epoch);
-            continue;
-        }
-        if (strcmp(e->from.attempt, c->intervals[0].iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "source subtask %" PRIu64 " started in attempt '%s', the sink's evidence is of '%s'", e->subtask,
-                    e->from.attempt, c->intervals[0].iv.attempt);
-        if (s->has_restored_from && s->restored_from != e->from.restored_from)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "the source's subtasks were restored from %" PRIu64 " and %" PRIu64, s->restored_from,
-                    e->from.restored_from);
-        if (r && r->checkpoint != e->from.restored_from)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
-                    "RESTORED names checkpoint %" PRIu64 ", source subtask %" PRIu64 " was restored from %" PRIu64,
-                    r->checkpoint, e->subtask, e->from.restored_from);
-        s->restored_from = e->from.restored_from;
-        s->has_restored_from = true;
-    }
-    if (!s->has_restored_from && r) {
-        s->restored_from = r->checkpoint;
-        s->has_restored_from = true;
-    }
-    bool again = r || first_epoch > 1 || (s->has_restored_from && s->restored_from > 0);
-    s->start = again ? SCOPE_FROM_RESTORE : SCOPE_FROM_RUN;
-    if (!again)
-        s->has_restored_from = false;
-    else if (!s->has_restored_from)
-        s->has_restored_from = true;
-}
+/* ---- the start of a run ---- */
 
-static void read_ends(struct cut *c, uint64_t first_epoch)
-{
-    struct buf rel = BUF_INIT;
-    const struct marker *m = &c->marker;
-    c->n_ends = m->n_subtasks;
-    c->ends = arena_zalloc(&c->a, (c->n_ends + 1) * sizeof *c->ends);
-    for (size_t i = 0; i < c->n_ends; i++) {
-        struct cut_end *e = &c->ends[i];
-        e->subtask = m->subtasks[i];
-        evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, m->checkpoint);
-        e->has_to = state_read(c, rel.p, e->subtask, m->checkpoint, &e->to);
-        uint64_t from = c->scope.bundle.since > 0 ? c->scope.bundle.since : first_epoch - 1;
-        if (c->scope.bundle.since > 0)
-            evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, c->scope.bundle.since);
-        else
-            evidence_path_start(&rel, c->b->m.job, m->generation, e->subtask, first_epoch);
-        e->has_from = state_read(c, rel.p, e->subtask, from, &e->from);
-    }
-    buf_free(&rel);
-}
-
-/* ---- the document's sources ---- */
-
-static struct scope_source *source_of(struct cut *c, struct map *operators, const struct snapshot *s)
-{
-    struct scope *sc = &c->scope;
-    uint64_t place = *map_at(operators, s->operator_id, strlen(s->operator_id), sc->n_sources);
-    if (place < sc->n_sources)
-        return &sc->sources[place];
-    sc->bundle.source_operators[sc->bundle.n_source_operators++] = s->operator_id;
-    struct scope_source *own = &sc->sources[sc->n_sources++];
-    *own = (struct scope_source){
-        .topic = s->log.topic, .cluster_id = s->log.cluster_id, .topic_id = s->log.topic_id, .isolation = s->isolation};
-    return own;
-}
-
-static void note_logs(struct cut *c, const struct cut_end *e)
+static void note_logs(struct cut *c, const struct snapshot *before, const struct snapshot *after)
 {
     if (c->note.len > 0)
         return;
     buf_printf(
         &c->note,
-        "the ends of the scope are of different logs (topic '%s', id %s, cluster %s; then topic '%s', id %s, cluster %s): "
-        "its offsets are not a range of one log",
-        e->from.log.topic, e->from.log.topic_id ? e->from.log.topic_id : "unknown", e->from.log.cluster_id,
-        e->to.log.topic, e->to.log.topic_id ? e->to.log.topic_id : "unknown", e->to.log.cluster_id);
+        "the runs before and after the restore read different logs (topic '%s', id %s, cluster %s; then topic '%s', id %s, cluster %s): "
+        "their offsets are not of one log",
+        before->log.topic, before->log.topic_id ? before->log.topic_id : "unknown", before->log.cluster_id,
+        after->log.topic, after->log.topic_id ? after->log.topic_id : "unknown", after->log.cluster_id);
 }
 
-static void add_range(struct cut *c, const struct cut_end *e, struct scope_source *s, const struct position *to,
+/* A restored run begins where its restore point stood, where the bundle shows that, and both are of one log. */
+static void hold_restore_point(struct cut *c, const struct cut_leg *leg, const struct cut_end *e)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot point;
+    uint64_t id = e->from.restored_from;
+    evidence_path_snapshot(&rel, c->b->m.job, leg->marker.generation, e->subtask, id);
+    const char *where = state_path(c, rel.p);
+    buf_free(&rel);
+    if (id == 0 || !bundle_find(&c->b->m, where) || !state_read(c, where, e->subtask, id, &point))
+        return;
+    cut_hold(c, START_POINT, (struct said){e->from_where, &e->from}, (struct said){where, &point});
+    if (!log_id_same(&point.log, &e->from.log)) {
+        note_logs(c, &point, &e->from);
+        return;
+    }
+    for (size_t i = 0; i < point.n_positions; i++) {
+        const struct position *own = position_of(&e->from, point.positions[i].partition);
+        if (own)
+            cut_hold(c, STAND_RESTORED, (struct said){e->from_where, &(struct stand){own->partition, own->value}},
+                     (struct said){where, &(struct stand){own->partition, point.positions[i].value}});
+    }
+}
+
+/* Whether the run began with state, from what it started with and from RESTORED. A first run numbers from 1: one that
+ * starts later follows an attempt whose rows may be in the table. */
+static void start_of_run(struct cut *c, struct cut_leg *leg)
+{
+    struct scope_bundle *s = &c->scope.bundle;
+    const struct restored *r = c->markers.has_restored && c->markers.restored.next == leg->first ? &c->markers.restored
+                                                                                                 : NULL;
+    const struct cut_end *first = NULL;
+    if (c->markers.has_restored && leg->first > c->markers.restored.next)
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                "RESTORED has the run of epoch %" PRIu64 " as the newest, and the scope's began at epoch %" PRIu64,
+                c->markers.restored.next, leg->first);
+    for (size_t i = 0; i < leg->n_ends; i++) {
+        const struct cut_end *e = &leg->ends[i];
+        struct said start = {e->from_where, &e->from};
+        if (!e->has_from)
+            continue;
+        if (!e->from.is_start) {
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN), "'%s' says of no run that it began so",
+                    e->from_where);
+            continue;
+        }
+        cut_hold(c, START_SELF, start, (struct said){"the checkpoint that it numbers from", &e->from});
+        cut_hold(c, START_INTERVAL, start, (struct said){leg->intervals[0].path, &leg->intervals[0].iv});
+        if (first)
+            cut_hold(c, START_LANE, start, (struct said){first->from_where, &first->from});
+        if (r)
+            cut_hold(c, START_RESTORED, start, (struct said){"RESTORED", r});
+        hold_restore_point(c, leg, e);
+        first = first ? first : e;
+    }
+    s->has_restored_from = first || r;
+    s->restored_from = first ? first->from.restored_from : r ? r->checkpoint : 0;
+    bool again = r || leg->first > 1 || s->restored_from > 0;
+    s->start = again ? SCOPE_FROM_RESTORE : SCOPE_FROM_RUN;
+    s->has_restored_from = again;
+    if (again)
+        leg->replays = cut_replays(c, s->restored_from, leg->first);
+}
+
+/* ---- both ends ---- */
+
+static void read_ends(struct cut *c, struct cut_leg *leg)
+{
+    struct buf rel = BUF_INIT;
+    const struct marker *m = &leg->marker;
+    leg->n_ends = m->n_subtasks;
+    leg->ends = arena_zalloc(&c->a, (leg->n_ends + 1) * sizeof *leg->ends);
+    for (size_t i = 0; i < leg->n_ends; i++) {
+        struct cut_end *e = &leg->ends[i];
+        e->subtask = m->subtasks[i];
+        evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, leg->last);
+        e->to_where = state_path(c, rel.p);
+        e->has_to = state_read(c, e->to_where, e->subtask, leg->last, &e->to);
+        uint64_t from = leg->since > 0 ? leg->since : leg->first - 1;
+        if (leg->since > 0)
+            evidence_path_snapshot(&rel, c->b->m.job, m->generation, e->subtask, leg->since);
+        else
+            evidence_path_start(&rel, c->b->m.job, m->generation, e->subtask, leg->first);
+        e->from_where = state_path(c, rel.p);
+        e->has_from = state_read(c, e->from_where, e->subtask, from, &e->from);
+    }
+    buf_free(&rel);
+}
+
+/* Within one run a subtask's source is one, and so are those of its lanes. */
+static void hold_ends(struct cut *c, const struct cut_leg *leg)
+{
+    const struct cut_end *first = NULL;
+    for (size_t i = 0; i < leg->n_ends; i++) {
+        const struct cut_end *e = &leg->ends[i];
+        struct said to = {e->to_where, &e->to};
+        if (e->has_from && e->has_to)
+            cut_hold(c, STATE_RUN, (struct said){e->from_where, &e->from}, to);
+        if (e->has_to && first)
+            cut_hold(c, STATE_LANE, (struct said){first->to_where, &first->to}, to);
+        if (e->has_to && c->source_node)
+            cut_hold(c, NODE_SOURCE, (struct said){"the job's graph", c->source_node}, to);
+        if (e->has_to && !first)
+            first = e;
+    }
+}
+
+/* ---- the ranges ---- */
+
+static int by_partition(const void *a, const void *b)
+{
+    uint64_t x = ((const struct scope_range *)a)->partition, y = ((const struct scope_range *)b)->partition;
+    return x < y ? -1 : x > y;
+}
+
+static void add_range(struct cut *c, struct cut_leg *leg, const struct cut_end *e, const struct position *to,
                       bool one_log)
 {
-    const struct position *from = e->has_from ? position_of(&e->from, to->partition) : NULL;
+    const struct position *from = e->has_from && one_log ? position_of(&e->from, to->partition) : NULL;
     struct scope_range r = {
-        .partition = to->partition, .to = to->value, .has_from = from && one_log, .from = from ? from->value : 0};
-    if (!r.has_from)
-        r.from = 0;
+        .partition = to->partition, .to = to->value, .has_from = from, .from = from ? from->value : 0};
     if (e->has_from && one_log && !from)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
                 "partition %" PRIu64 " has no position at the scope's start", to->partition);
@@ -195,84 +223,117 @@ static void add_range(struct cut *c, const struct cut_end *e, struct scope_sourc
                 r.to);
         r.has_from = false;
     }
-    s->partitions[s->n_partitions++] = r;
-}
-
-static int by_partition(const void *a, const void *b)
-{
-    uint64_t x = ((const struct scope_range *)a)->partition, y = ((const struct scope_range *)b)->partition;
-    return x < y ? -1 : x > y;
+    leg->ranges[leg->n_ranges++] = r;
 }
 
 /* In order, each once. */
-static void sort_ranges(struct cut *c, struct scope_source *s)
+static void sort_ranges(struct cut *c, struct cut_leg *leg)
 {
     size_t kept = 0;
-    if (s->n_partitions > 1)
-        qsort(s->partitions, s->n_partitions, sizeof *s->partitions, by_partition);
-    for (size_t i = 0; i < s->n_partitions; i++) {
-        if (kept > 0 && s->partitions[kept - 1].partition == s->partitions[i].partition)
+    if (leg->n_ranges > 1)
+        qsort(leg->ranges, leg->n_ranges, sizeof *leg->ranges, by_partition);
+    for (size_t i = 0; i < leg->n_ranges; i++) {
+        if (kept > 0 && leg->ranges[kept - 1].partition == leg->ranges[i].partition)
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "partition %" PRIu64 " has a position in two source subtasks", s->partitions[i].partition);
+                    "partition %" PRIu64 " has a position in two source subtasks", leg->ranges[i].partition);
         else
-            s->partitions[kept++] = s->partitions[i];
+            leg->ranges[kept++] = leg->ranges[i];
     }
-    s->n_partitions = kept;
+    leg->n_ranges = kept;
 }
 
-static void sources(struct cut *c)
+static void leg_ranges(struct cut *c, struct cut_leg *leg)
 {
-    struct map operators = MAP_INIT;
     size_t partitions = 0;
-    for (size_t i = 0; i < c->n_ends; i++)
-        partitions += c->ends[i].has_to ? c->ends[i].to.n_positions : 0;
-    c->scope.sources = arena_alloc(&c->a, (c->n_ends + 1) * sizeof *c->scope.sources);
-    c->scope.bundle.source_operators = arena_alloc(&c->a, (c->n_ends + 1) * sizeof *c->scope.bundle.source_operators);
-    for (size_t i = 0; i < c->n_ends; i++) {
-        const struct cut_end *e = &c->ends[i];
+    bool whole = true;
+    for (size_t i = 0; i < leg->n_ends; i++)
+        partitions += leg->ends[i].has_to ? leg->ends[i].to.n_positions : 0;
+    leg->ranges = arena_alloc(&c->a, (partitions + 1) * sizeof *leg->ranges);
+    for (size_t i = 0; i < leg->n_ends; i++) {
+        const struct cut_end *e = &leg->ends[i];
+        whole = whole && e->has_to;
         if (!e->has_to)
             continue;
-        struct scope_source *s = source_of(c, &operators, &e->to);
-        struct log_id own = {s->topic, s->cluster_id, s->topic_id};
-        if (!s->partitions)
-            s->partitions = arena_alloc(&c->a, (partitions + 1) * sizeof *s->partitions);
-        if (!log_id_same(&own, &e->to.log) || strcmp(s->isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "the source's subtasks name different logs or isolation levels");
-        if (c->scope.n_sources > 1 || (e->has_from && strcmp(e->from.operator_id, e->to.operator_id) != 0))
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "the source's state is of several operators");
-        if (e->has_from && strcmp(e->from.isolation, e->to.isolation) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_CONTRADICT),
-                    "source subtask %" PRIu64 " reads %s at the scope's start and %s at its end", e->subtask,
-                    e->from.isolation, e->to.isolation);
         bool one_log = !e->has_from || log_id_same(&e->from.log, &e->to.log);
-        if (!one_log)
-            note_logs(c, e);
         for (size_t k = 0; k < e->to.n_positions; k++)
-            add_range(c, e, s, &e->to.positions[k], one_log);
+            add_range(c, leg, e, &e->to.positions[k], one_log);
         for (size_t k = 0; e->has_from && one_log && k < e->from.n_positions; k++)
             if (!position_of(&e->to, e->from.positions[k].partition))
                 cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_POSITIONS_MISSING),
                         "partition %" PRIu64 " has no position at the scope's end", e->from.positions[k].partition);
     }
-    for (size_t i = 0; i < c->scope.n_sources; i++)
-        sort_ranges(c, &c->scope.sources[i]);
-    map_free(&operators);
+    if (whole && leg->n_ends > 0)
+        leg->topic = leg->ends[0].to.log.topic;
+    sort_ranges(c, leg);
+}
+
+const struct scope_range *cut_range(const struct cut_leg *leg, uint64_t partition)
+{
+    struct scope_range key = {.partition = partition};
+    return leg->n_ranges ? bsearch(&key, leg->ranges, leg->n_ranges, sizeof key, by_partition) : NULL;
+}
+
+/* The document's source: from where the first leg began to where the last one stood. */
+static void put_source(struct cut *c)
+{
+    const struct cut_leg *first = c->legs, *last = &c->legs[c->n_legs - 1];
+    const struct cut_end *e = last->ends;
+    while (e < last->ends + last->n_ends && !e->has_to)
+        e++;
+    if (e == last->ends + last->n_ends)
+        return;
+    struct scope_source *s = arena_zalloc(&c->a, sizeof *s);
+    const char **operators = arena_alloc(&c->a, sizeof *operators);
+    operators[0] = e->to.operator_id;
+    *s = (struct scope_source){.topic = e->to.log.topic,
+                               .cluster_id = e->to.log.cluster_id,
+                               .topic_id = e->to.log.topic_id,
+                               .isolation = e->to.isolation,
+                               .partitions = arena_alloc(&c->a, (last->n_ranges + 1) * sizeof *s->partitions),
+                               .n_partitions = last->n_ranges};
+    for (size_t i = 0; i < last->n_ranges; i++) {
+        const struct scope_range *from = cut_range(first, last->ranges[i].partition);
+        s->partitions[i] = last->ranges[i];
+        s->partitions[i].has_from = from && from->has_from;
+        s->partitions[i].from = from ? from->from : 0;
+    }
+    c->scope.sources = s;
+    c->scope.n_sources = 1;
+    c->scope.bundle.source_operators = operators;
+    c->scope.bundle.n_source_operators = 1;
+}
+
+static void leg_ends(struct cut *c, struct cut_leg *leg)
+{
+    struct marker base;
+    if (leg->last == c->scope.bundle.checkpoint)
+        leg->marker = c->marker;
+    else
+        cut_marker(c, leg->last, &leg->marker);
+    if (leg->since > 0) {
+        cut_marker(c, leg->since, &base);
+        if (leg->marker.job && base.job)
+            cut_hold(c, MARKER_RUN, (struct said){"the marker of the scope's start", &base},
+                     (struct said){"the marker of its end", &leg->marker});
+    }
+    if (leg->marker.n_subtasks == 0)
+        return;
+    if (c->source_node && leg->marker.n_subtasks != c->source_node->parallelism)
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
+                "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks",
+                leg->marker.n_subtasks, c->source_node->parallelism);
+    read_ends(c, leg);
+    hold_ends(c, leg);
+    leg_ranges(c, leg);
+    if (leg->since == 0)
+        start_of_run(c, leg);
 }
 
 void cut_ends(struct cut *c)
 {
-    if (c->n_intervals == 0 || c->marker.n_subtasks == 0)
-        return;
-    uint64_t first_epoch = c->intervals[0].iv.epoch;
-    if (c->source_parallelism > 0 && c->marker.n_subtasks != c->source_parallelism)
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
-                "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks",
-                c->marker.n_subtasks, c->source_parallelism);
     c->scope.bundle.start = SCOPE_FROM_CHECKPOINT;
-    read_ends(c, first_epoch);
-    if (c->scope.bundle.since == 0)
-        start_of_run(c, first_epoch);
-    sources(c);
+    for (size_t i = 0; i < c->n_legs; i++)
+        leg_ends(c, &c->legs[i]);
+    if (c->n_legs > 0)
+        put_source(c);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sink is meant, what the job is made of, and the sink's columns. */
-#include "cut/internal.h"
-#include "evidence/manifest.h"
+#include "cut/pairs.h"
 
 #include <string.h>
 
@@ -21,24 +20,38 @@ static const char *operator_of(struct cut *c, const char *path)
     return arena_strndup(&c->a, from, strcspn(from, "/"));
 }
 
-/* The destination that a sink's evidence names, from the first of its intervals that can be read. */
+static bool names_destination(struct cut *c, struct candidate *s, const struct bundle_artifact *f)
+{
+    struct buf text = BUF_INIT;
+    struct interval iv;
+    const char *op = f->role == ROLE_INTERVAL ? operator_of(c, f->path) : NULL;
+    bool named = false;
+    if (op && strcmp(op, s->op) == 0 && bundle_read(c->b, f->path, (size_t)64 << 20, &text, NULL) == 0) {
+        const char *own = arena_strndup(&c->a, text.p ? text.p : "", text.len);
+        named = interval_parse(own, text.len, f->path, &c->a, &iv, NULL) == 0;
+        if (named) {
+            s->database = iv.destination.database;
+            s->table = iv.destination.table;
+        }
+    }
+    buf_free(&text);
+    return named;
+}
+
+/* The destination that a sink's evidence names: that of the checkpoint's own interval, which is of the scope; else of
+ * the first that can be read. A sink may have written elsewhere before. */
 static void destination_of(struct cut *c, struct candidate *s)
 {
     const struct bundle_manifest *m = &c->b->m;
-    for (size_t i = 0; i < m->n_artifacts && !s->database; i++) {
-        const struct bundle_artifact *f = &m->artifacts[i];
-        const char *op = f->role == ROLE_INTERVAL ? operator_of(c, f->path) : NULL;
-        struct buf text = BUF_INIT;
-        struct interval iv;
-        if (op && strcmp(op, s->op) == 0 && bundle_read(c->b, f->path, (size_t)64 << 20, &text, NULL) == 0) {
-            const char *own = arena_strndup(&c->a, text.p ? text.p : "", text.len);
-            if (interval_parse(own, text.len, f->path, &c->a, &iv, NULL) == 0) {
-                s->database = iv.destination.database;
-                s->table = iv.destination.table;
-            }
-        }
-        buf_free(&text);
+    bool named = false;
+    for (size_t i = 0; i < m->n_artifacts && !named; i++) {
+        const char *name = strrchr(m->artifacts[i].path, '/');
+        uint64_t epoch;
+        if (evidence_name_id(name + 1, "epoch-", ".sink.json", &epoch) && epoch == c->scope.bundle.checkpoint)
+            named = names_destination(c, s, &m->artifacts[i]);
     }
+    for (size_t i = 0; i < m->n_artifacts && !named; i++)
+        named = names_destination(c, s, &m->artifacts[i]);
 }
 
 static size_t candidates(struct cut *c, struct candidate *list, size_t max)
@@ -113,21 +126,19 @@ static bool known_type(const char *type)
     return strcmp(type, "kafka-source") == 0 || strcmp(type, "map") == 0 || strcmp(type, "clickhouse-sink") == 0;
 }
 
+/* An operator that may keep state leaves the delivery as it is, and no reference to hold the rows against. */
 static void check_type(struct cut *c, const char *id, const char *type)
 {
-    if (!known_type(type)) {
-        c->no_scope = true;
-        cut_say(
-            c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED),
-            "operator %s is of type '%s', which keeps state across records or is not known: only record-wise jobs are supported",
-            id, type);
-    } else if (c->sink && strcmp(id, c->sink) == 0 && strcmp(type, "clickhouse-sink") != 0)
-        cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED), "operator %s is of type '%s', no ClickHouse sink",
-                id, type);
+    if (c->sink && strcmp(id, c->sink) == 0 && strcmp(type, "clickhouse-sink") != 0)
+        cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED),
+                "operator %s is of type '%.100s', no ClickHouse sink", id, type);
+    else if (!known_type(type))
+        buf_printf(&c->unknown, "%soperator %s is of type '%.100s', which keeps state across records or is not known",
+                   c->unknown.len ? "; " : "", id, type);
 }
 
 /* By operator: do its rows reach the sink (any, where none is named)? */
-static bool *upstream(struct cut *c, const struct job_manifest *job, bool *sink_found)
+static const bool *upstream(struct cut *c, const struct job_manifest *job)
 {
     bool *up = arena_zalloc(&c->a, job->n_operators + 1);
     size_t *todo = arena_alloc(&c->a, (job->n_operators + 1) * sizeof *todo), n = 0; /* each enters it once */
@@ -137,7 +148,7 @@ static bool *upstream(struct cut *c, const struct job_manifest *job, bool *sink_
     for (size_t i = 0; i < job->n_operators; i++) {
         map_add(&ids, job->operators[i].id, strlen(job->operators[i].id), i);
         if (!c->sink || strcmp(job->operators[i].id, c->sink) == 0)
-            up[todo[n++] = i] = *sink_found = true;
+            up[todo[n++] = i] = true;
     }
     for (size_t e = 0; e < job->n_edges; e++) {
         const uint64_t *to = map_find(&ids, job->edges[e][1], strlen(job->edges[e][1]));
@@ -156,34 +167,41 @@ static bool *upstream(struct cut *c, const struct job_manifest *job, bool *sink_
     return up;
 }
 
-/* Only what the sink's rows pass through decides; another branch of the job does not. */
 static void check_graph(struct cut *c, const struct job_manifest *job)
 {
-    bool sink_found = false;
-    bool *up = upstream(c, job, &sink_found);
-    if (!sink_found)
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);
+    const bool *up = upstream(c, job);
     size_t sources = 0;
+    struct map fed = MAP_INIT; /* operators that something leads to */
+    for (size_t e = 0; e < job->n_edges; e++)
+        map_add(&fed, job->edges[e][1], strlen(job->edges[e][1]), e);
     for (size_t i = 0; i < job->n_operators; i++) {
+        const struct graph_operator *o = &job->operators[i];
         if (!up[i])
             continue;
-        check_type(c, job->operators[i].id, job->operators[i].type);
-        if (c->sink && strcmp(job->operators[i].id, c->sink) == 0)
-            c->sink_parallelism = job->operators[i].parallelism;
-        if (strcmp(job->operators[i].type, "kafka-source") == 0) {
-            c->source_parallelism = job->operators[i].parallelism;
+        check_type(c, o->id, o->type);
+        cut_hold(c, NODE_JOB, (struct said){o->id, o}, (struct said){"the job", job});
+        if (c->sink && strcmp(o->id, c->sink) == 0)
+            c->sink_node = o;
+        if (strcmp(o->type, "kafka-source") == 0) {
+            c->source_node = o;
             sources++;
-        }
+        } else if (!map_find(&fed, o->id, strlen(o->id)))
+            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN),
+                    "nothing leads to operator %s of the job's graph, which is no source", o->id);
     }
-    if (sink_found && sources != 1)
+    map_free(&fed);
+    if (c->sink && !c->sink_node)
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "the job's graph has no operator %s", c->sink);
+    else if (sources != 1)
         cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_JOB_UNSUPPORTED),
                 "%zu Kafka sources lead to the sink, one is supported", sources);
 }
 
+/* True where the bundle lists the job's manifest, whatever is in it. */
 static bool check_manifest(struct cut *c)
 {
     static const char path[] = "job/manifest.json";
-    struct job_manifest job;
+    struct job_manifest *job = arena_zalloc(&c->a, sizeof *job);
     struct err err = ERR_INIT;
     const char *p;
     size_t n;
@@ -191,41 +209,76 @@ static bool check_manifest(struct cut *c)
         return false;
     if (!cut_read(c, path, CODE_JOB_UNKNOWN, &p, &n))
         return true;
-    if (job_manifest_parse(p, n, path, &c->a, &job, &err) != 0) {
+    if (job_manifest_parse(p, n, path, &c->a, job, &err) != 0) {
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "%s", err.text);
-    } else if (strcmp(job.job, c->b->m.job) != 0) {
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "'%s' is of job '%s'", path, job.job);
-    } else {
-        c->scope.bundle.job_graph_sha256 = arena_strndup(&c->a, job.graph_sha256, SHA256_HEX);
-        check_graph(c, &job);
+        return true;
+    }
+    struct said said = {path, job};
+    struct place at = {.job = c->b->m.job};
+    if (cut_hold(c, JOB_PLACE, said, (struct said){"the bundle", &at})) {
+        cut_hold(c, JOB_BUNDLE, said, (struct said){"the bundle", &c->b->m});
+        cut_hold(c, JOB_CONTRACT, said, (struct said){"the contract", NULL});
+        c->job = job;
+        c->scope.bundle.job_graph_sha256 = arena_strndup(&c->a, job->graph_sha256, SHA256_HEX);
+        check_graph(c, job);
     }
     return true;
 }
 
-/* A job that ended has no manifest: what the recorder wrote of each operator then says what it was. */
+static const struct graph_operator *node_of(const struct cut *c, const struct map *nodes, const char *id)
+{
+    const uint64_t *at = map_find(nodes, id, strlen(id));
+    return at ? &c->job->operators[*at] : NULL;
+}
+
+static const struct op_spec *operator_read(struct cut *c, const char *path)
+{
+    struct op_spec *op = arena_alloc(&c->a, sizeof *op);
+    struct err err = ERR_INIT;
+    const char *p;
+    size_t n;
+    if (!cut_read(c, path, CODE_JOB_UNKNOWN, &p, &n))
+        return NULL;
+    if (op_spec_parse(p, n, path, &c->a, op, &err) != 0) {
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "%s", err.text);
+        return NULL;
+    }
+    struct place at = {.job = c->b->m.job, .operator_id = operator_of(c, path)};
+    return cut_hold(c, OPERATOR_PLACE, (struct said){path, op}, (struct said){"its place", &at}) ? op : NULL;
+}
+
+/* What the recorder wrote of each operator: alike in its subtasks, and as the job's graph has it. A job that ended has
+ * no manifest, and then this alone says what it was. */
 void cut_check_operators(struct cut *c)
 {
-    if (check_manifest(c))
-        return;
     const struct bundle_manifest *m = &c->b->m;
-    bool sink = false, other = false;
+    bool has_manifest = check_manifest(c), sink = false, other = false;
+    struct said before = {NULL, NULL};
+    struct map nodes = MAP_INIT;
+    for (size_t i = 0; c->job && i < c->job->n_operators; i++)
+        map_add(&nodes, c->job->operators[i].id, strlen(c->job->operators[i].id), i);
     for (size_t i = 0; i < m->n_artifacts; i++) {
-        struct op_spec op;
-        struct err err = ERR_INIT;
-        const char *p;
-        size_t n;
-        if (m->artifacts[i].role != ROLE_OPERATOR || !cut_read(c, m->artifacts[i].path, CODE_JOB_UNKNOWN, &p, &n))
+        const char *path = m->artifacts[i].path;
+        const struct op_spec *op = m->artifacts[i].role == ROLE_OPERATOR ? operator_read(c, path) : NULL;
+        if (!op)
             continue;
-        if (op_spec_parse(p, n, m->artifacts[i].path, &c->a, &op, &err) != 0) {
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN), "%s", err.text);
-            continue;
-        }
-        check_type(c, op.operator_id, op.kind);
-        sink |= c->sink && strcmp(op.operator_id, c->sink) == 0;
-        other |= !c->sink || strcmp(op.operator_id, c->sink) != 0;
+        const struct op_spec *last = before.doc;
+        const struct graph_operator *node = node_of(c, &nodes, op->operator_id);
+        bool is_sink = c->sink && strcmp(op->operator_id, c->sink) == 0,
+             again = last && strcmp(last->operator_id, op->operator_id) == 0;
+        if (again)
+            cut_hold(c, OPERATOR_LANE, before, (struct said){path, op});
+        if (node)
+            cut_hold(c, NODE_OPERATOR, (struct said){"the job's graph", node}, (struct said){path, op});
+        if (!has_manifest && !again)
+            check_type(c, op->operator_id, op->kind);
+        sink |= is_sink;
+        other |= !is_sink;
+        before = (struct said){path, op};
     }
-    if (!sink || !other)
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_JOB_UNKNOWN),
+    map_free(&nodes);
+    if (!has_manifest && (!sink || !other))
+        cut_say(c, STATUS_UNAVAILABLE, (struct cause[]){cut_lack(c, "", CODE_JOB_UNKNOWN)},
                 "nothing in the bundle says what the job is made of: no job manifest, and no op.json of %s",
                 sink ? "the operators before the sink" : "the sink");
 }
@@ -263,6 +316,11 @@ int cut_columns(struct cut *c, struct err *err)
         return 0;
     const struct destination *d = &c->intervals[0].iv.destination;
     struct err why = ERR_INIT;
+    const struct cut_request *r = c->r;
+    if ((r->database && strcmp(r->database, d->database) != 0) || (r->table && strcmp(r->table, d->table) != 0))
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_SINK_UNKNOWN, {"sinks", d->table}),
+                        "--database=%s --table=%s, and the scope's rows went to %s.%s",
+                        r->database ? r->database : "(any)", r->table ? r->table : "(any)", d->database, d->table);
     struct json *list = json_parse_named(d->columns, strlen(d->columns), &c->a, c->intervals[0].path, &why);
     c->scope.server_uuid = d->server_uuid;
     c->scope.server_version = d->server_version;

@@ -31,10 +31,12 @@ void cut_put_head(struct cut *c, struct stream_out *out)
     }
     if (c->has_columns)
         stream_put_columns(out, &c->scope.columns);
-    for (size_t i = 0; i < c->n_intervals; i++)
-        stream_put_interval(out, &c->intervals[i].iv);
+    for (size_t i = 0; i < c->n_legs; i++)
+        for (size_t k = 0; k < c->legs[i].n_intervals; k++)
+            stream_put_interval(out, &c->legs[i].intervals[k].iv);
     for (size_t i = 0; i < c->n_quiet; i++)
         stream_put_interval(out, c->quiet[i]);
-    for (size_t i = 0; i < c->n_ends; i++)
-        put_end(out, &c->ends[i]);
+    for (size_t i = 0; i < c->n_legs; i++)
+        for (size_t k = 0; k < c->legs[i].n_ends; k++)
+            put_end(out, &c->legs[i].ends[k]);
 }

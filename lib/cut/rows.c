@@ -4,16 +4,24 @@
  * the order the sink received them. The bytes are hashed while they are used,
  * so that no row outlives a capture that is not the manifest's.
  */
-#include "cut/internal.h"
-#include "evidence/capture.h"
+#include "cut/pairs.h"
 #include "stream/again.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* The row of a partition that came last: its record's offset, and which of the record's rows it was. */
+struct last_row {
+    bool any;
+    int64_t offset;
+    uint64_t number;
+};
+
 struct pass {
     struct cut *c;
+    const struct cut_leg *leg;
+    struct last_row *last; /* by the leg's ranges */
     struct stream_out *out;
     struct file_out *expected; /* or NULL */
     struct err expected_err;   /* of writing it */
@@ -32,6 +40,55 @@ static const char *at_of(const struct json *event, size_t *n)
         return NULL;
     *n = at->len;
     return at->str;
+}
+
+/* A row of a record-wise job is of one record, which its at names: one of the leg's log and ranges, and past those of
+ * the rows of its partition before. n is the length of the at, without its quotes. */
+static bool is_of_leg(struct pass *p, const char *at, size_t n)
+{
+    const char *end = at + n, *hash = memchr(at, '#', n), *stop = hash ? hash : end, *slash[2] = {NULL, NULL};
+    uint64_t partition, offset, number = 0;
+    for (const char *q = stop; q > at && !slash[0]; q--)
+        if (q[-1] == '/')
+            slash[slash[1] ? 0 : 1] = q - 1;
+    if (!slash[0] || strlen(p->leg->topic) != (size_t)(slash[0] - at) ||
+        memcmp(at, p->leg->topic, (size_t)(slash[0] - at)) != 0 ||
+        !scan_u64(slash[0] + 1, (size_t)(slash[1] - slash[0] - 1), &partition) ||
+        !scan_u64(slash[1] + 1, (size_t)(stop - slash[1] - 1), &offset) || offset > INT64_MAX ||
+        (hash && !scan_u64(hash + 1, (size_t)(end - hash - 1), &number)))
+        return false;
+    const struct scope_range *r = cut_range(p->leg, partition);
+    if (!r || (r->has_from && (int64_t)offset < r->from) || (int64_t)offset >= r->to)
+        return false;
+    struct last_row *last = &p->last[r - p->leg->ranges];
+    bool past = !last->any || (int64_t)offset > last->offset ||
+                ((int64_t)offset == last->offset && number > last->number);
+    *last = (struct last_row){true, (int64_t)offset, number};
+    return past;
+}
+
+static void hold_at(struct pass *p, const struct json *at, const char *where, uint64_t line)
+{
+    struct cut *c = p->c;
+    if (c->unknown.len > 0 || !p->leg->topic)
+        return;
+    if (!at) {
+        c->without_at++;
+        return;
+    }
+    if (at->type == JSON_STRING && !at->escaped && is_of_leg(p, at->str, at->len))
+        return;
+    if (c->outside++ > 0)
+        return;
+    struct buf shown = BUF_INIT;
+    struct json_text text = json_raw(at);
+    json_put_line(&shown, text.p, text.n < 100 ? text.n : 100);
+    cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_ELSEWHERE, {"at", buf_str(&shown)}),
+            "'%s', line %" PRIu64
+            ": the row is said to be of %s, which is no record of the scope's ranges, or none past the "
+            "row before",
+            where, line, buf_str(&shown));
+    buf_free(&shown);
 }
 
 static void say_unknown(struct pass *p, const struct json *name, const char *where, uint64_t line)
@@ -66,16 +123,6 @@ static uint32_t copies(uint64_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* How many runs a restore can have discarded before the scope's own, each of which can have written a row once: one
- * that began named an epoch, and its successor numbers on from there. */
-static uint64_t discarded_runs(const struct cut *c)
-{
-    if (c->scope.bundle.start != SCOPE_FROM_RESTORE)
-        return 0;
-    uint64_t first = c->intervals[0].iv.epoch, from = c->scope.bundle.restored_from;
-    return first > from + 1 ? first - from - 1 : 1;
-}
-
 /* What the row's INSERT and the scope's start say of how often it may have been written. */
 static const char *again_of(struct pass *p, const struct interval *iv, uint64_t index, size_t *entry)
 {
@@ -84,7 +131,7 @@ static const char *again_of(struct pass *p, const struct interval *iv, uint64_t 
         at++;
     if (index > 0 && at == *entry)
         return p->again.len ? buf_str(&p->again) : NULL;
-    struct again a = {.replayed = copies(discarded_runs(p->c))};
+    struct again a = {.replayed = copies(p->leg->replays)};
     const struct ledger_entry *e = at < iv->n_ledger && index >= iv->ledger[at].first ? &iv->ledger[at] : NULL;
     if (e && e->resend == RESEND_MAY_DUPLICATE && e->attempts > 1)
         a.resent = copies(e->attempts - 1);
@@ -121,23 +168,11 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
         return err_set(err, ERR_REFUSED, "'%s', line %" PRIu64 ": not an event with its values", where, line);
     size_t at_len = 0;
     const char *at = at_of(event, &at_len);
+    hold_at(p, json_get(event, "at"), where, line);
     cells_of(p, values, where, line);
     stream_put_row(p->out, SIDE_CAPTURED, p->cells.p, p->cells.len, at, at_len, again);
     put_expected(p, at, at_len);
     p->c->rows++;
-    return 0;
-}
-
-static int header_fits(const struct cut_interval *i, const struct capture_header *h, struct err *err)
-{
-    const struct interval *iv = &i->iv;
-    if (strcmp(h->job, iv->job) != 0 || strcmp(h->operator_id, iv->operator_id) != 0 || h->subtask != iv->subtask ||
-        h->epoch != iv->epoch || strcmp(h->attempt, iv->attempt) != 0)
-        return err_set(err, ERR_REFUSED, "'%s': its header names another interval or attempt than '%s'", i->capture,
-                       i->path);
-    if (h->seen != iv->seen || h->stored != iv->stored || h->truncated != iv->truncated)
-        return err_set(err, ERR_REFUSED, "'%s': its header counts %" PRIu64 " rows, '%s' counts %" PRIu64, i->capture,
-                       h->seen, i->path, iv->seen);
     return 0;
 }
 
@@ -180,34 +215,43 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
         return;
     }
     int rc = capture_read_open(&r, fd, i->capture, &err);
-    if (rc == 0)
-        rc = header_fits(i, &r.h, &err);
-    if (rc == 0)
+    bool own = rc != 0 || !cut_differs(INTERVAL_CAPTURE, &i->iv, &r.h);
+    if (rc == 0 && own)
         rc = read_lines(p, i, &r, &err);
-    if (rc == 0)
+    if (rc == 0 && own)
         rc = check_digest(&r, f, &err);
-    else /* what is not the manifest's file is that, whatever it holds */
-        bundle_hold(f, fd, &err);
+    else if (bundle_hold(f, fd, &err) != 0) /* what is not the manifest's file is that, whatever it holds */
+        rc = -1;
     if (rc != 0)
         cut_say_read(p->c, i->capture, &err, CODE_CAPTURE_MALFORMED);
+    else if (!own)
+        cut_hold(p->c, INTERVAL_CAPTURE, (struct said){i->path, &i->iv}, (struct said){i->capture, &r.h});
     capture_read_close(&r);
     close(fd);
+}
+
+static void read_leg(struct pass *p, const struct cut_leg *leg)
+{
+    p->leg = leg;
+    p->last = arena_zalloc(&p->c->a, (leg->n_ranges + 1) * sizeof *p->last);
+    for (size_t i = 0; i < leg->n_intervals; i++)
+        if (leg->intervals[i].iv.outcome != CAPTURE_DISARMED && bundle_find(&p->c->b->m, leg->intervals[i].capture))
+            read_capture(p, &leg->intervals[i]);
 }
 
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
     struct pass p = {.c = c, .out = out, .expected = expected};
     p.values = xcalloc(c->scope.columns.n, sizeof(*p.values));
-    for (size_t i = 0; i < c->n_intervals; i++) {
-        const struct interval *iv = &c->intervals[i].iv;
-        if (iv->outcome != CAPTURE_DISARMED && bundle_find(&c->b->m, c->intervals[i].capture))
-            read_capture(&p, &c->intervals[i]);
-    }
+    for (size_t i = 0; i < c->n_legs; i++)
+        read_leg(&p, &c->legs[i]);
+    if (c->outside > 1)
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_ROWS_ELSEWHERE), "%" PRIu64 " rows are so", c->outside);
     buf_free(&p.cells);
     buf_free(&p.text);
     buf_free(&p.again);
-    arena_free(&p.line);
     free(p.values);
+    arena_free(&p.line);
     if (p.expected_err.kind == ERR_NONE)
         return 0;
     *err = p.expected_err;

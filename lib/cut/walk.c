@@ -5,7 +5,7 @@
  * A checkpoint that was triggered and never completed left its interval to the
  * next one.
  */
-#include "cut/internal.h"
+#include "cut/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +26,13 @@ static struct cut_interval *interval_add(struct cut *c)
 static void say_missing(struct cut *c, const char *path, uint64_t subtask, uint64_t epoch)
 {
     const struct bundle_manifest *m = &c->b->m;
-    enum code code = CODE_INTERVAL_MISSING;
-    for (size_t i = 0; i < m->n_excluded && c->excluded.used == 0; i++)
-        map_add(&c->excluded, m->excluded[i].what, strlen(m->excluded[i].what), i);
-    if (map_find(&c->excluded, path, strlen(path)))
-        code = CODE_EPOCHS_NOT_COLLECTED;
-    if (!m->has_captures)
-        code = CODE_CAPTURES_NOT_COLLECTED;
-    else if (m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch))
-        code = CODE_EPOCHS_NOT_COLLECTED;
-    cut_say(c, STATUS_UNAVAILABLE, BECAUSE(code, {"epoch", FACT_NUMBER(epoch)}),
+    bool outside = m->has_epochs && (epoch < m->first_epoch || epoch > m->last_epoch);
+    struct cause cause = cut_lack(c, path,
+                                  outside           ? CODE_EPOCHS_NOT_COLLECTED
+                                  : m->has_captures ? CODE_INTERVAL_MISSING
+                                                    : CODE_CAPTURES_NOT_COLLECTED);
+    cause_add(&cause, "epoch", FACT_NUMBER(epoch));
+    cut_say(c, STATUS_UNAVAILABLE, &cause,
             "no interval evidence of sink %s, subtask %" PRIu64 ", epoch %" PRIu64 ": '%s' is not in the bundle",
             c->sink, subtask, epoch, path);
 }
@@ -53,8 +50,8 @@ static void check_capture(struct cut *c, struct cut_interval *i)
                 "'%s': the capture is truncated: %" PRIu64 " of %" PRIu64 " rows were stored", i->path, iv->stored,
                 iv->seen);
     else if (!f)
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_MISSING), "the capture '%s' is not in the bundle",
-                i->capture);
+        cut_say(c, STATUS_UNAVAILABLE, (struct cause[]){cut_lack(c, i->capture, CODE_CAPTURE_MISSING)},
+                "the capture '%s' is not in the bundle", i->capture);
     else if (strcmp(f->sha256, iv->sha256) != 0 || f->bytes != iv->bytes)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_CAPTURE_CHANGED),
                 "the capture '%s' is not the one that '%s' speaks of", i->capture, i->path);
@@ -66,6 +63,8 @@ static void check_ledger(struct cut *c, const struct cut_interval *i)
     uint64_t at = 0;
     for (size_t k = 0; k < i->iv.n_ledger; k++) {
         const struct ledger_entry *l = &i->iv.ledger[k];
+        if (!cut_hold(c, LEDGER_INTERVAL, (struct said){i->path, l}, (struct said){"the interval", &i->iv}))
+            return;
         if (l->first != at || l->rows == 0) {
             cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_LEDGER_DIFFERS),
                     "'%s': ledger entry %zu begins at row %" PRIu64 ", the ones before end at %" PRIu64, i->path, k,
@@ -104,13 +103,9 @@ static bool interval_read(struct cut *c, uint64_t subtask, uint64_t epoch, struc
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_MALFORMED), "%s", err.text);
         return false;
     }
-    if (strcmp(iv.job, c->b->m.job) != 0 || strcmp(iv.operator_id, c->sink) != 0 || iv.subtask != subtask ||
-        iv.epoch != epoch) {
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVAL_OTHER),
-                "'%s' is of job '%s', operator %s, subtask %" PRIu64 ", epoch %" PRIu64, where, iv.job, iv.operator_id,
-                iv.subtask, iv.epoch);
+    struct place at = {c->b->m.job, c->sink, strrchr(capture, '/') + 1, subtask, epoch, 0};
+    if (!cut_hold(c, INTERVAL_PLACE, (struct said){where, &iv}, (struct said){"its place", &at}))
         return false;
-    }
     *out = interval_add(c);
     **out = (struct cut_interval){where, capture, iv};
     check_capture(c, *out);
@@ -169,7 +164,9 @@ static void subtasks_of(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
     struct scope_bundle *s = &c->scope.bundle;
-    uint64_t parallelism = c->sink_parallelism > PARALLELISM_MAX ? PARALLELISM_MAX : c->sink_parallelism;
+    uint64_t parallelism = c->sink_node ? c->sink_node->parallelism : 0;
+    if (parallelism > PARALLELISM_MAX)
+        parallelism = PARALLELISM_MAX;
     s->subtasks = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + parallelism + 1) * sizeof *s->subtasks);
     for (uint64_t i = 0; i < parallelism; i++)
         s->subtasks[s->n_subtasks++] = i;
@@ -193,22 +190,42 @@ static void subtasks_of(struct cut *c)
     s->n_subtasks = kept;
 }
 
-static void check_agreement(struct cut *c)
+/* What one attempt left: all of it is of one attempt, one destination and one contract, and each epoch's lanes follow
+ * one barrier. */
+static void check_leg(struct cut *c, const struct cut_leg *leg)
 {
-    const struct cut_interval *first = &c->intervals[0];
-    for (size_t i = 1; i < c->n_intervals; i++) {
-        const struct cut_interval *other = &c->intervals[i];
-        const char *field = destination_differs(&first->iv.destination, &other->iv.destination);
-        if (strcmp(first->iv.attempt, other->iv.attempt) != 0)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RUNS_MIXED), "'%s' is of attempt '%s', '%s' of '%s'",
-                    first->path, first->iv.attempt, other->path, other->iv.attempt);
-        if (field)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_RUNS_MIXED), "'%s' and '%s' name two destinations: %s differs",
-                    first->path, other->path, field);
-        if (other->iv.epoch == c->intervals[i - 1].iv.epoch && other->iv.previous != c->intervals[i - 1].iv.previous)
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
-                    "'%s' and '%s' differ in the barrier before them", c->intervals[i - 1].path, other->path);
+    const struct cut_interval *first = leg->intervals;
+    for (size_t i = 1; i < leg->n_intervals; i++) {
+        const struct cut_interval *other = &first[i], *before = other - 1;
+        cut_hold(c, INTERVAL_RUN, (struct said){first->path, &first->iv}, (struct said){other->path, &other->iv});
+        if (other->iv.epoch == before->iv.epoch)
+            cut_hold(c, INTERVAL_LANE, (struct said){before->path, &before->iv},
+                     (struct said){other->path, &other->iv});
     }
+    /* The others are as the first. */
+    cut_hold(c, INTERVAL_SELF, (struct said){first->path, &first->iv}, (struct said){"its definition", &first->iv});
+    cut_hold(c, INTERVAL_CONTRACT, (struct said){first->path, &first->iv}, (struct said){"the contract", NULL});
+    if (c->sink_node)
+        cut_hold(c, NODE_SINK, (struct said){"the job's graph", c->sink_node}, (struct said){first->path, &first->iv});
+}
+
+/* The sorted intervals, a leg for each attempt: one begins where an interval has no barrier before it. */
+static void make_legs(struct cut *c)
+{
+    c->legs = arena_zalloc(&c->a, c->n_intervals * sizeof *c->legs);
+    for (size_t i = 0; i < c->n_intervals; i++) {
+        struct cut_interval *iv = &c->intervals[i];
+        struct cut_leg *leg = c->n_legs ? &c->legs[c->n_legs - 1] : NULL;
+        if (!leg || (iv->iv.previous == 0 && iv->iv.epoch != leg->last)) {
+            leg = &c->legs[c->n_legs++];
+            *leg = (struct cut_leg){
+                .attempt = iv->iv.attempt, .since = iv->iv.previous, .first = iv->iv.epoch, .intervals = iv};
+        }
+        leg->last = iv->iv.epoch;
+        leg->n_intervals++;
+    }
+    for (size_t i = 0; i < c->n_legs; i++)
+        check_leg(c, &c->legs[i]);
 }
 
 static void list_epochs(struct cut *c)
@@ -270,14 +287,11 @@ void cut_walk(struct cut *c)
     if (c->n_intervals == 0)
         return;
     qsort(c->intervals, c->n_intervals, sizeof *c->intervals, by_epoch);
-    check_agreement(c);
+    make_legs(c);
     list_epochs(c);
     if (whole && c->scope.bundle.n_epochs * c->scope.bundle.n_subtasks != c->n_intervals)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_INTERVALS_APART),
                 "the subtasks' intervals are not of the same epochs");
     if (whole)
         check_passed_by(c);
-    /* A table that is to be read whole can be held against nothing. */
-    if (whole && c->owed_rows == 0 && c->status == STATUS_PASSED && !c->scope.bundle.complete_table)
-        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_SCOPE_EMPTY), "the scope holds no rows, which establishes nothing");
 }

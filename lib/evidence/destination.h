@@ -10,7 +10,4 @@ struct destination {
     const char *columns; /* JSON text of the array: [{"name","type","from"?}] */
 };
 
-/* NULL when two intervals name one destination, else the first field that differs. */
-const char *destination_differs(const struct destination *a, const struct destination *b);
-
 #endif

@@ -148,20 +148,3 @@ int interval_parse(const char *p, size_t n, const char *where, struct arena *a, 
         return -1;
     return destination_parse(doc, where, a, &out->destination, err);
 }
-
-const char *destination_differs(const struct destination *a, const struct destination *b)
-{
-    const struct {
-        const char *name, *a, *b;
-    } f[] = {{"server_uuid", a->server_uuid, b->server_uuid},
-             {"server_version", a->server_version, b->server_version},
-             {"database", a->database, b->database},
-             {"table", a->table, b->table},
-             {"table_uuid", a->table_uuid, b->table_uuid},
-             {"engine_full", a->engine_full, b->engine_full},
-             {"columns", a->columns, b->columns}};
-    for (size_t i = 0; i < sizeof f / sizeof *f; i++)
-        if (strcmp(f[i].a ? f[i].a : "", f[i].b ? f[i].b : "") != 0)
-            return f[i].name;
-    return NULL;
-}

@@ -89,7 +89,7 @@ static int resend_parse(const struct json *v, const char *where, struct arena *a
 /* What evidence has of each resend, all of it or nothing. */
 static int resends_parse(const struct json *v, const char *where, struct ledger_entry *out, struct err *err)
 {
-    out->recorded = json_get(v, "tokens") != NULL;
+    out->recorded = json_get(v, "tokens") || json_get(v, "cut") || json_get(v, "errors") || json_get(v, "restarted");
     if (!out->recorded)
         return 0;
     if (json_need_u64(v, "tokens", &out->tokens, where, err) != 0 ||

@@ -231,7 +231,7 @@
       "collect with --include-captures while the job's capture directory is there") \
     X(EPOCHS_NOT_COLLECTED, "epochs-not-collected", \
       "an interval of the scope, or one after it that is needed, was left out of the bundle by its selection", \
-      "bundle-pack ran with --epochs that begin too late or end too early, or past a bound", \
+      "bundle-pack ran with --epochs that begin too late or end too early, or with --operator", \
       "collect with --epochs that reach from the scope's first interval to the last one needed") \
     X(INTERVAL_MISSING, "interval-missing", \
       "an interval of the scope has no evidence, and the bundle's selection did not leave it out", \
@@ -289,6 +289,22 @@
       "the source's positions contradict one another: backwards, twice, or of different logs or operators", \
       "files of two runs were put together", \
       "collect the bundle again from the directories of one job") \
+    X(EVIDENCE_DIFFERS, "evidence-differs", \
+      "two pieces of the job's evidence do not say the same of one thing", \
+      "files of two jobs or runs were put together, or one was edited", \
+      "look at {what|what the reason names} in {one|the first} and in {other|the second}, and collect the bundle again from the directories of one job") \
+    X(ROWS_ELSEWHERE, "rows-elsewhere", \
+      "captured rows say that they are of records outside of the scope's logs and ranges, or out of their order", \
+      "captures and snapshots of two runs were put together, or one was edited", \
+      "collect the bundle again from the directories of one job; the first such row is of {at|the place that the reason names}") \
+    X(INSERT_ASYNCHRONOUS, "insert-asynchronous", \
+      "the sink's INSERTs were not synchronous, or nothing shows that they were, so that an acknowledgement is no write", \
+      "another sink than ch-sink, or a profile with async_insert", \
+      "run the job with async_insert=0 and wait_for_async_insert=1, and choose a checkpoint of that run") \
+    X(LEFT_OUT_BY_BOUND, "left-out-by-bound", \
+      "a bound of the collection left a file out of the bundle that is needed", \
+      "bundle-pack took what the checkpoint needs first, and its bound left no room for the rest", \
+      "collect again with a larger {bound|--max-bytes or --max-files}") \
     X(START_UNKNOWN, "start-unknown", \
       "with what state the run began is not shown, or shown in two ways", \
       "files of two runs were put together, or RESTORED is of another run", \

@@ -253,6 +253,19 @@ three='["1","one"]
     [ "$(read_rows 1 | sed -n 2p)" = '["2","patched"]' ]
 }
 
+@test "F09: rows that a done mutation deleted are missing under its name and time, whichever way they were deleted" {
+    for statement in 'DELETE FROM shop.orders WHERE true' 'ALTER TABLE shop.orders DELETE WHERE true SETTINGS mutations_sync = 2'; do
+        orders
+        ch "$statement"
+        read_as reader 0
+        run "$bin/rows-diff" <<<"$output"
+        [ "$status" -eq 1 ]
+        jq -se '[.[] | select(.name == "reconcile.rows")] | length == 1 and .[0].code == "rows-deleted" and
+            (.[0].reason | test("; mutation mutation_[0-9]+.txt of 20[0-9-]+T[0-9:.]+Z, which is done, deletes rows of the table"))' <<<"$output"
+        ch 'DROP TABLE shop.orders'
+    done
+}
+
 @test "the second read is not answered from the first" {
     orders
     between_reads ch "INSERT INTO shop.orders VALUES (4, 'late')"
