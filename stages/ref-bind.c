@@ -39,6 +39,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 
 struct bind {
     struct options o;
+    bool damaged; /* what the stream's scope rests on is: reconcile.scope did not pass */
     struct stream_out out;
     struct arena keep, line;
     const struct json *document; /* of the stream's scope line */
@@ -71,6 +72,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     struct bind *b = ctx;
     struct stream_side side;
     struct stream_account account;
+    struct check_line check;
     arena_reset(&b->line);
     switch (line->type) {
     case LINE_SCOPE: return on_scope(b, line, err);
@@ -82,6 +84,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         if (stream_account(line, &b->line, &account, err) != 0)
             return err_prefix(err, "stdin");
         return no_reference(line, account.role == ACCOUNT_BINDER, err);
+    case LINE_CHECK:
+        if (stream_check(line, &b->line, &check, err) != 0)
+            return err_prefix(err, "stdin");
+        b->damaged |= check.name == CHECK_RECONCILE_SCOPE && check.status != STATUS_PASSED;
+        return 0;
     default: return 0;
     }
 }
@@ -174,6 +181,25 @@ static void conclude(struct bind *b)
     buf_free(&counts);
 }
 
+static void put_require(struct bind *b)
+{
+    stream_put_require(&b->out, &(struct run_known){.reference = true, .declared = b->scope.origin == SCOPE_DECLARED});
+}
+
+/* That the reference is of another scope than a damaged one is no refusal: the damage is the cause. */
+static void follow(struct bind *b, const struct err *err)
+{
+    const char *scope = check_name_text(CHECK_RECONCILE_SCOPE);
+    struct buf reason = BUF_INIT;
+    buf_printf(&reason, "%s did not pass, and %s", scope, err->text);
+    msg_error("%s", buf_str(&reason));
+    put_require(b);
+    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, 0, false, buf_str(&reason)});
+    stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, STATUS_UNAVAILABLE,
+                     BECAUSE(CODE_CHECK_NOT_PASSED, {"check", scope}), buf_str(&reason), NULL, NULL);
+    buf_free(&reason);
+}
+
 static void work(struct bind *b)
 {
     struct err err = ERR_INIT;
@@ -189,9 +215,12 @@ static void work(struct bind *b)
     int rc = reference_open(&b->r, b->o.reference, (size_t)b->o.max_line, &err);
     if (rc == 0)
         rc = reference_bind(&b->r, b->document, &b->scope.columns, &b->note, &err);
+    if (rc != 0 && b->damaged && err.cause.code == CODE_REFERENCE_OTHER) {
+        follow(b, &err);
+        return;
+    }
     if (rc == 0) {
-        stream_put_require(&b->out,
-                           &(struct run_known){.reference = true, .declared = b->scope.origin == SCOPE_DECLARED});
+        put_require(b);
         rc = put_rows(b, &err);
     }
     if (rc == 0)

@@ -54,9 +54,12 @@ static void gather(struct stream_in *in, struct report *r)
         if (report_line(r, &line, &r->input) != 0)
             break;
     report_imply(r, in->stages);
+    if (r->input.kind == ERR_REFUSED)
+        r->unread = in->lines.line_no;
+    r->ended = rc == 0;
     if (rc == 0) {
         r->input = (struct err)ERR_INIT;
-        report_whole(r, in->stages, in->shard, &r->input);
+        report_whole(r, in->shard, &r->input);
     }
     if (r->input.kind != ERR_NONE)
         msg_error("%s", r->input.text);
@@ -106,7 +109,7 @@ int main(int argc, char **argv)
     r.profile = o.profile;
     stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
     gather(&in, &r);
-    report_decide(&r, in.stages);
+    report_decide(&r);
     status = r.exit;
     if (publish(&r, &o, &err) != 0) {
         msg_error("%s", err.text);

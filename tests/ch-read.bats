@@ -195,8 +195,10 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 --max-line=1|--max-line
 --cacert=none.pem|none.pem
 --password-env=OWED_NOT_SET|OWED_NOT_SET
---password-file=none|none
---password-file=.|.
+--password-env=|--password-env: no environment variable is named
+--password-file=hunter2|--password-file: its file cannot be opened: No such file
+--password-file=.|--password-file: cannot read 'its file': it is a directory
+--password-filehunter2|'--password-file...': no such option
 --url=ftp://x|URL
 extra|extra
 EOF

@@ -47,7 +47,8 @@ refused() { # what, then options
 
 @test "a password comes from the environment or a file, and never from an option or the URL" {
     refused NO_SUCH_VARIABLE --password-env=NO_SUCH_VARIABLE
-    refused /nowhere --password-file=/nowhere
+    refused '--password-file: its file cannot be opened: No such file' --password-file=/hunter2
+    [[ $stderr$output != *hunter2* ]]
     run -2 --separate-stderr sink --password=hunter2 </dev/null
     [[ $stderr$output != *hunter2* ]]
     { event 1; barrier 1 0; } | whole lane

@@ -68,6 +68,10 @@ refused() {
 @test "properties from the environment and from files" {
     refused NO_SUCH tail_ -E sasl.password=NO_SUCH
     refused NAME=VARIABLE tail_ -E hunter2
+    refused NAME=VARIABLE tail_ -E sasl.password=
+    # a secret at the wrong property: its name is enough
+    refused 'security.protocol: its value is not accepted' tail_ -X security.protocol=hunter2
+    refused 'Unsupported SASL mechanism: *' tail_ -X security.protocol=sasl_plaintext -X sasl.mechanisms=hunter2
     printf 'client.id=x\nsasl.password hunter2\n' >props
     refused "props: line 2" tail_ -F props
     printf '\nno.such.thing=hunter2\n' >props

@@ -95,6 +95,21 @@ PY
     run -0 --separate-stderr bind
 }
 
+@test "of a scope that is damaged another one is no refusal: the damage leads, and the answer is 3" {
+    local bundle
+    for bundle in incident-cut incident-unarmed; do
+        { bundle-check "$root/fixtures/$bundle" | scope-cut --key=event_id || [ $? -eq 3 ]; } >damaged
+        run -3 --separate-stderr ref-bind --reference="$whole_ref" <damaged
+        [[ $stderr == *"reconcile.scope did not pass, and reference "*" is of another scope: bundle.job"* ]]
+        [ -z "$(of stop)" ]
+        [ "$(of check '.stage == "ref-bind"' | jq -r '.name, .status, .code, .facts.check' | tr '\n' ' ')" = "reference.scope unavailable check-not-passed reconcile.scope " ]
+        [ "$(of side '.side == "reference"' | jq -c .whole)" = false ]
+        { rows-diff <<<"$output" || [ $? -eq 3 ]; } >compared
+        run -3 --separate-stderr verdict <compared
+        [[ ${lines[0]} == "NOT DECIDED: reconcile.scope: "* && ${lines[1]} != *check-not-passed* ]]
+    done
+}
+
 @test "another scope is refused by the first field that differs" {
     while IFS=$'\t' read -r edit where; do
         { header | sed "$edit"; sed '1d;$d' "$whole_ref"; } | finish
@@ -182,6 +197,9 @@ BAD
 "complete":true	end line.reasons: missing
 "complete":true,"reasons":[],"verified":[1]	end line.verified[0]: not a string
 "complete":true,"reasons":[],"recorded":[]	end line.recorded: not an object
+"complete":true,"reasons":[],"recorded":{"reader":{"logs":[{"topic":"t"},{"topic":"t"}]}}	end line.recorded.reader.logs: two of t
+"complete":true,"reasons":[],"recorded":{"program":{"rows":"x"}}	end line.recorded.program.rows: not a whole number
+"complete":true,"reasons":[],"recorded":{"delivered":2,"ranges":[{"topic":"t","partition":0,"delivered":1}]}	end line.recorded.delivered: not what its ranges deliver
 "complete":true,"reasons":[],"more":1	end line: unknown member more
 "complete":true,"reasons":[],"rows":1	last line: byte
 BAD

@@ -236,6 +236,7 @@ compose() {
         else . end' "$saved" >upper
     # One sink subtask has them all, so that the intervals count what is captured now.
     jq -c --argjson n "$(grep -c '"row"' upper)" 'if .type == "side" then .rows = $n
+        elif .name == "reconcile.scope" then .counts.rows = $n
         elif .type == "interval" and .capture then (. as $was | (.capture += {outcome: "empty", seen: 0, stored: 0} | .ledger = []) as $empty |
             (if .subtask == 0 and $n > 0 then $was | .capture += {seen: $n, stored: $n} | .ledger = [.ledger[0] | .rows = $n] else $empty end),
             (if $kind == "complete" then $empty | (.epoch = 8 | .previous = 7), (.epoch = 9 | .previous = 8) else empty end))
@@ -248,7 +249,7 @@ compose() {
         if .type == "observation" then .reads[].rows = $n | if $kind == "complete" then . + {table_whole: true, max_table_rows: 1000000,
             parts: {before: 3, after: 3, same: true}} else . end
         elif .side == "destination" and .type == "side" then .rows = $n
-        elif .type == "check" and .stage == "ch-read" then .
+        elif .type == "check" and .stage == "ch-read" then .counts.rows = $n
         else empty end' "$saved" >>lines
     ended <lines >as_read
     rows-diff <as_read >stream || [ $? -le 3 ]

@@ -164,7 +164,6 @@ sealed_as() {
 .recorded.program.records = 4	.program: records is not the sum
 .recorded.program.without_row = 0	.program: fewer rows than records that have one
 .recorded.program.without_row = 3	.program: rows, and every record is without one
-.recorded.program.without_row = 9	.program: more records without a row than records
 .recorded.program.unreadable_records = []	.program: unreadable_records names others than unreadable counts
 .recorded.program.rows = 3	: the program's rows are not those of the end line
 .recorded.reader.delivered = 4	: the program's records are not those that the reader delivered

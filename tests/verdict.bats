@@ -278,8 +278,8 @@ changed() {
     }
     refuse 'if .type == "scope" then .document.table = "other" else . end' "scope"
     refuse 'if .type == "scope" then .document.bundle.epochs = [] else . end' "fingerprint"
-    refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "not of the scope's columns"
-    refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "not of the scope's columns"
+    refuse 'if .type == "columns" then .columns |= map(.key = true) else . end' "the columns are not the scope's"
+    refuse 'if .type == "columns" then ., .columns |= map(.key = true) else . end' "the columns are not the scope's"
     refuse 'if .type == "bundle" then .job = "2" else . end' "another job"
     refuse 'if .type == "bundle" then del(.path) else . end' "bundle.path: missing"
     refuse 'if .type == "bundle" then .manifest_sha256 = "0" else . end' "bundle.manifest_sha256"
@@ -290,6 +290,20 @@ changed() {
     refuse 'if .type == "summary" then .duplicated = null else . end' "duplicated.keys: missing"
     refuse 'if .type == "check" and .name == "reconcile.rows" then .stage = "nobody" else . end' "'nobody'"
     refuse 'if .type == "check" and .name == "reconcile.rows" then del(.stage) else . end' "check.stage: missing"
+}
+
+@test "behind a check line that is refused no check is taken for one that was not made" {
+    changed 'if .name == "reconcile.rows" then .status = "fine" else . end'
+    decide 2
+    [[ ${lines[0]} == "REFUSED: stdin: line 24: a check whose status is not known here (exit 2)" ]]
+    [[ $output == *"unavailable   reconcile.rows  (delivery)  line-malformed"$'\n'"                not known: line 24 was refused, and nothing was read from there on"* ]]
+    [[ $output != *"no stage made this check"* && $output != *run-stopped* ]]
+    run -2 --separate-stderr verdict --json <stream
+    jq -e '.checks[] | select(.name == "reconcile.rows") | .made == false and .code == "line-malformed" and .facts.line == "24"' <<<"$output"
+    # one that came whole and contradicts itself was read to its end
+    changed 'if .type == "summary" then .missing.rows = 1 elif .name == "bundle.artifacts" then empty else . end'
+    decide 2
+    [[ $output == *"unavailable   bundle.artifacts  check-not-made"* && $output != *run-stopped* ]]
 }
 
 @test "a line with a member that is none of its own is refused, by line and member" {

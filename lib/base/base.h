@@ -160,8 +160,11 @@ int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out, const c
 bool scan_u64(const char *p, size_t n, uint64_t *out);
 bool scan_i64(const char *p, size_t n, int64_t *out);
 
+/* Behind the first word in a name that says that it is a secret's (password, api_key, …), or 0: there is none. The one
+ * list of such words. */
+size_t secret_word(const char *name, size_t n);
 /* ERR_REFUSED: the environment has no variable of that name, which is shown only where it looks like one: it may be the
- * secret itself. Returns -1. */
+ * secret itself, as the name of a file may. Returns -1. */
 int env_missing(const char *name, struct err *err);
 /* A secret from the environment variable `env`, or from the file `file` (its first line); exactly one of
  * the two is not NULL, or both are NULL and *out is left NULL. *out is malloc'd. The error never shows it. */

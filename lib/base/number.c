@@ -70,46 +70,6 @@ int parse_size(const char *s, uint64_t min, uint64_t max, uint64_t *out, const c
     return 0;
 }
 
-int env_missing(const char *name, struct err *err)
-{
-    size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    if (n > 0 && name[n] == '\0')
-        return err_set(err, ERR_REFUSED, "the environment variable '%s' is not set", name);
-    return err_set(err, ERR_REFUSED,
-                   "the environment variable that is named is not set (a name of A-Z, 0-9 and _ is shown)");
-}
-
-int secret_read(const char *env, const char *file, char **out, struct err *err)
-{
-    *out = NULL;
-    if (env) {
-        const char *v = getenv(env);
-        if (!v)
-            return env_missing(env, err);
-        *out = xstrdup(v);
-        return 0;
-    }
-    if (!file)
-        return 0;
-    struct buf text = BUF_INIT;
-    if (file_read(file, 65536, &text, err) != 0) {
-        buf_free(&text);
-        return -1;
-    }
-    size_t n = 0;
-    while (n < text.len && text.p[n] != '\n')
-        n++;
-    if (n && text.p[n - 1] == '\r')
-        n--;
-    bool has_nul = n && memchr(text.p, 0, n);
-    if (!has_nul)
-        *out = xstrndup(text.p ? text.p : "", n);
-    if (text.p)
-        explicit_bzero(text.p, text.len);
-    buf_free(&text);
-    return has_nul ? err_set(err, ERR_REFUSED, "'%s' holds a NUL byte in its first line", file) : 0;
-}
-
 static const char b64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_add(struct buf *out, const void *bytes, size_t n)

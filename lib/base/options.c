@@ -56,6 +56,22 @@ static const struct opt *find_long(const struct opt *table, const char *name, si
     return NULL;
 }
 
+/* A name that is none, as far as it is shown: what is no plain name may be a secret, and so may what stands behind a
+ * secret's word, but for what some option is called. */
+static int no_such(const struct opt *table, const char *name, struct err *err)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), known = secret_word(name, n);
+    for (const struct opt *o = table; known > 0 && o->kind != OPT_KIND_END; o++) {
+        size_t same = 0;
+        while (is_option(o) && same < n && long_name(o)[same] == name[same])
+            same++;
+        known = same > known ? same : known;
+    }
+    bool cut = known > 0 && (known < n || (name[n] && name[n] != '='));
+    return err_set(err, ERR_REFUSED, "'--%.*s%s': no such option (try --help)", (int)(known ? known : n), name,
+                   cut ? "..." : "");
+}
+
 static const struct opt *find_letter(const struct opt *table, char letter)
 {
     for (const struct opt *o = table; o->kind != OPT_KIND_END; o++)
@@ -249,10 +265,8 @@ static int read_long(struct reader *r, const char *arg)
     const struct opt *o = find_long(r->table, name, (size_t)n);
     if (!o && value && ((n == 4 && memcmp(name, "help", 4) == 0) || (n == 7 && memcmp(name, "version", 7) == 0)))
         return err_set(r->err, ERR_REFUSED, "'--%.*s' takes no value (try --help)", n, name);
-    /* What is no name, behind a ':' for one, may be a secret. */
     if (!o)
-        return err_set(r->err, ERR_REFUSED, "'--%.*s': no such option (try --help)",
-                       (int)strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), name);
+        return no_such(r->table, name, r->err);
     if (value && o->kind == OPT_KIND_FLAG)
         return err_set(r->err, ERR_REFUSED, "'--%.*s' takes no value (try --help)", n, name);
     if (!value && o->kind != OPT_KIND_FLAG && o->kind != OPT_KIND_MAYBE && !(value = next_value(r)))

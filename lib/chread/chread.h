@@ -153,9 +153,6 @@ void chread_names(const struct chread_table *t, struct map *names);
 int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
-/* True where the text of a definition sets a TTL, of the table or of a column; strings, quoted names and the word as an
- * operand do not count. */
-bool chread_has_ttl(const char *definition);
 /* True for a line that this program reads: 24.3 and later. */
 bool chread_line_supported(const char *version);
 

@@ -3,87 +3,11 @@
  * The table's form: which tables can be reconciled, whether the columns are
  * still those of the evidence, and what changed between two looks.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "chread/chread.h"
-
-/* ---- a definition's words ---- */
-
-enum mark { MARK_END, MARK_WORD, MARK_OPERAND, MARK_CLOSE, MARK_OTHER };
-
-struct scan {
-    const char *p;
-    const char *word; /* MARK_WORD: where it begins */
-    size_t len;
-};
-
-static void skip_quoted(struct scan *s)
-{
-    char quote = *s->p++;
-    while (*s->p != '\0')
-        if (*s->p == '\\' && s->p[1] != '\0')
-            s->p += 2;
-        else if (*s->p == quote && s->p[1] == quote)
-            s->p += 2;
-        else if (*s->p++ == quote)
-            return;
-}
-
-static bool in_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || ((unsigned char)c & 0x80) != 0;
-}
-
-static enum mark next_mark(struct scan *s)
-{
-    while (isspace((unsigned char)*s->p))
-        s->p++;
-    if (*s->p == '\0')
-        return MARK_END;
-    if (*s->p == '\'' || *s->p == '"' || *s->p == '`') {
-        skip_quoted(s);
-        return MARK_OPERAND;
-    }
-    if (in_word(*s->p)) {
-        s->word = s->p;
-        while (in_word(*s->p))
-            s->p++;
-        s->len = (size_t)(s->p - s->word);
-        return isdigit((unsigned char)*s->word) ? MARK_OPERAND : MARK_WORD;
-    }
-    return *s->p++ == ')' || s->p[-1] == ']' ? MARK_CLOSE : MARK_OTHER;
-}
-
-static bool is_word(const struct scan *s, const char *w)
-{
-    return s->len == strlen(w) && memcmp(s->word, w, s->len) == 0;
-}
-
-/* After these an operand comes, so that TTL there is a column's name. The server prints keywords in capitals. */
-static bool before_operand(const struct scan *s)
-{
-    static const char *const words[] = {"BY",       "DEFAULT", "MATERIALIZED", "ALIAS", "EPHEMERAL", "AND",
-                                        "OR",       "NOT",     "IN",           "LIKE",  "ILIKE",     "BETWEEN",
-                                        "THEN",     "ELSE",    "WHEN",         "CASE",  "CHECK",     "ASSUME",
-                                        "INTERVAL", "WHERE",   "SELECT",       "AS"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_word(s, words[i]))
-            return true;
-    return false;
-}
-
-bool chread_has_ttl(const char *definition)
-{
-    struct scan s = {definition, NULL, 0};
-    bool keyword = false; /* may a clause's keyword stand here */
-    for (enum mark m; (m = next_mark(&s)) != MARK_END;) {
-        if (m == MARK_WORD && keyword && is_word(&s, "TTL"))
-            return true;
-        keyword = m == MARK_OPERAND || m == MARK_CLOSE || (m == MARK_WORD && !before_operand(&s));
-    }
-    return false;
-}
+#include "stream/observation.h"
+#include "types/definition.h"
 
 /* ---- the form ---- */
 
@@ -126,7 +50,7 @@ int chread_form(const struct chread_table *t, const struct columns *cols, struct
     if (no_uuid(t->server_uuid))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
                           "the server has no UUID, so that it cannot be told from another");
-    if (strcmp(t->engine, "MergeTree") != 0)
+    if (strcmp(t->engine, OBSERVED_ENGINE) != 0)
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
                           "the table's engine is %s, and only a plain MergeTree can be judged",
                           *t->engine != '\0' ? t->engine : "unknown");
@@ -134,7 +58,7 @@ int chread_form(const struct chread_table *t, const struct columns *cols, struct
         return chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
-    if (chread_has_ttl(t->create_table_query) || chread_has_ttl(t->engine_full))
+    if (definition_has_ttl(t->create_table_query) || definition_has_ttl(t->engine_full))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
                           "the table's definition has a TTL, by which rows or values vanish");
     struct map names = MAP_INIT;

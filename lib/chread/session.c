@@ -8,47 +8,7 @@
 
 #include "chread/decode.h"
 #include "chread/session.h"
-
-/* Known to every line that is read, so that even the first statement is not cut or widened by a profile. */
-static const struct http_setting always[] = {
-    {"readonly", "2"},
-    {"limit", "0"},
-    {"offset", "0"},
-    {"result_overflow_mode", "throw"},
-    {"read_overflow_mode", "throw"},
-    {"read_overflow_mode_leaf", "throw"},
-    {"timeout_overflow_mode", "throw"},
-    {"set_overflow_mode", "throw"},
-    {"additional_table_filters", "{}"},
-    {"additional_result_filter", ""},
-    {"use_query_cache", "0"},
-    {"apply_deleted_mask", "1"},
-    {"apply_mutations_on_fly", "0"},
-    {"final", "0"},
-    {"extremes", "0"},
-};
-
-/* Sent where the server lists them; any further %overflow_mode% goes with them, as throw. */
-static const struct http_setting where_known[] = {
-    {"apply_patch_parts", "1"},
-    {"allow_experimental_query_deduplication", "0"},
-    {"use_query_condition_cache", "0"},
-    {"enable_parallel_replicas", "0"},
-    {"parallel_replicas_count", "0"},
-    {"parallel_replica_offset", "0"},
-    {"do_not_merge_across_partitions_select_final", "0"},
-    {"partial_result_on_first_cancel", "0"},
-    /* A constraint that is assumed and a projection are not the rows themselves. */
-    {"optimize_using_constraints", "0"},
-    {"convert_query_to_cnf", "0"},
-    {"optimize_append_index", "0"},
-    {"optimize_substitute_columns", "0"},
-    {"optimize_use_projections", "0"},
-    {"output_format_native_encode_types_in_binary_format", "0"},
-    {"http_write_exception_in_output_format", "0"},
-};
-
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+#include "stream/neutral.h"
 
 int chread_say(struct chread_why *why, enum status status, const struct cause *cause, const char *fmt, ...)
 {
@@ -180,8 +140,9 @@ static void add_always(struct chread *c)
 {
     char seconds[24];
     uint64_t ms = c->o->http.timeout_ms != 0 ? c->o->http.timeout_ms : HTTP_TIMEOUT_MS;
-    for (size_t i = 0; i < COUNT(always); i++)
-        add_setting(c, always[i].name, always[i].value);
+    for (size_t i = 0; i < neutral_settings_n; i++)
+        if (neutral_settings[i].always)
+            add_setting(c, neutral_settings[i].name, neutral_settings[i].value);
     snprintf(seconds, sizeof seconds, "%" PRIu64, ms / 1000 + (ms % 1000 != 0));
     add_setting(c, "max_execution_time", seconds);
 }
@@ -206,18 +167,14 @@ static int read_settings(struct chread *c, struct chread_why *why)
     struct texts t = TEXTS_INIT;
     buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name LIKE '%overflow\\\\_mode%'"
                    " OR name IN ('max_query_size', 'max_ast_elements', 'max_expanded_ast_elements'");
-    for (size_t i = 0; i < COUNT(where_known); i++)
-        buf_printf(&sql, ", '%s'", where_known[i].name);
+    for (size_t i = 0; i < neutral_settings_n; i++)
+        if (!neutral_settings[i].always)
+            buf_printf(&sql, ", '%s'", neutral_settings[i].name);
     buf_adds(&sql, ") ORDER BY name");
     int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
     for (size_t i = 0; status == 0 && i < t.n; i++) {
-        const char *name = t.rows[i][0], *value = NULL;
-        for (size_t k = 0; k < COUNT(where_known); k++)
-            if (strcmp(where_known[k].name, name) == 0)
-                value = where_known[k].value;
-        if (!value && strstr(name, "overflow_mode"))
-            value = "throw";
+        const char *name = t.rows[i][0], *value = neutral_value(name);
         if (value)
             add_setting(c, name, value);
         else

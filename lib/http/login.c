@@ -13,7 +13,7 @@ int http_login_settle(struct http_login *l, struct err *err)
         return err_set(err, ERR_REFUSED, "--password-env and --password-file exclude each other");
     if (secret_read(l->password_env, l->password_file, &l->password, err) != 0) {
         err->kind = ERR_REFUSED;
-        return -1;
+        return err_prefix(err, l->password_env ? "--password-env" : "--password-file");
     }
     l->o.password = l->password;
     struct http *h = http_open(&l->o, err);

@@ -9,11 +9,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Anywhere in a name whose letters and digits alone are left, in lower case: apiKey, api_key and X-Api-Key are one. */
-static const char *const inside[] = {
-    "password",   "passwd",    "passphrase", "passcode",      "pwd",           "secret",       "token",
-    "credential", "jaas",      "apikey",     "accesskey",     "privatekey",    "accountkey",   "sslkey",
-    "signingkey", "sharedkey", "masterkey",  "encryptionkey", "authorization", "authuserinfo", "oauthbearerconfig"};
 /* The whole name, or its last part behind a separator. */
 static const char *const last[] = {"auth", "bearer", "pass", "sasl", "cookie"};
 
@@ -28,9 +23,8 @@ bool redact_name(const char *name, size_t n)
             part = len;
     }
     plain[len] = '\0';
-    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
-        if (strstr(plain, inside[i]))
-            return true;
+    if (secret_word(name, n))
+        return true;
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         if (strcmp(plain + part, last[i]) == 0)
             return true;

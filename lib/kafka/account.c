@@ -72,13 +72,13 @@ static struct account_text verified(const struct kafka_source *sources, size_t n
     jw_init(&w, &text);
     jw_arr(&w, NULL);
     if (cluster)
-        jw_str(&w, NULL, "cluster id");
+        jw_str(&w, NULL, VERIFIED_CLUSTER_ID);
     if (id)
-        jw_str(&w, NULL, "topic id");
+        jw_str(&w, NULL, VERIFIED_TOPIC_ID);
     if (policy)
-        jw_str(&w, NULL, "cleanup policy");
+        jw_str(&w, NULL, VERIFIED_POLICY);
     if (start)
-        jw_str(&w, NULL, "log start before and after");
+        jw_str(&w, NULL, VERIFIED_LOG_START);
     jw_end_arr(&w);
     return kept(arena, &text);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_MS 500 /* how long one question is waited for before its answers so far are looked at */
+#define STEP_MS 500   /* how long one question is waited for before its answers so far are looked at */
+#define VALUE_SHOWN 6 /* a value of fewer characters is no secret, and may be any word */
 
 static enum code code_of_broker(rd_kafka_resp_err_t code)
 {
@@ -132,6 +133,19 @@ static bool verifies(const rd_kafka_conf_t *conf)
            strcmp(value, "true") == 0;
 }
 
+/* The library repeats values of properties, and one may be a secret at the wrong place: each is taken out. */
+static void hide_values(const rd_kafka_conf_t *conf, char *why)
+{
+    size_t n;
+    const char **all = rd_kafka_conf_dump((rd_kafka_conf_t *)(uintptr_t)conf, &n);
+    for (size_t i = 1; i < n; i += 2) {
+        size_t len = strlen(all[i]);
+        for (char *at = why; len >= VALUE_SHOWN && (at = strstr(at, all[i])) != NULL; at += len)
+            memset(at, '*', len);
+    }
+    rd_kafka_conf_dump_free(all, n);
+}
+
 /* A handle whose errors k hears of; k NULL: nobody does. */
 static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, enum kafka_isolation isolation,
                           struct err *err)
@@ -155,6 +169,7 @@ static rd_kafka_t *create(struct kafka_client *k, const struct kafka_conf *c, en
         rd_kafka_conf_set_log_cb(conf, quiet);
     rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
     if (!rk) {
+        hide_values(conf, why);
         rd_kafka_conf_destroy(conf);
         err_set(err, ERR_REFUSED, "these connection properties do not fit together: %s", why);
     }

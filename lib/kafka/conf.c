@@ -83,11 +83,8 @@ int kafka_conf_set(struct kafka_conf *c, const char *name, const char *value, st
     rd_kafka_conf_res_t res = rd_kafka_conf_set(c->rd, name, value, why, sizeof why);
     if (res == RD_KAFKA_CONF_UNKNOWN)
         return err_set(err, ERR_REFUSED, "%s: librdkafka %s knows no such property", name, rd_kafka_version_str());
-    if (res != RD_KAFKA_CONF_OK && kafka_conf_secret(name))
-        return err_set(err, ERR_REFUSED, "%s: its value is not accepted", name);
-    if (res != RD_KAFKA_CONF_OK)
-        return err_set(err, ERR_REFUSED, "%s: %s", name, why);
-    return 0;
+    /* The library repeats the value, which may be a secret at the wrong property. */
+    return res == RD_KAFKA_CONF_OK ? 0 : err_set(err, ERR_REFUSED, "%s: its value is not accepted", name);
 }
 
 /* The name before '=' into name; the value, or NULL where there is no '=' or no name. */
@@ -124,7 +121,7 @@ int kafka_conf_env(struct kafka_conf *c, const char *assignment, struct err *err
     const char *variable = split(assignment, &name);
     const char *value = variable ? getenv(variable) : NULL;
     int rc = -1;
-    if (!variable)
+    if (!variable || !*variable)
         err_set(err, ERR_REFUSED, "a property from the environment is given as NAME=VARIABLE");
     else if (!value)
         env_missing(variable, err), err_prefix(err, "%s", name.p);

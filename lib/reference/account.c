@@ -188,7 +188,7 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
             all = judge_range(s, source->topic, &source->partitions[k]) && all;
     }
     if (all)
-        check_done(s, "the ranges read are the scope's");
+        check_done(s, VERIFIED_RANGES);
 }
 
 static void judge_counts(struct reference_story *s, uint64_t rows)
@@ -209,13 +209,13 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
                                 "the records that %s delivered are not those that %s was given, by their counts",
                                 reader->stage, program->stage);
         else
-            check_done(s, "records delivered and records given to the program, by their counts");
+            check_done(s, VERIFIED_RECORDS);
     }
     if (!program->rows.has || program->rows.n != rows)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%" PRIu64 " rows came, which is not what %s counts",
                             rows, program->stage);
     else
-        check_done(s, "rows of the program and rows sealed, by their counts");
+        check_done(s, VERIFIED_ROWS);
 }
 
 void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,

@@ -227,6 +227,10 @@ void view_about(struct view *v)
     if (report_reference(r))
         say_reference(v, report_reference(r));
     say_nearest(v);
+    for (size_t i = 0; i < EXCLUDED_TYPES; i++)
+        if (r->excluded_why[i])
+            view_say(v, &v->about, "left out", "%" PRIu64 " keys %s", r->excluded_why[i],
+                     excluded_why_words((enum excluded_why)i));
     for (const struct report_interval *i = r->interval; i && !v->table_recorded; i = i->next)
         v->table_recorded = i->line.has_destination ? &i->line.iv.destination : NULL;
     if (v->table_recorded)

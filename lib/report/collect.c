@@ -143,7 +143,12 @@ static int on_columns(struct report *r, const struct stream_line *line, struct e
     if (keep(r, &r->columns, line, &doc, err) != 0)
         return -1;
     columns_free(&r->cols);
-    return stream_columns(line, &r->cols, err);
+    if (stream_columns(line, &r->cols, err) != 0)
+        return -1;
+    if (!r->has_scope || scope_fits(&r->scope, &r->cols))
+        return 0;
+    err_set(err, ERR_REFUSED, "the columns are not the scope's");
+    return stream_misfit(line, err);
 }
 
 /* A line that a stream has once: two would leave open what the answer is about. */
@@ -285,6 +290,14 @@ const struct account_range *report_range(const struct report *r, const char *top
     return found ? found : account_range(&r->kept[ACCOUNT_READER], topic, partition);
 }
 
+bool report_reader_shown(const struct report *r)
+{
+    for (size_t i = 0; i < r->n_accounts; i++)
+        if (r->account[i]->n_ranges > 0)
+            return true;
+    return r->kept[ACCOUNT_READER].n_ranges > 0;
+}
+
 bool report_passed(const struct report *r, enum check_name c)
 {
     return r->required[c] && r->check[c].made && r->check[c].status == STATUS_PASSED;
@@ -311,24 +324,25 @@ void report_imply(struct report *r, const struct json *stages)
                               .rows = r->rows_left > 0 || r->summary,
                               .stages = stages,
                               .profile = r->profile};
+    r->stages = stages;
     known.reference = report_reference(r) || r->side_line[SIDE_REFERENCE];
     require_checks(&known, r->required);
 }
 
-void report_decide(struct report *r, const struct json *stages)
+void report_decide(struct report *r)
 {
-    r->stages = stages;
     /* After a stop there is nobody to make the rest. */
-    bool stopped = r->stopped || r->input.kind != ERR_NONE, refused = r->input.kind == ERR_REFUSED, failed = false,
-         open = stopped, any = false;
+    bool stopped = r->stopped || !r->ended, refused = r->input.kind == ERR_REFUSED, failed = false,
+         open = stopped || r->input.kind != ERR_NONE, any = false;
     for (const struct report_stop *s = r->stopped; s; s = s->next)
         refused |= s->line.refused;
     for (size_t i = 0; i < CHECK_NAMES; i++) {
         struct report_check *c = &r->check[i];
         if (!c->made) {
             c->status = STATUS_UNAVAILABLE;
-            c->cause = *BECAUSE(stopped ? CODE_RUN_STOPPED : CODE_CHECK_NOT_MADE,
-                                {"check", check_name_text((enum check_name)i)});
+            c->cause = r->unread ? *BECAUSE(CODE_LINE_MALFORMED, {"line", FACT_NUMBER(r->unread)})
+                                 : *BECAUSE(stopped ? CODE_RUN_STOPPED : CODE_CHECK_NOT_MADE,
+                                            {"check", check_name_text((enum check_name)i)});
         }
         if (!r->required[i])
             continue;

@@ -140,6 +140,9 @@ static void say_not_known(struct view *v)
             "what only a bundle can show: which job wrote the table, what it read and handed its sink, and any checkpoint");
     else if (r->has_scope && reference)
         say_same_topic(v, &r->scope);
+    if (reference && !v->report->kept[ACCOUNT_SEALER].word && !report_reader_shown(r))
+        view_say(v, &v->not_known, NULL,
+                 "that the reference's source was read whole: its file keeps no account of a reader's ranges");
     if (reference && program && !every_record_answered(r))
         view_say(v, &v->not_known, NULL,
                  "that the reference's program looked at every record: %s --strict was not asked for",
@@ -151,7 +154,8 @@ static void say_not_known(struct view *v)
                  v->coverage.whole ? "that the table, read whole, holds what it should and nothing else"
                                    : "rows of any other key than those selected");
     if (r->excluded)
-        view_say(v, &v->not_known, NULL, "%" PRIu64 " keys that the reference leaves out", r->excluded);
+        view_say(v, &v->not_known, NULL, "%" PRIu64 " keys that were left out of the comparison with the reference",
+                 r->excluded);
     if (r->rows_left)
         view_say(v, &v->not_known, NULL, "%" PRIu64 " rows that came here and no stage compared", r->rows_left);
     if (r->unknown_lines) {

@@ -13,6 +13,8 @@ bool report_passed(const struct report *r, enum check_name c);
 const struct stream_account *report_reference(const struct report *r);
 /* True where the expectation is a reference's: something of one is in the stream, or required. */
 bool report_has_reference(const struct report *r);
+/* True where an account of the stream, or one that the reference's file keeps, gives ranges that were read. */
+bool report_reader_shown(const struct report *r);
 /* How a range of the scope was read, as an account says it: NULL where none does. *only_recorded: only the
  * reference's file says so. */
 const struct account_range *report_range(const struct report *r, const char *topic, uint64_t partition,
@@ -24,7 +26,19 @@ uint64_t report_rows_read(const struct report *r); /* by the observation's first
 /* ERR_TROUBLE where a side that a passed check needs has no line, ERR_REFUSED where it is not whole. */
 int report_side_whole(const struct report *r, enum side side, const char *check, struct err *err);
 /* Hold every comparison that passed against its sides, its summary, its findings and the observation. */
-int report_compared(const struct report *r, struct err *err);
+int report_hold_comparisons(const struct report *r, struct err *err);
+
+/* ---- what else a check that passed rests on: ERR_TROUBLE where it is not there, ERR_REFUSED where it contradicts ----
+ */
+
+#define REPORT_QUIET 2 /* barriers after the checkpoint that each sink subtask must show empty */
+
+int report_hold_intervals(const struct report *r, struct err *err); /* intervals.c, as the next */
+int report_hold_quiet(const struct report *r, struct err *err);
+int report_hold_observation(const struct report *r, struct err *err); /* observed.c, as the next */
+int report_hold_coverage(const struct report *r, struct err *err);
+int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */
+int report_hold_counts(const struct report *r, struct err *err);    /* counts.c */
 
 /* ---- making the view (view.c, about.c, established.c) ---- */
 

@@ -100,6 +100,8 @@ struct report {
     uint64_t excluded;                     /* keys left out of comparisons with the reference */
     uint64_t excluded_why[EXCLUDED_TYPES]; /* of these */
     struct err input;                      /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
+    bool ended;                            /* set by the caller: the stream was read to its end */
+    uint64_t unread; /* set by the caller: the line that was refused, from which on nothing was read; 0: none */
     uint64_t unknown_lines;
     struct buf unknown_types; /* names of annotation types, each once, comma separated */
     struct stream_annotations *annotations;
@@ -110,14 +112,14 @@ void report_init(struct report *r);
 /* Keep one line. ERR_REFUSED for a line whose members are not as STREAM.md says. */
 int report_line(struct report *r, const struct stream_line *line, struct err *err);
 /* What the stream is about requires its checks, whether or not a require line is there: a scope those of its origin and
- * coverage, a reference its own. stages: the header's, or NULL. */
+ * coverage, a reference its own. stages: the header's, or NULL; kept. */
 void report_imply(struct report *r, const struct json *stages);
 /* A stream that ended whole must show what its passed checks are about, and nothing that contradicts them. ERR_TROUBLE
  * where a line is missing (or it is one shard of several), ERR_REFUSED where one contradicts; either belongs in
  * r->input. */
-int report_whole(const struct report *r, const struct json *stages, const struct json *shard, struct err *err);
-/* After the last line: statuses and the exit status. stages: the header's, or NULL. */
-void report_decide(struct report *r, const struct json *stages);
+int report_whole(const struct report *r, const struct json *shard, struct err *err);
+/* After the last line: statuses and the exit status. */
+void report_decide(struct report *r);
 void report_free(struct report *r);
 
 #endif

@@ -83,7 +83,10 @@ static const char *means(const struct report *r, enum check_name c)
 
 static void say_makers(struct view *v, struct view_check *c)
 {
-    if (!c->made)
+    if (!c->made && v->report->unread)
+        view_say(v, &c->said, NULL, "not known: line %" PRIu64 " was refused, and nothing was read from there on",
+                 v->report->unread);
+    else if (!c->made)
         view_say(v, &c->said, NULL, "no stage made this check");
     for (const struct report_made *m = v->report->made; m; m = m->next)
         if (m->line.name == c->name && m->line.status == c->status && (c->status != STATUS_PASSED || *m->line.reason))

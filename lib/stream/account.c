@@ -118,6 +118,54 @@ static const struct member range_members[] = {
     OF(aborted, NUMBER),   OF(marker_or_absent, NUMBER), {.name = NULL},
 };
 
+/* ---- what cannot be ---- */
+
+static bool more(struct account_number a, struct account_number b)
+{
+    return a.has && b.has && a.n > b.n;
+}
+
+static bool is_sum(struct account_number whole, struct account_number a, struct account_number b)
+{
+    uint64_t n;
+    return !whole.has || !a.has || !b.has || (!__builtin_add_overflow(a.n, b.n, &n) && n == whole.n);
+}
+
+/* The offsets from `from` to `to`, however far they were read: each was delivered or not. */
+static const char *range_cannot(const struct account_range *r)
+{
+    if (more(r->from, r->to) || more(r->from, r->position) || more(r->position, r->to))
+        return "its positions run backwards";
+    if (!is_sum(r->position, r->from, r->offsets))
+        return "its offsets are not those from its first to its position";
+    if (!is_sum(r->offsets, r->delivered, r->not_delivered))
+        return "its offsets are not those delivered and those not delivered";
+    if (!is_sum(r->not_delivered, r->aborted, r->marker_or_absent))
+        return "its offsets not delivered are not those aborted and the others";
+    if (more(r->null_values, r->delivered) || more(r->delivered, r->offsets) || more(r->not_delivered, r->offsets))
+        return "a part of its offsets is more than all of them";
+    if (r->has_complete && r->complete && more(r->to, r->position))
+        return "it is complete, and was not read to its end";
+    return NULL;
+}
+
+static int cannot(const struct stream_account *a, const char *where, struct err *err)
+{
+    struct account_number sum = {a->n_ranges > 0, 0};
+    for (size_t i = 0; i < a->n_ranges; i++) {
+        const struct account_range *r = &a->ranges[i];
+        const char *why = range_cannot(r);
+        if (why)
+            return err_set(err, ERR_REFUSED, "%s.ranges[%zu]: %s", where, i, why);
+        sum.has = sum.has && r->delivered.has && !__builtin_add_overflow(sum.n, r->delivered.n, &sum.n);
+    }
+    if (a->delivered.has && sum.has && a->delivered.n != sum.n)
+        return err_set(err, ERR_REFUSED, "%s.delivered: not what its ranges deliver", where);
+    if (more(a->without_row, a->records))
+        return err_set(err, ERR_REFUSED, "%s.records: fewer than those of one kind", where);
+    return 0;
+}
+
 /* ---- reading ---- */
 
 /* An object, or an array of texts, as it stands. */
@@ -245,6 +293,8 @@ int account_kept(const struct json *doc, enum account_role role, struct arena *a
         rc = json_opt_bool(doc, "complete_by_the_operator", &out->word, where, err);
     if (rc == 0 && role == ACCOUNT_READER)
         rc = ranges_parse(doc, where, arena, out, err);
+    if (rc == 0)
+        rc = cannot(out, where, err);
     if (rc != 0) /* nothing half read is looked at */
         *out = (struct stream_account){.role = role, .doc = doc};
     return rc;
@@ -257,12 +307,15 @@ int account_recorded(const struct json *recorded, struct arena *arena, const cha
         return -1;
     for (size_t i = 0; i < ACCOUNT_ROLES; i++) {
         const struct json *doc = json_get(recorded, roles[i]);
+        char place[64];
         /* A program's name may stand bare under the same word. */
         if (doc && doc->type != JSON_OBJECT && i != ACCOUNT_PROGRAM)
             return err_set(err, ERR_REFUSED, "%s.%s: not an object", where, roles[i]);
-        if (!doc || doc->type != JSON_OBJECT)
+        bool nested = doc && doc->type == JSON_OBJECT;
+        snprintf(place, sizeof place, "%s%s%s", where, nested ? "." : "", nested ? roles[i] : "");
+        if (!nested)
             doc = i == ACCOUNT_READER ? recorded : NULL;
-        if (account_kept(doc, (enum account_role)i, arena, where, &kept[i], err) != 0)
+        if (account_kept(doc, (enum account_role)i, arena, place, &kept[i], err) != 0)
             return -1;
     }
     return 0;
@@ -306,9 +359,6 @@ bool account_adds_up(const struct stream_account *a, const char **why)
         return false;
     *why = "unreadable records are counted, and without those that could be read";
     if (a->unreadable.n > 0 && !all)
-        return false;
-    *why = "more records without a row than records";
-    if (a->without_row.has && a->without_row.n > records)
         return false;
     *why = "fewer rows than records that have one";
     if (a->without_row.has && a->rows.has && a->rows.n < records - a->without_row.n)

@@ -4,6 +4,7 @@
 
 #include "stream/stream.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- code and facts ---- */
@@ -56,6 +57,31 @@ void cause_put(struct buf *line, const struct cause *cause)
     buf_adds(line, cause->len ? "}" : "");
 }
 
+/* ---- counts ---- */
+
+/* What a check that passed can have counted none of. */
+static const struct {
+    enum check_name check;
+    const char *count;
+} faults[] = {
+    {CHECK_BUNDLE_ARTIFACTS, "missing"}, {CHECK_BUNDLE_ARTIFACTS, "changed"}, {CHECK_BUNDLE_ARTIFACTS, "unlisted"}};
+
+static int counts_parse(const struct json *counts, const struct check_line *c, struct err *err)
+{
+    uint64_t n;
+    if (counts && counts->type != JSON_OBJECT)
+        return err_set(err, ERR_REFUSED, "check.counts: not an object");
+    for (const struct json *m = json_first(counts); m; m = json_next(counts, m))
+        if (!json_u64(json_value(m), &n))
+            return err_set(err, ERR_REFUSED, "check.counts: not an object of whole numbers");
+    for (size_t i = 0; c->status == STATUS_PASSED && i < sizeof faults / sizeof *faults; i++) {
+        const struct json *v = faults[i].check == c->name ? json_get(counts, faults[i].count) : NULL;
+        if (v && json_u64(v, &n) && n > 0)
+            return err_set(err, ERR_REFUSED, "a check that passed, with %" PRIu64 " %s", n, faults[i].count);
+    }
+    return 0;
+}
+
 /* ---- the line ---- */
 
 int check_line_parse(const struct json *doc, struct arena *arena, struct check_line *out, struct err *err)
@@ -75,7 +101,7 @@ int check_line_parse(const struct json *doc, struct arena *arena, struct check_l
         return err_set(err, ERR_REFUSED, "a check whose status is not known here");
     if (json_need_str(doc, "stage", arena, &out->stage, "check", err) != 0 ||
         json_need_str(doc, "reason", arena, &out->reason, "check", err) != 0 ||
-        cause_parse(doc, "check", &out->cause, err) != 0)
+        cause_parse(doc, "check", &out->cause, err) != 0 || counts_parse(out->counts, out, err) != 0)
         return -1;
     if ((out->cause.code == CODE_NONE) != (out->status == STATUS_PASSED))
         return err_set(err, ERR_REFUSED, "a check that %s",

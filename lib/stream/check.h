@@ -11,12 +11,12 @@ struct check_line {
     const char *stage, *reason; /* in the arena that was given */
     enum check_name name;
     enum status status;
-    const struct json *counts; /* or NULL */
+    const struct json *counts; /* an object of whole numbers, or NULL */
     struct cause cause;        /* its code is CODE_NONE of one that passed, and of no other */
 };
 
 /* Take a parsed line apart. ERR_REFUSED for an unknown member, check, status or code, for a check that did not pass
- * and has no code, and for one that passed and has one. */
+ * and has no code, for one that passed and has one or counts a fault, and for counts that are no whole numbers. */
 int check_line_parse(const struct json *doc, struct arena *arena, struct check_line *out, struct err *err);
 
 /* Parse a check line. ERR_REFUSED, with the line's number. */

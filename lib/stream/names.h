@@ -101,7 +101,15 @@ enum finding_kind finding_kind_of(const char *p, size_t n);
 #define AGAIN_REPLAYED "replayed"
 #define AGAIN_KEPT "kept"
 
-/* What ref-run --strict says that it checked, and a report without it says is not established. */
+/* What programs of the reference say that they checked: a claim that rests on what their accounts give. Without the
+ * first, which is ref-run's --strict, a report says that it is not established. */
 #define VERIFIED_EVERY_RECORD "every record that could be read was answered"
+#define VERIFIED_CLUSTER_ID "cluster id"
+#define VERIFIED_TOPIC_ID "topic id"
+#define VERIFIED_POLICY "cleanup policy"
+#define VERIFIED_LOG_START "log start before and after"
+#define VERIFIED_RANGES "the ranges read are the scope's"
+#define VERIFIED_RECORDS "records delivered and records given to the program, by their counts"
+#define VERIFIED_ROWS "rows of the program and rows sealed, by their counts"
 
 #endif

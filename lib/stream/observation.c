@@ -183,8 +183,8 @@ static int reads_parse(const struct json *doc, struct arena *arena, struct obser
     for (size_t i = 0; i < o->n_reads; i++, v = json_next(list, v))
         if (json_need_u64(v, "read", &r[i].read, where, err) != 0 ||
             json_need_u64(v, "rows", &r[i].rows, where, err) != 0 ||
-            json_opt_u64(v, "queries", &r[i].queries, where, err) != 0 ||
-            json_opt_u64(v, "bytes", &r[i].bytes, where, err) != 0)
+            json_need_u64(v, "queries", &r[i].queries, where, err) != 0 ||
+            json_need_u64(v, "bytes", &r[i].bytes, where, err) != 0)
             return -1;
     return 0;
 }

@@ -9,6 +9,9 @@
 struct stream_line;
 struct stream_out;
 
+/* The engine of a table that can be judged. */
+#define OBSERVED_ENGINE "MergeTree"
+
 struct observed_column {
     const char *name, *type; /* ClickHouse's */
 };

@@ -28,9 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         r.input = (struct err)ERR_INIT;
     /* Of a cut stream too, since few changes leave an end that holds. */
     struct err whole = ERR_INIT;
+    r.ended = in.ended;
     report_imply(&r, in.stages);
-    report_whole(&r, in.stages, in.shard, &whole);
-    report_decide(&r, in.stages);
+    report_whole(&r, in.shard, &whole);
+    report_decide(&r);
     if (r.exit == OWED_OK && !in.ended)
         abort();
     struct buf text = BUF_INIT, json = BUF_INIT;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "chread/chread.h"
+#include "types/definition.h"
 #include "mock_server.h"
 
 static void parse(const char *json, struct columns *cols)
@@ -319,10 +320,10 @@ static void test_ttl(void **state)
         "MergeTree ORDER BY 'unclosed TTL x",
     };
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
-        if (!chread_has_ttl(with[i]))
+        if (!definition_has_ttl(with[i]))
             fail_msg("no TTL seen: %s", with[i]);
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (chread_has_ttl(without[i]))
+        if (definition_has_ttl(without[i]))
             fail_msg("TTL seen: %s", without[i]);
 }
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one table of neutral settings. */
+#include "stream/neutral.h"
+
+#include <string.h>
+
+const struct neutral_setting neutral_settings[] = {
+    /* So that even the first statement is not cut or widened by a profile. */
+    {"readonly", "2", true},
+    {"limit", "0", true},
+    {"offset", "0", true},
+    {"result_overflow_mode", "throw", true},
+    {"read_overflow_mode", "throw", true},
+    {"read_overflow_mode_leaf", "throw", true},
+    {"timeout_overflow_mode", "throw", true},
+    {"set_overflow_mode", "throw", true},
+    {"additional_table_filters", "{}", true},
+    {"additional_result_filter", "", true},
+    {"use_query_cache", "0", true},
+    {"apply_deleted_mask", "1", true},
+    {"apply_mutations_on_fly", "0", true},
+    {"final", "0", true},
+    {"extremes", "0", true},
+    {"apply_patch_parts", "1", false},
+    {"allow_experimental_query_deduplication", "0", false},
+    {"use_query_condition_cache", "0", false},
+    {"enable_parallel_replicas", "0", false},
+    {"parallel_replicas_count", "0", false},
+    {"parallel_replica_offset", "0", false},
+    {"do_not_merge_across_partitions_select_final", "0", false},
+    {"partial_result_on_first_cancel", "0", false},
+    /* A constraint that is assumed and a projection are not the rows themselves. */
+    {"optimize_using_constraints", "0", false},
+    {"convert_query_to_cnf", "0", false},
+    {"optimize_append_index", "0", false},
+    {"optimize_substitute_columns", "0", false},
+    {"optimize_use_projections", "0", false},
+    {"output_format_native_encode_types_in_binary_format", "0", false},
+    {"http_write_exception_in_output_format", "0", false},
+};
+const size_t neutral_settings_n = sizeof neutral_settings / sizeof *neutral_settings;
+
+const char *neutral_value(const char *name)
+{
+    for (size_t i = 0; i < neutral_settings_n; i++)
+        if (strcmp(neutral_settings[i].name, name) == 0)
+            return neutral_settings[i].value;
+    return strstr(name, "overflow_mode") ? "throw" : NULL;
+}
