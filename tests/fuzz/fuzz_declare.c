@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == 0)
         check(&d);
     declare_free(&d);
+    declare_free(&d);
     arena_free(&arena);
     return 0;
 }

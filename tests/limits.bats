@@ -1,0 +1,22 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Memory as each page's LIMITS states it: so many times the input of a program that holds it, and the same whatever the input of
+# one that does not.
+bats_require_minimum_version 1.5.0
+load stream
+# bats file_tags=plain
+
+# holds PROGRAM…
+holds() {
+    local program status=0
+    for program; do python3 "$BATS_TEST_DIRNAME/limits.py" "$program" || status=1; done
+    return "$status"
+}
+
+@test "what holds its input takes as many times the input as its page says" {
+    holds verdict scope-declare ref-seal ref-bind bundle-check scope-cut
+}
+
+@test "what does not hold its input takes no more for more of it" {
+    holds lane-join cap-tee row-map ref-run ckpt-mark
+}
