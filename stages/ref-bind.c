@@ -194,7 +194,7 @@ static void follow(struct bind *b, const struct err *err)
     buf_printf(&reason, "%s did not pass, and %s", scope, err->text);
     msg_error("%s", buf_str(&reason));
     put_require(b);
-    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, 0, false, buf_str(&reason)});
+    stream_put_side(&b->out, &(struct stream_side){.side = SIDE_REFERENCE, .reason = buf_str(&reason)});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, STATUS_UNAVAILABLE,
                      BECAUSE(CODE_CHECK_NOT_PASSED, {"check", scope}), buf_str(&reason), NULL, NULL);
     buf_free(&reason);
