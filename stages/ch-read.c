@@ -436,7 +436,9 @@ static void after_input(struct run *r)
     if (r->o->read.max_table_rows > 0 && !scope_complete_table(&r->scope)) {
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
-            "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
+            r->scope.origin == SCOPE_DECLARED
+                ? "--max-table-rows, and a declared scope asks for its keys: nothing says that the table holds no others"
+                : "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }
     find_no_scope(r);

@@ -50,6 +50,15 @@ whole_() { from=stream decide "$@"; }
     [[ $output == *"the whole table was asked for and is not established"* && $output == *"event_id=999999"* ]]
 }
 
+@test "F15: a pass of selected keys says in its first lines that only those were looked at" {
+    run -0 --separate-stderr verdict <"$BATS_TEST_DIRNAME/../fixtures/audit/the-same-against-the-rules-in-jq/8-rows-diff.ndjson"
+    [ "${lines[0]}" = "PASSED: every required check passed (exit 0)" ]
+    [ "${lines[1]}" = "        for the 360 keys that are owed; rows of other keys were not looked at" ]
+    compose complete
+    whole_ 0
+    [[ $output != *"not looked at"* ]]
+}
+
 @test "a declared scope: what only a bundle shows, and each id not given, is not established" {
     compose declared
     whole_ 0

@@ -277,3 +277,11 @@ s.serve_forever()
     check_is unavailable "connecting"
     run ! connected
 }
+
+@test "F15: a declared scope whose table is to be read whole is refused, and no program that needs a bundle is named" {
+    { scope_of u1 t1 shop orders "$columns" | jq -c '.document | .origin = "declared" | del(.bundle) | .declared = {gone: []}' | scope_print |
+        scope_line; tail -n +2 lines; } | whole in
+    read_it 2 in --max-table-rows=10
+    [[ $output == *"a declared scope asks for its keys"* && $output != *scope-cut* ]]
+    run ! connected
+}

@@ -29,7 +29,7 @@ audited() {
     {
         jq -c 'if .type == "end" then empty elif .type == "stream" then .stages += [{name: "t", version: "1"}] else . end' bound
         checked reconcile.destination passed ''
-        observation "\"server_uuid\":\"s\",\"database\":\"d\",\"table\":\"t\",\"table_uuid\":\"u\",\"keys\":${keys:-1},\"reads\":[{\"read\":1,\"rows\":$n},{\"read\":2,\"rows\":$n}]"
+        observation "\"server_uuid\":\"s\",\"database\":\"d\",\"table\":\"t\",\"table_uuid\":\"u\",\"keys\":${keys:-1},\"reads\":[{\"read\":1,\"rows\":$n,\"queries\":1,\"bytes\":1},{\"read\":2,\"rows\":$n,\"queries\":1,\"bytes\":1}]"
         found "$@"
     } | ended >stream
     rows-diff <stream >compared || [ $? -le 3 ]

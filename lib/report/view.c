@@ -244,6 +244,16 @@ static const char *meaning(struct view *v, enum check_name c)
     return keep(v, &text);
 }
 
+/* A pass is of what was looked at. */
+static const char *passed_for(struct view *v)
+{
+    struct buf text = BUF_INIT;
+    if (!v->coverage.read || v->coverage.whole)
+        return NULL;
+    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at", v->coverage.keys);
+    return keep(v, &text);
+}
+
 static void view_answer(struct view *v)
 {
     const struct report *r = v->report;
@@ -252,10 +262,12 @@ static void view_answer(struct view *v)
     v->exit = r->exit;
     v->word = words[r->exit];
     v->failed_first = first(r, true);
-    if (r->exit == OWED_FAILED) {
+    if (r->exit == OWED_OK) {
+        v->meaning = passed_for(v);
+    } else if (r->exit == OWED_FAILED) {
         check_leads(v, v->failed_first);
         v->meaning = meaning(v, v->failed_first);
-    } else if (r->exit != OWED_OK && !stop_leads(v)) {
+    } else if (!stop_leads(v)) {
         if (v->any_required) {
             check_leads(v, first(r, false));
         } else {
@@ -356,8 +368,8 @@ void view_make(struct view *v, const struct report *r)
 {
     *v = (struct view){.report = r, .arena = ARENA_INIT, .cause = CAUSE_INIT, .assurance = assurance(r)};
     view_checks(v);
-    view_answer(v);
     view_about(v);
+    view_answer(v);
     view_stopped(v);
     view_established(v);
     view_next(v);

@@ -43,7 +43,7 @@ struct view {
     int exit;
     const char *word;    /* "passed", "failed", "partial", "refused" */
     const char *answer;  /* what failed, or why nothing is decided; NULL where all passed */
-    const char *meaning; /* what a failure says of the job and the table, or NULL */
+    const char *meaning; /* what a failure says of the job and the table, what a pass is of; or NULL */
     struct cause cause;  /* that the answer leads with; its code is CODE_NONE where all passed */
     struct cause *next;  /* the others that ask for something */
     size_t n_next;
