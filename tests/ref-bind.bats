@@ -214,7 +214,7 @@ BAD
 {"cells": ["1","c","1","1","3ff0000000000000",null]}	not a row
 {"at":"orders/0/1","cells":["1","c","1","1","3ff0000000000000",null]}	not a row
 [1]	not a row
-{"cells":["1","c","1","1","3ff0000000000000", null]}	neither a string, null, b64 nor unfit
+{"cells":["1","c","1","1","3ff0000000000000", null]}	neither a string, null, an array, b64, unnamed nor unfit
 {"cells":["1","c","1","1","3ff0000000000000"]}	fewer cells than columns
 {"cells":["1","c","1","1","3ff0000000000000",null,null]}	more cells than columns
 {"cells":["1","c","1","1","3ff0000000000000",null],"at":7}	a row has a member that is not known

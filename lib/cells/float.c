@@ -28,6 +28,18 @@ static const char *float_text(const struct decimal *d, char text[FLOAT_DIGITS + 
     return text;
 }
 
+/* The bits of a Float32, or of a BFloat16, which is the upper half of one. */
+static void put_narrow(const struct type *t, float v, struct buf *out)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    if (t->bits == 16)
+        cells_put_bf16(out, (uint16_t)(bits >> 16));
+    else
+        cells_put_f32(out, bits);
+}
+
 /* ---- is it exact ---- */
 
 #define FEW_DIGITS 19 /* below 10^19, and so in 64 bits */
@@ -79,19 +91,20 @@ static bool many_are_exact(const struct decimal *d, double value)
 
 static bool is_exact(const struct type *t, const struct decimal *d, double value)
 {
-    return d->n <= FEW_DIGITS ? few_are_exact(d, t->bits == 32 ? 24 : 53) : many_are_exact(d, value);
+    return d->n <= FEW_DIGITS ? few_are_exact(d, t->bits == 16   ? 8
+                                                 : t->bits == 32 ? 24
+                                                                 : 53)
+                              : many_are_exact(d, value);
 }
 
 /* ---- from a number ---- */
 
 static void put_bits(const struct type *t, float narrow, double wide, struct buf *out)
 {
-    uint32_t bits32;
     uint64_t bits64;
 
-    if (t->bits == 32) {
-        memcpy(&bits32, &narrow, sizeof bits32);
-        cells_put_f32(out, bits32);
+    if (t->bits < 64) {
+        put_narrow(t, narrow, out);
     } else {
         memcpy(&bits64, &wide, sizeof bits64);
         cells_put_f64(out, bits64);
@@ -113,12 +126,9 @@ static enum cells_result round_float(const struct type *t, const struct decimal 
     }
     if (whole <= 400 && whole >= -400) {
         float_text(d, text);
-        if (t->bits == 32) {
-            narrow = strtof(text, NULL);
-            wide = narrow;
-        } else {
-            wide = strtod(text, NULL);
-        }
+        wide = t->bits == 32 ? 0 : strtod(text, NULL);
+        narrow = t->bits == 32 ? strtof(text, NULL) : t->bits == 16 ? bfloat_nearest(d, wide) : 0;
+        wide = t->bits == 64 ? wide : narrow;
     }
     if (whole > 400 || isinf(wide))
         return unfit_number(out, d, "", "too large for the column", why);
@@ -134,16 +144,16 @@ static enum cells_result round_float(const struct type *t, const struct decimal 
 enum cells_result owed_float(const struct column *c, const struct json *v, struct buf *out, const char **why)
 {
     struct decimal d;
-    bool single = c->type.bits == 32;
+    bool narrow = c->type.bits < 64;
 
     if (read_number(v, &d))
         return round_float(&c->type, &d, out, why);
     if (json_is(v, "nan"))
         cells_put_f64(out, 0x7ff8000000000000u);
     else if (json_is(v, "inf"))
-        single ? cells_put_f32(out, 0x7f800000u) : cells_put_f64(out, 0x7ff0000000000000u);
+        narrow ? put_narrow(&c->type, INFINITY, out) : cells_put_f64(out, 0x7ff0000000000000u);
     else if (json_is(v, "-inf"))
-        single ? cells_put_f32(out, 0xff800000u) : cells_put_f64(out, 0xfff0000000000000u);
+        narrow ? put_narrow(&c->type, -INFINITY, out) : cells_put_f64(out, 0xfff0000000000000u);
     else
         return wrong_kind(out, v, not_number, why);
     return CELL_FIT;
@@ -151,7 +161,7 @@ enum cells_result owed_float(const struct column *c, const struct json *v, struc
 
 bool check_float(const struct type *t, const char *p, size_t n, const char **why)
 {
-    uint64_t v = 0, inf = t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
+    uint64_t v = 0, inf = t->bits == 16 ? 0x7f80u : t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
 
     if (n == 3 && memcmp(p, "nan", 3) == 0)
         return true;
@@ -186,8 +196,8 @@ void human_float(const struct type *t, const char *p, size_t n, struct buf *out)
     hex[n] = '\0';
     v = strtoull(hex, NULL, 16);
     for (int digits = 1; digits <= 17; digits++) {
-        if (t->bits == 32) {
-            uint32_t narrow = (uint32_t)v;
+        if (t->bits < 64) {
+            uint32_t narrow = (uint32_t)(t->bits == 16 ? v << 16 : v);
             float f;
             memcpy(&f, &narrow, sizeof f);
             snprintf(text, sizeof text, "%.*g", digits, (double)f);

@@ -269,12 +269,6 @@ static const char *put_bool(const struct column *c, const struct json *v, struct
 
 /* ---- every kind ---- */
 
-static const char *put_none(const struct column *c, const struct json *v, struct buf *out)
-{
-    (void)c, (void)v, (void)out;
-    return "no conversion to the column's type";
-}
-
 /* Date32 runs from 1900-01-01 to 2299-12-31. */
 static const struct kind kinds[] = {
     [TYPE_INT] = {.put = put_int, .is_signed = true},
@@ -287,12 +281,18 @@ static const struct kind kinds[] = {
     [TYPE_DATETIME64] = {.put = put_datetime, .is_signed = true},
     [TYPE_BOOL] = {.put = put_bool},
     [TYPE_STRING] = {.put = put_string},
-    [TYPE_OTHER] = {.put = put_none},
+    [TYPE_OTHER] = {.put = NULL},
 };
 
 const struct kind *sink_kind(const struct type *t)
 {
     return &kinds[t->kind];
+}
+
+bool sink_writes(const struct type *t)
+{
+    return kinds[t->kind].put && !(t->kind == TYPE_FLOAT && t->bits == 16) && !t->aggregated &&
+           (!t->low_cardinality || t->kind == TYPE_STRING);
 }
 
 int chwrite_value(const struct column *c, const struct json *v, struct buf *out, const char **why)
@@ -308,7 +308,7 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     }
     if (c->type.nullable)
         buf_addc(out, 0);
-    *why = sink_kind(&c->type)->put(c, v, out);
+    *why = sink_writes(&c->type) ? sink_kind(&c->type)->put(c, v, out) : "no conversion to the column's type";
     if (*why) {
         out->len = before;
         return -1;

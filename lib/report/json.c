@@ -206,6 +206,7 @@ static void put_input(struct json_w *w, const struct view *v)
 /* What the text says, in its sentences. */
 static void put_sentences(struct json_w *w, const struct view *v)
 {
+    struct buf cells = BUF_INIT;
     jw_str(w, "answer", v->answer);
     jw_str(w, "meaning", v->meaning);
     put_texts(w, "leads", &v->leads, false);
@@ -215,10 +216,13 @@ static void put_sentences(struct json_w *w, const struct view *v)
     put_texts(w, "declared", &v->declared, false);
     put_texts(w, "not_established", &v->not_known, false);
     put_texts(w, "assumptions", &v->assumptions, false);
+    buf_printf(&cells, "%s%s", view_method[0], columns_cells(&v->report->cols));
     jw_arr(w, "method");
-    for (size_t i = 0; view_method[i]; i++)
+    jw_str(w, NULL, buf_str(&cells));
+    for (size_t i = 1; view_method[i]; i++)
         jw_str(w, NULL, view_method[i]);
     jw_end_arr(w);
+    buf_free(&cells);
     jw_arr(w, "also");
     for (size_t i = 0; i < v->n_next; i++) {
         jw_obj(w, NULL);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 const char *const view_method[] = {
-    "whole rows are compared as multisets, key by key, as canonical cells of version clink-canonical-cells-v1",
+    "whole rows are compared as multisets, key by key, as canonical cells of version ",
     "equal means equal bytes; counts, totals and hashes decide nothing",
     "the destination is read twice, and its identity, definition and mutations before and after",
     "each relation is decided by itself: reference against captured, captured against table, reference against table",

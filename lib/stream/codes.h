@@ -336,7 +336,7 @@
     X(KEY_UNSUPPORTED, "key-unsupported", \
       "a key column is of a type that cannot be a key", \
       "a column was named that is Nullable, a time, a floating point number, or of a type without cells", \
-      "choose a --key of integer or String columns, not Nullable, instead of {column|this one}") \
+      "choose a --key of scalar columns, no float and not Nullable, instead of {column|this one}") \
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \

@@ -51,6 +51,30 @@ static void test_owed_values_agree_with_exact_fractions(void **state)
     buf_free(&json);
 }
 
+static void test_values_that_hold_others_agree_with_the_table(void **state)
+{
+    struct buf out = BUF_INIT;
+    const char *why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cells_values / sizeof cells_values[0]; i++) {
+        enum cells_result r = owed(cells_values[i].type, cells_values[i].from, cells_values[i].json, &out, &why);
+        bool fits = strncmp(cells_values[i].cell, "{\"unfit", 7) != 0;
+        struct column c = column(cells_values[i].type, cells_values[i].from);
+        struct buf human = BUF_INIT;
+        if (strcmp(buf_str(&out), cells_values[i].cell) != 0 || (r <= CELL_NEAREST) != fits) {
+            fail_msg("%s %s: %s (%d), not %s", cells_values[i].type, cells_values[i].json, buf_str(&out), (int)r,
+                     cells_values[i].cell);
+        }
+        assert_true(cells_is_canonical(&c.type, out.p, out.len, !fits, &why));
+        cells_human(&c.type, out.p, out.len, &human);
+        assert_true(human.len > 0 && utf8_valid(human.p, human.len));
+        buf_free(&human);
+        type_free(&c.type);
+    }
+    buf_free(&out);
+}
+
 static void test_a_decimals_trailing_zeros_and_a_zeros_sign_are_no_difference(void **state)
 {
     static const struct owed_case cases[] = {
@@ -406,10 +430,67 @@ static void test_text_is_bytes_case_space_and_form_included(void **state)
 static void test_a_column_without_cells_never_fits(void **state)
 {
     static const struct owed_case cases[] = {
-        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"}",
+        {"JSON", "", "\"a\"", "{\"unfit\":\"a\"}", CELL_WRONG},
+        {"Array(JSON)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
+        {"Nullable(JSON)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+    };
+
+    (void)state;
+    CHECK_OWED(cases);
+}
+
+static void test_values_of_the_wrong_kind_never_fit(void **state)
+{
+    static const struct owed_case cases[] = {
+        {"UUID", "", "\"7e4ca296f7ba11eca5d90242ac120002\"", "{\"unfit\":\"7e4ca296f7ba11eca5d90242ac120002\"}",
          CELL_WRONG},
-        {"Array(Int8)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
-        {"Nullable(UUID)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac12000g\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac12000g\"}",
+         CELL_WRONG},
+        {"UUID", "", "7", "{\"unfit\":\"7\"}", CELL_WRONG},
+        {"FixedString(2)", "", "\"abc\"", "{\"unfit\":\"abc\"}", CELL_UNFIT},
+        {"FixedString(2)", "", "\"\"", "\"\\u0000\\u0000\"", CELL_FIT},
+        {"FixedString(2)", "", "12", "{\"unfit\":\"12\"}", CELL_WRONG},
+        {"Enum8('a' = 1)", "", "\"b\"", "{\"unfit\":\"b\"}", CELL_UNFIT},
+        {"Enum8('a' = 1)", "", "1", "{\"unfit\":\"1\"}", CELL_WRONG},
+        {"Enum8('1' = 2)", "", "\"1\"", "\"1\"", CELL_FIT},
+        {"IPv4", "", "\"1.2.3\"", "{\"unfit\":\"1.2.3\"}", CELL_WRONG},
+        {"IPv4", "", "\"1.2.3.04\"", "{\"unfit\":\"1.2.3.04\"}", CELL_WRONG},
+        {"IPv4", "", "\"::1\"", "{\"unfit\":\"::1\"}", CELL_WRONG},
+        {"IPv4", "", "\"1.2.3.4\\u0000\"", "{\"unfit\":\"1.2.3.4\\u0000\"}", CELL_WRONG},
+        {"IPv6", "", "\"1.2.3.4\"", "\"::ffff:1.2.3.4\"", CELL_FIT},
+        {"IPv6", "", "\"::FFFF:1.2.3.4\"", "\"::ffff:1.2.3.4\"", CELL_FIT},
+        {"IPv6", "", "\"::1.2.3.4\"", "\"::102:304\"", CELL_FIT},
+        {"IPv6", "", "\"fe80::1%eth0\"", "{\"unfit\":\"fe80::1%eth0\"}", CELL_WRONG},
+        {"IPv6", "", "\"\"", "{\"unfit\":\"\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:60:00\"", "{\"unfit\":\"12:60:00\"}", CELL_WRONG},
+        {"Time", "iso", "\"12\"", "{\"unfit\":\"12\"}", CELL_WRONG},
+        {"Time", "iso", "\"-\"", "{\"unfit\":\"-\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:00:00Z\"", "{\"unfit\":\"12:00:00Z\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:00:00.5\"", "{\"unfit\":\"12:00:00.5\"}", CELL_UNFIT},
+        {"BFloat16", "", "\"nan\"", "\"nan\"", CELL_FIT},
+        {"BFloat16", "", "\"-inf\"", "\"ff80\"", CELL_FIT},
+        {"BFloat16", "", "-0.0", "\"8000\"", CELL_FIT},
+        {"Array(Int8)", "", "{}", "{\"unfit\":\"{}\"}", CELL_WRONG},
+        {"Array(Int8)", "", "[1,200]", "{\"unfit\":\"[1,200]\"}", CELL_UNFIT},
+        {"Array(Int8)", "", "[null]", "{\"unfit\":\"[null]\"}", CELL_UNFIT},
+        {"Array(Int8)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"Tuple(Int8, String)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
+        {"Tuple(Int8, String)", "", "{\"1\":1}", "{\"unfit\":\"{\\\"1\\\":1}\"}", CELL_WRONG},
+        {"Tuple(a Int8)", "", "{\"a\":1,\"b\":2}", "{\"unfit\":\"{\\\"a\\\":1,\\\"b\\\":2}\"}", CELL_WRONG},
+        {"Tuple(a Int8, b Nullable(Int8))", "", "{\"a\":1}", "[\"1\",null]", CELL_FIT},
+        {"Tuple(a Int8, b Int8)", "", "{\"a\":1}", "{\"unfit\":\"{\\\"a\\\":1}\"}", CELL_UNFIT},
+        {"Tuple()", "", "[]", "[]", CELL_FIT},
+        {"Map(String, Int8)", "", "[[\"a\",1,2]]", "{\"unfit\":\"[[\\\"a\\\",1,2]]\"}", CELL_WRONG},
+        {"Map(String, Int8)", "", "[[\"b\",1],[\"a\",2],[\"b\",1]]", "[[\"a\",\"2\"],[\"b\",\"1\"],[\"b\",\"1\"]]",
+         CELL_FIT},
+        {"Map(UInt8, Int8)", "", "{\"10\":1,\"9\":2}", "[[\"10\",\"1\"],[\"9\",\"2\"]]", CELL_FIT},
+        {"Nested(a Int8, b Int8)", "", "{\"a\":[1],\"b\":[1,2]}", "{\"unfit\":\"{\\\"a\\\":[1],\\\"b\\\":[1,2]}\"}",
+         CELL_WRONG},
+        {"Nested(a Int8, b Int8)", "", "{\"a\":[1]}", "{\"unfit\":\"{\\\"a\\\":[1]}\"}", CELL_WRONG},
+        {"Nested(a Int8, b Int8)", "", "[]", "[[],[]]", CELL_FIT},
+        {"Point", "", "[1.5,-0.0]", "[\"3ff8000000000000\",\"8000000000000000\"]", CELL_FIT},
+        {"LowCardinality(Nullable(UUID))", "", "null", "null", CELL_FIT},
+        {"SimpleAggregateFunction(sum, UInt8)", "", "256", "{\"unfit\":\"256\"}", CELL_UNFIT},
     };
 
     (void)state;
@@ -420,6 +501,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_owed_values_agree_with_exact_fractions),
+        cmocka_unit_test(test_values_that_hold_others_agree_with_the_table),
         cmocka_unit_test(test_a_decimals_trailing_zeros_and_a_zeros_sign_are_no_difference),
         cmocka_unit_test(test_digits_past_the_scale_are_unfit_and_never_cut),
         cmocka_unit_test(test_decimals_of_21_digits_do_not_wrap),
@@ -435,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_a_number_is_no_string_and_a_bit_is_no_bool),
         cmocka_unit_test(test_text_is_bytes_case_space_and_form_included),
         cmocka_unit_test(test_a_column_without_cells_never_fits),
+        cmocka_unit_test(test_values_of_the_wrong_kind_never_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
