@@ -99,3 +99,18 @@ setup() {
     [ "$(jq -c 'select(.type == "finding" and .relation == "coverage") | [.kind, .key, .differ]' <<<"$output" | tr -d '\n')" = '["changed",["500"],["b"]]["unexpected",["0"],null]' ]
     [[ $(verdict <<<"$output") == *"id=500; b owed 2, found 3"* ]]
 }
+
+@test "F24: of two equal rows that were both meant one is there; a row beside others of its key shows its own values" {
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"v","type":"String"}'
+    { repeats; require "${whole_table[@]}"; captured_side '["1","a"]' '["1","a"]' '["2","b"]'; observed_whole; found '["1","a"]' '["2","b"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 0 0 0 0" ]
+    [[ $(verdict <<<"$output") == *"missing     id=1; owed 2, found 1"* ]]
+    { require reference.destination; reference_side '["1","a"]' '["1","b"]' '["3","x"]'; found '["1","a"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(jq -c 'select(.type == "finding") | [.key, .others]' <<<"$output" | tr -d '\n')" = '[["1"],true][["3"],null]' ]
+    [[ $(verdict <<<"$output") == *"missing     id=1; v=\"b\""*"missing     id=3"$'\n'* ]]
+    { require reference.destination; reference_side '["1","a"]'; found '["1","a"]' '["1","c"]'; } | whole
+    run -1 --separate-stderr diff_
+    [[ $(verdict <<<"$output") == *"unexpected  id=1; v=\"c\""* ]]
+}

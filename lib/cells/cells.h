@@ -14,8 +14,9 @@
 
 enum cells_result {
     CELL_FIT = 0, /* the value's own cell was appended */
+    CELL_NEAREST, /* that of the float next to a fraction that no float of the column's width is */
     CELL_UNFIT,   /* {"unfit":…} was appended; why says the reason */
-    CELL_WRONG /* wrong kind of value (a word for a number): {"unfit":…} appended too; ref-seal makes it an error */
+    CELL_WRONG    /* the same of a value of the wrong kind (a word for a number) */
 };
 
 /* Append the cell of an owed value (a JSON value as the job or the reference gave it; NULL: the value is absent,

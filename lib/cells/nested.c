@@ -54,6 +54,12 @@ static enum cells_result owed_part(const struct column *c, const struct type *t,
     return cells_owed(&part, v, out, why);
 }
 
+/* Of a value that holds others: the least that is true of all of them. */
+static enum cells_result worst(enum cells_result a, enum cells_result b)
+{
+    return a > b ? a : b;
+}
+
 static const struct json *member(const struct json *v, const struct type_word *name)
 {
     for (const struct json *m = json_first(v); m; m = json_next(v, m))
@@ -79,10 +85,10 @@ static enum cells_result list(const struct column *c, const struct json *v, stru
     if (v->type != JSON_ARRAY)
         return CELL_WRONG;
     buf_addc(out, '[');
-    for (const struct json *item = json_first(v); got == CELL_FIT && item; item = json_next(v, item)) {
+    for (const struct json *item = json_first(v); got <= CELL_NEAREST && item; item = json_next(v, item)) {
         if (item != json_first(v))
             buf_addc(out, ',');
-        got = owed_part(c, &c->type.of[0], item, out, why);
+        got = worst(got, owed_part(c, &c->type.of[0], item, out, why));
     }
     buf_addc(out, ']');
     return got;
@@ -115,10 +121,10 @@ static enum cells_result tuple(const struct column *c, const struct json *v, str
     if (t->n_of == 0 && (v->type != JSON_ARRAY || v->len > 0))
         return CELL_WRONG;
     buf_addc(out, '[');
-    for (size_t i = 0; got == CELL_FIT && i < t->n_of; i++) {
+    for (size_t i = 0; got <= CELL_NEAREST && i < t->n_of; i++) {
         if (i > 0)
             buf_addc(out, ',');
-        got = element(t, v, i, &part, why) ? owed_part(c, &t->of[i], part, out, why) : CELL_WRONG;
+        got = worst(got, element(t, v, i, &part, why) ? owed_part(c, &t->of[i], part, out, why) : CELL_WRONG);
     }
     buf_addc(out, ']');
     return got;
@@ -141,13 +147,13 @@ static enum cells_result nested_column(const struct column *c, const struct json
         all = part;
     }
     buf_addc(out, '[');
-    for (const struct json *row = json_first(all); got == CELL_FIT && row; row = json_next(all, row)) {
+    for (const struct json *row = json_first(all); got <= CELL_NEAREST && row; row = json_next(all, row)) {
         if (row != json_first(all))
             buf_addc(out, ',');
         part = row;
         if (all == v && !element(t, row, i, &part, why))
             return CELL_WRONG;
-        got = owed_part(c, &t->of[i], part, out, why);
+        got = worst(got, owed_part(c, &t->of[i], part, out, why));
     }
     buf_addc(out, ']');
     return got;
@@ -161,10 +167,10 @@ static enum cells_result nested(const struct column *c, const struct json *v, st
     if (v->type != JSON_ARRAY && v->type != JSON_OBJECT)
         return CELL_WRONG;
     buf_addc(out, '[');
-    for (size_t i = 0; got == CELL_FIT && i < c->type.n_of; i++) {
+    for (size_t i = 0; got <= CELL_NEAREST && i < c->type.n_of; i++) {
         if (i > 0)
             buf_addc(out, ',');
-        got = nested_column(c, v, i, out, why);
+        got = worst(got, nested_column(c, v, i, out, why));
     }
     buf_addc(out, ']');
     return got;
@@ -189,18 +195,18 @@ static enum cells_result map(const struct column *c, const struct json *v, struc
         return CELL_WRONG;
     starts = xcalloc((size_t)v->len + 1, sizeof *starts);
     buf_addc(out, '[');
-    for (const struct json *at = json_first(v); got == CELL_FIT && at; at = json_next(v, at)) {
+    for (const struct json *at = json_first(v); got <= CELL_NEAREST && at; at = json_next(v, at)) {
         if (n > 0)
             buf_addc(out, ',');
         starts[n++] = out->len;
         buf_addc(out, '[');
-        got = pair(v, at, &key, &value) ? owed_part(c, &c->type.of[0], key, out, why) : CELL_WRONG;
+        got = worst(got, pair(v, at, &key, &value) ? owed_part(c, &c->type.of[0], key, out, why) : CELL_WRONG);
         buf_addc(out, ',');
-        if (got == CELL_FIT)
-            got = owed_part(c, &c->type.of[1], value, out, why);
+        if (got <= CELL_NEAREST)
+            got = worst(got, owed_part(c, &c->type.of[1], value, out, why));
         buf_addc(out, ']');
     }
-    if (got == CELL_FIT)
+    if (got <= CELL_NEAREST)
         cells_sort(out, starts, n);
     buf_addc(out, ']');
     free(starts);
@@ -219,8 +225,8 @@ enum cells_result owed_held(const struct column *c, const struct json *v, struct
     case TYPE_NESTED: got = nested(c, v, out, &reason); break;
     default: got = tuple(c, v, out, &reason); break;
     }
-    if (got == CELL_FIT)
-        return CELL_FIT;
+    if (got <= CELL_NEAREST)
+        return got;
     out->len = before;
     wrong_kind(out, v, reason, why);
     return got;

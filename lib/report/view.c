@@ -378,8 +378,8 @@ void view_make(struct view *v, const struct report *r)
 
 void view_free(struct view *v)
 {
-    struct view_texts *all[] = {&v->about,    &v->stopped,   &v->verified,   &v->recorded,
-                                &v->declared, &v->not_known, &v->assumptions};
+    struct view_texts *all[] = {&v->leads,    &v->about,    &v->stopped,   &v->verified,
+                                &v->recorded, &v->declared, &v->not_known, &v->assumptions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->at);
     for (size_t i = 0; i < v->n_checks; i++)

@@ -51,6 +51,7 @@ struct view {
     size_t n_checks;
     bool any_required;
     enum check_name failed_first;  /* CHECK_NAMES: none failed */
+    struct view_texts leads;       /* what the answer must not be read without */
     struct view_texts about;       /* asked, scope, reference, observed, coverage */
     struct view_texts stopped;     /* refused, unfinished */
     struct view_texts verified;    /* by check */

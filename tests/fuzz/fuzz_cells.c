@@ -106,9 +106,10 @@ static void owed_value(const char *p, size_t n, const struct column *c)
     }
     if (v != NULL) {
         enum cells_result r = cells_owed(c, v, &out, &why);
-        insist((r == CELL_FIT) == (why == NULL));
-        insist(cells_is_unfit(out.p, out.len) == (r != CELL_FIT));
-        insist(cells_is_canonical(&c->type, out.p, out.len, r != CELL_FIT, &why));
+        bool fits = r == CELL_FIT || r == CELL_NEAREST;
+        insist(fits == (why == NULL));
+        insist(cells_is_unfit(out.p, out.len) == !fits);
+        insist(cells_is_canonical(&c->type, out.p, out.len, !fits, &why));
         cells_human(&c->type, out.p, out.len, &human);
         insist(utf8_valid(human.p, human.len));
         if (v->type == JSON_NUMBER && r != CELL_WRONG) {

@@ -53,11 +53,14 @@ def decimal(p, s, text):
     return '"%d"' % v if v.denominator == 1 and abs(v) < 10**p else unfit(plain(text))
 
 
+nearest = set()  # (type, text) whose cell is of another value than theirs
+
+
 WIDTHS = {16: (8, -133, 120), 32: (24, -149, 104), 64: (53, -1074, 971)}
 
 
 def float_cell(bits, text):
-    """The nearest value of the width, ties to even, by exact arithmetic."""
+    """The nearest value of the width, ties to even, by exact arithmetic; a whole number must be that value."""
     mant, emin, emax = WIDTHS[bits]
     v = fraction(text)
     neg, v = text.startswith("-"), abs(v)
@@ -73,8 +76,10 @@ def float_cell(bits, text):
         n += 1
     if n == 2**mant:
         n, e = n // 2, e + 1
-    if e > emax or n == 0:
+    if e > emax or n == 0 or (v.denominator == 1 and n * Fraction(2) ** e != v):
         return unfit(plain(text))
+    if n * Fraction(2) ** e != v:
+        nearest.add(("%sFloat%d" % ("B" if bits == 16 else "", bits), text))
     if n < 2 ** (mant - 1):
         pattern = n
     else:
@@ -182,7 +187,8 @@ for bits in (32, 64, 16):
     for text in ("0", "-0.0", "0.1", "1e-400", "-1e400", "3.4028235677973366e38", "3.40282356779733661637539395458142568447e38",
                  "3.40282356779733661637539395458142568448e38", "1.7976931348623157e308", "1.7976931348623159e308", "7e-46", "7.1e-46",
                  "2.4703282292062327e-324", "2.4703282292062328e-324", "1.401298464324817e-45", "5e-324", "16777217", "146.4748",
-                 "9007199254740993", "0.3", str(int(top)) if bits == 32 else "1e22", "123456789e-5"):
+                 "9007199254740993", "9007199254740992", "16777216", "16777218", "16777217.0", "-16777217", "1677721.7e1", "1e22", "1e23", "1e10", "1e11",
+                 "36893488147419103232", "36893488147419103233", "340282346638528859811704183484516925440", "3.4028235e38", "0.3", str(int(top)) if bits == 32 else "1e22", "123456789e-5"):
         add(type_, "", text, float_cell(bits, text))
     for _ in range(40):
         text = "%s%d.%de%d" % (rng.choice(("", "-")), rng.randrange(10), rng.randrange(10**rng.randrange(1, 25)), rng.randrange(-50, 45))
@@ -394,13 +400,13 @@ for _ in range(120):
         values.append((type_, "ticks" if "Date" in type_ else "", json.dumps(v, ensure_ascii=False), cell or '{"unfit":%s}' % string(shown(v))))
 
 print("/* SPDX-License-Identifier: Apache-2.0 */")
-print("/*\n * Owed values and their cells, computed with exact fractions by cells_table.py,\n * which writes this file: column type, unit of time, decimal or ISO text, cell.\n */")
-print("static const struct {\n    const char *type, *from, *value, *cell;\n} cells_table[] = {")
+print("/*\n * Owed values and their cells, computed with exact fractions by cells_table.py,\n * which writes this file: column type, unit of time, decimal or ISO text, cell,\n * and whether it is that of the nearest float, the value having none of its own.\n */")
+print("static const struct {\n    const char *type, *from, *value, *cell;\n    bool nearest;\n} cells_table[] = {")
 seen = set()
 for r in rows:
     if r not in seen:
         seen.add(r)
-        print("    {%s}," % ", ".join(json.dumps(x) for x in r))
+        print("    {%s, %s}," % (", ".join(json.dumps(x) for x in r), "true" if (r[0], r[2]) in nearest else "false"))
 print("};")
 print("/* Column type, unit of time, the value's JSON, cell. */")
 print("static const struct {\n    const char *type, *from, *json, *cell;\n} cells_values[] = {")
