@@ -87,7 +87,7 @@ is() {
     log-look -b "$KAFKA_BOOTSTRAP" -t purchases |
         table-look --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --table=shop.purchases |
         scope-declare --key=event_id --range=ALL --from=seen:ms --out=scope.json >declared.ndjson
-    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --json=text --strict -- "${jq_rules[@]}" |
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --strict -- "${jq_rules[@]}" |
         ref-seal --scope=scope.json --reference-name=jq --out=jq.reference >sealed.ndjson
     reference scope.json python.reference
     # A scope that went through another writer binds as well.
