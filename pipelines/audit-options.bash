@@ -37,7 +37,8 @@ declare -A stages_of=(
     [--max-records=]='kafka-read'
     [--max-bytes=]='kafka-read'
     # the reference
-    [--payload=]='ref-run:'
+    [--payload=]='ref-run'
+    [--unreadable=]='ref-run'
     [--no-strict]='ref-run:'
     [--reference-name=]='ref-seal'
     [--reference-version=]='ref-seal'
@@ -81,7 +82,7 @@ usage: audit --bundle=DIR --key=COLUMN[,COLUMN] --url=URL [REFERENCE] [options]
        audit --topic=TOPIC --bootstrap=HOST:PORT --range=[TOPIC/]P:FROM-TO|ALL --table=DATABASE.TABLE --key=COLUMN[,COLUMN]
              --url=URL REFERENCE [options]
 Decide whether the table holds exactly what a checkpoint of the bundle, or a declared range of the topic, owed it.
-REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--payload=text|json|raw] [--no-strict] [options] -- PROGRAM [ARGUMENT...]
+REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--payload=text|json|raw] [--unreadable=skip] [--no-strict] [options] -- PROGRAM [ARGUMENT...]
   --out=DIR               keep every stage's output in DIR
   --scope-out=FILE        write the scope document to FILE too
 The options of the stages; each goes to all of them that take it, and their pages say what it means:
@@ -94,13 +95,12 @@ EOF
 # Each stage's arguments, quoted as the shell reads them: what the audit says itself, and then what was given.
 declare -A args=()
 arguments() {
-    local -A payloads=([text]=--json=text [json]=--json [raw]='')
     local stage called=${program[0]:-}
     for stage in "${stages[@]#?-}"; do args[$stage]=''; done
     say scope-cut "${document:+--out=$document}"
     say scope-declare "${document:+--out=$document}"
     say kafka-read --scope="$document"
-    say ref-run "${payloads[$payload]}" "$strict"
+    say ref-run "$strict"
     say ref-seal --scope="$document" --out="$reference" --reference-name="${called##*/}" --reference-version=unknown
     say ref-bind --reference="$reference"
     # Where two stages would write one file, it is the reference that says what is expected.

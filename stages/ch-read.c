@@ -352,7 +352,7 @@ static void put_check(struct run *r, const struct chread_why *why)
 static void conclude(struct run *r, const struct chread_why *why, bool whole)
 {
     for (unsigned i = 0; i < 2; i++)
-        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], whole,
+        stream_put_side(&r->out, &(struct stream_side){i == 0 ? SIDE_READ1 : SIDE_READ2, r->reads.rows[i], 0, whole,
                                                        whole ? NULL : why->reason});
     put_check(r, why);
     put_uncovered(r, why);

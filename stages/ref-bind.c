@@ -2,7 +2,8 @@
 /*
  * ref-bind: the rows of a reference artifact beside those that the stream
  * carries. The artifact is held to the stream's scope, to its own hashes and to
- * canonical cells; one that says it is incomplete is bound and gives no row.
+ * canonical cells; one that says it is incomplete is bound and gives no row,
+ * unless all that it lacks is records that nobody could read.
  *
  * Exit: 0 bound, 2 refused (another scope, a file that is not as its writer
  * finished it, usage), 3 the reference is incomplete, the stream unfinished.
@@ -100,10 +101,10 @@ static int put_rows(struct bind *b, struct err *err)
     const struct stream_row *row;
     int rc;
     while ((rc = reference_next(&b->r, &row, err)) == 1) {
-        if (!b->r.complete)
+        if (!b->r.complete && !b->r.unreadable)
             continue;
         stream_put_row(&b->out, SIDE_REFERENCE, row->cells, row->cells_len, row->at, row->at_len, NULL);
-        if (b->o.expected &&
+        if (b->o.expected && b->r.complete &&
             (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
             return -1;
         if (b->out.broken)
@@ -147,6 +148,7 @@ static void put_account(struct bind *b)
     const struct reference *r = &b->r;
     stream_put_account(&b->out, &(struct stream_account){.role = ACCOUNT_BINDER,
                                                          .complete = r->complete,
+                                                         .cause = r->cause,
                                                          .reasons = said(b, r->reasons, "[]"),
                                                          .implementation = said(b, r->implementation, "null"),
                                                          .rows = {true, r->rows},
@@ -168,7 +170,9 @@ static void conclude(struct bind *b)
         msg_error("'%s': %s", b->o.reference, reason.p);
     }
     buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
-    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, r->complete ? r->rows : 0, r->complete, reason.p});
+    stream_put_side(&b->out,
+                    &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,
+                                          r->complete || r->unreadable ? r->nearest : 0, r->complete, reason.p});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, r->complete ? STATUS_PASSED : STATUS_UNAVAILABLE,
                      r->cause.code != CODE_NONE ? &r->cause : BECAUSE(CODE_REFERENCE_NOT_WHOLE),
                      r->complete && b->note.len ? buf_str(&b->note) : reason.p, evidence, buf_str(&counts));
@@ -190,7 +194,7 @@ static void follow(struct bind *b, const struct err *err)
     buf_printf(&reason, "%s did not pass, and %s", scope, err->text);
     msg_error("%s", buf_str(&reason));
     put_require(b);
-    stream_put_side(&b->out, &(struct stream_side){SIDE_REFERENCE, 0, false, buf_str(&reason)});
+    stream_put_side(&b->out, &(struct stream_side){.side = SIDE_REFERENCE, .reason = buf_str(&reason)});
     stream_put_check(&b->out, CHECK_REFERENCE_SCOPE, STATUS_UNAVAILABLE,
                      BECAUSE(CODE_CHECK_NOT_PASSED, {"check", scope}), buf_str(&reason), NULL, NULL);
     buf_free(&reason);

@@ -16,18 +16,18 @@
 #include <sys/wait.h>
 
 struct options {
-    bool json, text, strict;
+    unsigned payloads; /* enum program_payloads */
+    bool skip, strict; /* skip: records that cannot be read owe nothing */
     uint64_t max_line;
     char **command;
 };
 
-static int take_json(const char *value, void *ctx, struct err *err)
+static int take_unreadable(const char *value, void *ctx, struct err *err)
 {
     struct options *o = ctx;
-    if (value && strcmp(value, "text") != 0)
-        return err_set(err, ERR_REFUSED, "--json: neither alone nor --json=text");
-    o->json = true;
-    o->text = value != NULL;
+    if (strcmp(value, ON_UNREADABLE_SKIP) != 0)
+        return err_set(err, ERR_REFUSED, "--unreadable: only " ON_UNREADABLE_SKIP " can be said of them");
+    o->skip = true;
     return 0;
 }
 
@@ -37,10 +37,14 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_USAGE("ref-run [options] -- PROGRAM [ARGUMENT...] <stream >stream\n"
                   "Run a reference program of your own over the records of a stream; its rows become events."),
         OPT_COMMAND(&o->command),
-        OPT_MAYBE("json", "text", take_json, o,
-                  "give each record its payload parsed, as `value`;\n"
-                  "=text: with every number as its text, what jq needs to keep digits"),
-        OPT_FLAG("strict", &o->strict, "every record must be answered, by rows or a skip, with its `at`"),
+        OPT_WORD("payload", PROGRAM_PAYLOAD_WORDS, &o->payloads,
+                 "give each record its payload parsed from JSON, as `value`: with every number\n"
+                 "as its text (text), which jq needs to keep digits, or as it stands (json);\n"
+                 "raw: leave reading it to the program"),
+        OPT_TAKE("unreadable", ON_UNREADABLE_SKIP, take_unreadable, o,
+                 "records that cannot be read owe nothing: an assumption, which the report leads with"),
+        OPT_FLAG("strict", &o->strict,
+                 "every record that can be read must be answered, by rows or a skip, with its `at`"),
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 whole, 2 refused, 3 the program's rows are not whole, or the stream is unfinished"),
         OPT_END};
@@ -59,8 +63,7 @@ struct run {
     struct arena arena;
     struct program_answers *answers;
     bool unplaced; /* a row, or a record, whose place is not known: which records have no row is not known either */
-    uint64_t records, rows, skips, value_errors;
-    struct buf first_value_error;
+    uint64_t records, rows, skips;
 };
 
 /* ---- what the program writes ---- */
@@ -71,14 +74,17 @@ static bool is_place(const struct json *at)
     return at && at->type == JSON_STRING && at->len > 0 && !at->escaped;
 }
 
-static int answer(struct run *r, const struct json *at, bool row, struct err *err)
+static int answer(struct run *r, const struct json *at, enum program_answer what, const struct json *why,
+                  struct err *err)
 {
     if (at && !is_place(at))
         return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
-    if (at && program_answers_at(r->answers, at->str, at->len, row, err) == 0)
+    if (at &&
+        program_answers_at(r->answers, at->str, at->len, what, why ? why->str : NULL, why ? why->len : 0, err) == 0)
         return 0;
     r->unplaced = true;
-    if (!r->o.strict)
+    /* What is said to be unreadable must not be lost. */
+    if (!r->o.strict && what != PROGRAM_UNREADABLE)
         return 0;
     return at ? -1 : err_set(err, ERR_REFUSED, "no at, which --strict wants");
 }
@@ -96,8 +102,8 @@ static void put_event(struct run *r, const struct json *at, const struct json *v
     r->rows++;
 }
 
-/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} is none; any other object is
- * a row's values. */
+/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} and
+ * {"at":…,"unreadable":"…"} are none; any other object is a row's values. */
 static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
 {
     struct run *r = ctx;
@@ -108,16 +114,19 @@ static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
         return err_set(err, ERR_REFUSED, "byte %zu: %s", e.offset + 1, e.why);
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "not an object");
-    const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip");
+    const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip"),
+                      *why = json_get(doc, "unreadable");
     if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
         r->skips++;
-        return answer(r, at, false, err);
+        return answer(r, at, PROGRAM_SKIP, NULL, err);
     }
+    if (at && why && why->type == JSON_STRING && doc->len == 2)
+        return answer(r, at, PROGRAM_UNREADABLE, why, err);
     if (!values || values->type != JSON_OBJECT || doc->len != (at ? 2u : 1u)) {
         at = NULL;
         values = doc;
     }
-    if (answer(r, at, true, err) != 0)
+    if (answer(r, at, PROGRAM_ROW, NULL, err) != 0)
         return -1;
     put_event(r, at, values);
     return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
@@ -131,95 +140,15 @@ static void before_wait(void *ctx)
 
 /* ---- records ---- */
 
-/* The place of a record whose line begins with it, as kafka-read writes it. */
-static bool quick_place(const char *p, size_t n, const char **topic, size_t *topic_len, uint64_t *partition,
-                        uint64_t *offset)
-{
-    static const char a[] = ",\"topic\":\"", b[] = "\",\"partition\":", c[] = ",\"offset\":";
-    const char *end = p + n, *q, *digits;
-    if (n < sizeof a || memcmp(p, a, sizeof a - 1) != 0)
-        return false;
-    *topic = p + sizeof a - 1;
-    q = memchr(*topic, '"', (size_t)(end - *topic));
-    if (!q || (size_t)(end - q) < sizeof b || memcmp(q, b, sizeof b - 1) != 0 ||
-        memchr(*topic, '\\', (size_t)(q - *topic)))
-        return false;
-    *topic_len = (size_t)(q - *topic);
-    digits = q + sizeof b - 1;
-    q = memchr(digits, ',', (size_t)(end - digits));
-    if (!q || !scan_u64(digits, (size_t)(q - digits), partition) || (size_t)(end - q) < sizeof c ||
-        memcmp(q, c, sizeof c - 1) != 0)
-        return false;
-    digits = q + sizeof c - 1;
-    q = memchr(digits, ',', (size_t)(end - digits));
-    return q && scan_u64(digits, (size_t)(q - digits), offset);
-}
-
-/* The record, parsed where its payload is asked for or its place is not where it usually stands. */
-static int read_record(struct run *r, const struct stream_line *line, const char *rest, size_t n,
-                       const struct json **record, struct err *err)
-{
-    struct json_error e;
-    const char *topic;
-    size_t topic_len;
-    uint64_t partition, offset;
-    bool quick = !r->o.json && quick_place(rest, n, &topic, &topic_len, &partition, &offset);
-    *record = NULL;
-    if (!quick) {
-        arena_reset(&r->arena);
-        *record = json_parse(line->p, line->n, &r->arena, &e);
-        const struct json *name = json_get(*record, "topic");
-        if (!*record)
-            return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1,
-                           e.why);
-        if (!name || name->type != JSON_STRING || json_need_u64(*record, "partition", &partition, "record", err) != 0 ||
-            json_need_u64(*record, "offset", &offset, "record", err) != 0)
-            return err_set(err, ERR_REFUSED,
-                           "stdin: line %" PRIu64 ": a record without its topic, partition and offset", line->line_no);
-        topic = name->str;
-        topic_len = name->len;
-    }
-    if (program_answers_record(r->answers, topic, topic_len, partition, offset, err) == 0)
-        return 0;
-    return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
-}
-
-static int put_value(struct run *r, const struct json *record, const struct stream_line *line, struct err *err)
-{
-    struct buf *queue = &r->program.queue;
-    size_t from = queue->len;
-    if (json_get(record, "value") || json_get(record, "value_error"))
-        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": a record with a value already", line->line_no);
-    if (program_payload(record, r->o.text, queue) || r->value_errors++ > 0)
-        return 0;
-    const struct json *topic = json_get(record, "topic"), *partition = json_get(record, "partition"),
-                      *offset = json_get(record, "offset");
-    buf_printf(&r->first_value_error, "%.*s/%.*s/%.*s: ", (int)topic->len, topic->str, (int)partition->len,
-               partition->str, (int)offset->len, offset->str);
-    const char *why = queue->p + from + sizeof ",\"value_error\":\"" - 1;
-    buf_add(&r->first_value_error, why, (size_t)(queue->p + queue->len - 1 - why));
-    return 0;
-}
-
-/* The record without its type, and its payload parsed where that is asked for. */
 static int queue_record(struct run *r, const struct stream_line *line, struct err *err)
 {
-    static const char head[] = "{\"type\":\"record\"";
-    const struct json *record;
-    const char *rest = line->p + sizeof head - 1;
-    size_t n = line->n - (sizeof head - 1);
-    if (n < 3 || rest[0] != ',' || rest[n - 1] != '}')
-        return err_set(err, ERR_REFUSED,
-                       "stdin: line %" PRIu64 ": a record without members, or with spaces between them", line->line_no);
-    if (read_record(r, line, rest, n, &record, err) != 0)
-        return -1;
+    struct program_record record;
     program_make_room(&r->program);
-    buf_addc(&r->program.queue, '{');
-    buf_add(&r->program.queue, rest + 1, n - 2);
-    if (r->o.json && put_value(r, record, line, err) != 0)
-        return -1;
-    buf_adds(&r->program.queue, "}\n");
-    return 0;
+    if (program_record(line->p, line->n, (enum program_payloads)r->o.payloads, &r->arena, &r->program.queue, &record,
+                       err) == 0 &&
+        program_answers_record(r->answers, &record, err) == 0)
+        return 0;
+    return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
 static int start(struct run *r, struct err *err)
@@ -260,12 +189,65 @@ static const char *shown(struct buf *plain, const struct buf *text)
     return buf_str(plain);
 }
 
-static void put_account(struct run *r)
+#define PLACES 10 /* of records that cannot be read, that the account names */
+
+/* "t/0/1: why", or "t/0/1 is not UTF-8" of a reason about the payload itself. */
+static void put_place(struct buf *out, const struct program_place *p, const char *comma)
+{
+    static const char subject[] = "the payload ";
+    bool about = strncmp(p->why, subject, sizeof subject - 1) == 0;
+    buf_printf(out, "%s%s%s", p->at, about ? comma : ": ", about ? p->why + sizeof subject - 2 : p->why);
+}
+
+/* Records that nobody could read may owe rows. */
+static void judge_unreadable(struct run *r, const struct program_counts *n, const struct program_place *first)
+{
+    struct buf what = BUF_INIT, plain = BUF_INIT;
+    if (n->unreadable == 0)
+        return;
+    if (n->no_value_is_json)
+        buf_printf(&what, "none of %" PRIu64 " payloads is JSON (the first, ", n->unreadable);
+    else
+        buf_printf(&what, "%" PRIu64 " of %" PRIu64 " records could not be read, the first ", n->unreadable,
+                   n->records);
+    put_place(&what, first, n->no_value_is_json ? "," : "");
+    buf_adds(&what, n->no_value_is_json ? ")" : "");
+    const char *said = shown(&plain, &what);
+    if (!r->o.skip)
+        program_not_whole(&r->program,
+                          BECAUSE(CODE_RECORDS_UNREADABLE, {"at", first->at},
+                                  {"payload", strcmp(first->why, PROGRAM_NOT_UTF8) == 0 ? "payload_b64" : "payload"}),
+                          "%s", said);
+    else if (program_whole(&r->program))
+        msg_error("%s: taken to owe nothing, as --unreadable=" ON_UNREADABLE_SKIP " says", said);
+    buf_free(&what);
+    buf_free(&plain);
+}
+
+/* The first places as an array of texts. */
+static void put_places(const struct program_place *places, size_t n, struct buf *out)
+{
+    struct buf one = BUF_INIT, plain = BUF_INIT;
+    buf_addc(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&one);
+        buf_reset(&plain);
+        put_place(&one, &places[i], "");
+        buf_adds(out, i ? "," : "");
+        json_put_s(out, shown(&plain, &one));
+    }
+    buf_addc(out, ']');
+    buf_free(&one);
+    buf_free(&plain);
+}
+
+static void put_account(struct run *r, const struct program_counts *n, const struct buf *places)
 {
     static const char strict[] = "[\"" VERIFIED_EVERY_RECORD "\"]";
     const struct program *p = &r->program;
-    struct buf name = BUF_INIT, reason = BUF_INIT, reasons = BUF_INIT, first = BUF_INIT;
-    bool whole = program_whole(p), itself = p->started && p->of_itself;
+    struct buf name = BUF_INIT, reason = BUF_INIT, reasons = BUF_INIT;
+    bool whole = program_whole(p), itself = p->started && p->of_itself,
+         answered = whole || p->cause.code == CODE_RECORDS_UNREADABLE;
     buf_addc(&reasons, '[');
     if (!whole)
         json_put_s(&reasons, shown(&reason, &p->reason));
@@ -275,35 +257,51 @@ static void put_account(struct run *r)
                                .cause = whole ? CAUSE_INIT : p->cause,
                                .reasons = {reasons.p, reasons.len},
                                .program = shown(&name, &r->name),
+                               .payload = program_payload_words[r->o.payloads],
                                .records = {true, r->records},
                                .rows = {true, r->rows},
                                .skips = {true, r->skips},
-                               .without_row.has = !r->unplaced && whole,
-                               .json = !r->o.json  ? NULL
-                                       : r->o.text ? "text"
-                                                   : "numbers",
-                               .value_errors = {r->o.json, r->value_errors},
-                               .first_value_error = r->value_errors > 0 ? shown(&first, &r->first_value_error) : NULL,
+                               .without_row = {!r->unplaced && answered, n->without_row},
+                               .readable = {answered, n->readable},
+                               .null_values = {answered, n->nulls},
+                               .unreadable = {answered, n->unreadable},
+                               .on_unreadable = r->o.skip ? ON_UNREADABLE_SKIP : NULL,
                                .exit.has = itself && WIFEXITED(p->child.status),
                                .signal.has = itself && WIFSIGNALED(p->child.status)};
-    if (a.without_row.has)
-        a.without_row.n = program_answers_without_row(r->answers);
     a.exit.n = a.exit.has ? (uint64_t)WEXITSTATUS(p->child.status) : 0;
     a.signal.n = a.signal.has ? (uint64_t)WTERMSIG(p->child.status) : 0;
-    if (r->o.strict && whole)
+    if (r->o.strict && answered)
         a.verified = (struct account_text){strict, sizeof strict - 1};
+    if (answered && n->unreadable > 0)
+        a.unreadable_records = (struct account_text){places->p, places->len};
     stream_put_account(&r->out, &a);
     buf_free(&name);
     buf_free(&reason);
     buf_free(&reasons);
-    buf_free(&first);
+}
+
+/* What its answers come to, where it ended whole. */
+static void conclude(struct run *r)
+{
+    struct program *p = &r->program;
+    struct program_place first[PLACES];
+    struct program_counts n = program_answers_count(r->answers);
+    struct buf missing = BUF_INIT, places = BUF_INIT;
+    uint64_t lacking = r->o.strict ? program_answers_missing(r->answers, &missing) : 0;
+    if (lacking > 0)
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
+                          buf_str(&missing), lacking > 1 ? ", nor other records" : "");
+    put_places(first, program_answers_unreadable(r->answers, first, PLACES), &places);
+    judge_unreadable(r, &n, first);
+    put_account(r, &n, &places);
+    buf_free(&missing);
+    buf_free(&places);
 }
 
 static void finish(struct run *r, bool whole)
 {
     struct program *p = &r->program;
     struct err err = ERR_INIT;
-    struct buf place = BUF_INIT;
     if (whole && !p->started)
         whole = start(r, &err) == 0;
     if (whole) {
@@ -314,16 +312,7 @@ static void finish(struct run *r, bool whole)
                           "the stream did not come whole");
     }
     program_end(p);
-    uint64_t missing = r->o.strict ? program_answers_missing(r->answers, &place) : 0;
-    if (missing > 0)
-        program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
-                          buf_str(&place), missing > 1 ? ", nor other records" : "");
-    put_account(r);
-    buf_free(&place);
-    /* A program that does not look for value_error takes such a record for one of nulls. */
-    if (r->value_errors > 0 && whole)
-        msg_error("%" PRIu64 " records went without a value, their payload being no JSON; the first is %s",
-                  r->value_errors, buf_str(&r->first_value_error));
+    conclude(r);
     if (program_whole(p))
         return;
     stream_status(&r->out, OWED_TROUBLE);
@@ -335,7 +324,6 @@ static void run_free(struct run *r)
 {
     program_free(&r->program);
     buf_free(&r->name);
-    buf_free(&r->first_value_error);
     program_answers_free(r->answers);
     arena_free(&r->arena);
     stream_in_free(&r->in);
@@ -361,7 +349,7 @@ int main(int argc, char **argv)
                                  .ctx = &r,
                                  .child = CHILD_INIT};
     r.answers = program_answers_new();
-    r.in.data_unchecked = r.o.json; /* each is then read in full here */
+    r.in.data_unchecked = r.o.payloads != PROGRAM_RAW; /* each is then read in full here */
     bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);
     finish(&r, whole);
     status = stream_end(&r.out);

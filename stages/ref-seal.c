@@ -196,17 +196,11 @@ static int place_of(const struct json *event, const char **at, size_t *n)
     return 0;
 }
 
-static void row_failed(struct seal *s, const struct stream_line *line, const char *at, size_t at_len, const char *why)
+static void row_failed(struct seal *s, const struct stream_line *line)
 {
-    if (++s->failed > BAD_LISTED)
-        return;
-    char place[300];
-    snprintf(place, sizeof place, "%.*s", (int)at_len, at ? at : "");
-    if (at)
-        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE, {"at", place}), "%s: %s", place, why);
-    else
-        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "the event on line %" PRIu64 ": %s",
-                            line->line_no, why);
+    if (++s->failed <= BAD_LISTED)
+        reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER),
+                            "the event on line %" PRIu64 ": its at is not topic/partition/offset", line->line_no);
 }
 
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
@@ -230,15 +224,13 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
     if (!values || values->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": an event without its values", line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
-        row_failed(s, line, NULL, 0, "its at is not topic/partition/offset");
+        row_failed(s, line);
         return 1;
     }
     buf_reset(&s->row);
     int unfit = reference_cells_put(&s->cells, values, &s->row, err);
-    if (unfit < 0) {
-        row_failed(s, line, at, at_len, err->text);
-        return 1;
-    }
+    if (unfit < 0)
+        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
     s->unfit += unfit > 0;
     if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
         return 1;
@@ -270,6 +262,7 @@ static void put_account(struct seal *s, const struct reference_end *end)
                                                          .reasons = {end->reasons, strlen(end->reasons)},
                                                          .rows = {true, s->w.rows},
                                                          .unfit_rows = {true, s->unfit},
+                                                         .nearest = {true, s->cells.nearest},
                                                          .failed_rows = {true, s->failed},
                                                          .path = s->o.out,
                                                          .rows_sha256 = s->w.rows_sha256});
@@ -293,10 +286,11 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (!whole)
         say_unfinished(s, in);
     if (s->failed > BAD_LISTED)
-        reference_story_say(&s->story, BECAUSE(CODE_VALUE_NOT_READABLE), "%" PRIu64 " more rows that cannot be sealed",
+        reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER), "%" PRIu64 " more rows that cannot be sealed",
                             (s->failed - BAD_LISTED));
     reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
+    end.nearest = s->cells.nearest;
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
         stream_put_stop(&s->out, &err, CODE_USAGE);
         return;

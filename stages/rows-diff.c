@@ -259,13 +259,16 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
     return 0;
 }
 
-/* What a check upstream takes from the relations that use the destination, or from the one of the whole table. */
+/* What a check upstream takes from the relations that use the destination, from the one of the whole table, or from
+ * those that use the reference. */
 static int on_check(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct check_line c;
     arena_reset(&d->arena);
     if (stream_check(line, &d->arena, &c, err) != 0)
         return err_prefix(err, "stdin");
+    if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE)
+        d->ask.unreadable = true;
     if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
         return 0;
     struct buf what = BUF_INIT;

@@ -213,7 +213,7 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
         return;
     }
     bool whole = c->status == STATUS_PASSED;
-    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, whole, buf_str(&c->reason)});
+    stream_put_side(out, &(struct stream_side){SIDE_CAPTURED, c->rows, c->nearest, whole, buf_str(&c->reason)});
     put_checks(c, out);
     if (o->out && c->unknown.len == 0 && write_document(c, o->out, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);

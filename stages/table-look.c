@@ -14,6 +14,7 @@
 #include "chread/chread.h"
 #include "http/login.h"
 #include "stream/stream.h"
+#include "types/line.h"
 
 struct options {
     struct http_login login;
@@ -68,12 +69,8 @@ static int put_columns(struct stream_out *out, const struct chread_table *t, str
         else
             rc = type_parse(from->type, strlen(from->type), &to->type, err);
     }
-    if (rc == 0) {
-        struct buf *line = stream_build(out, LINE_COLUMNS);
-        buf_printf(line, ",\"cells\":\"%s\",\"columns\":", CELLS_VERSION);
-        columns_write(&cols, line);
-        stream_put_built(out, LINE_COLUMNS);
-    }
+    if (rc == 0)
+        stream_put_columns(out, &cols);
     columns_free(&cols);
     return rc;
 }

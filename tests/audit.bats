@@ -47,7 +47,7 @@ chain=(bundle-check scope-cut log-look table-look scope-declare kafka-read ref-r
     read_table
     # The audit names these files, looked at the topic and the table, and knows by an account what of the records is whole.
     declare -A own=([scope-cut]='--out=' [table-look]='--first' [scope-declare]='--column= --first --out= --topic=' [kafka-read]='--scope='
-        [ref-run]='--json --strict' [ref-seal]='--complete --out= --scope=' [ref-bind]='--reference=')
+        [ref-run]='--strict' [ref-seal]='--complete --out= --scope=' [ref-bind]='--reference=')
     for stage in "${chain[@]}"; do
         [ -n "$(handed_to "$stage")" ] || [ "$stage" = bundle-check ]
         diff <(options_of "$stage") <({ handed_to "$stage"; tr ' ' '\n' <<<"${own[$stage]:-}"; } | grep . | sort) || { echo "$stage" >&2; return 1; }
@@ -75,7 +75,7 @@ routes() { # stage…
     local -A refused=()
     for option in "${!stages_of[@]}"; do
         text=$option
-        case $option in --payload=) text+=json ;; --mode=) text+=0640 ;; *=) text+="a b" ;; -?) text+="x=a b" ;; esac
+        case $option in --mode=) text+=0640 ;; *=) text+="a b" ;; -?) text+="x=a b" ;; esac
         for word in ${stages_of[$option]} none; do
             if [[ " $* " == *" ${word%%:*} "* ]]; then given+=("$text"); break; fi
         done

@@ -12,12 +12,29 @@ setup() {
     whole_table=(reconcile.rows destination.coverage)
 }
 
-@test "C02: a UUID column has no cells and is unsupported by its name; in a String column letters are letters" {
-    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"UUID"}'
+@test "a key behind a column that holds others is the key, and a difference in that column is its own" {
+    row_columns=
+    cells() { printf '{"type":"columns","cells":"%s","columns":[{"name":"a","type":"Array(Tuple(String, Map(String, UInt8)))"},{"name":"id","type":"UInt64","key":true},{"name":"v","type":"String"}]}\n' "$1"; }
+    one='[[["x],\"",[["1","2"]]],["y",[]]],"7","a"]' other='[[["x],\"",[["1","3"]]]],"7","a"]' third='[[],"8","b"]'
+    { cells owed-cells-v2; captured_side "$one" "$third"; found "$other" "$third"; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(findings | jq -c '[.[0], .[1]]')" = '["changed",["7"]]' ]
+    [ "$(jq -c 'select(.type == "finding") | .differ' <<<"$output")" = '["a"]' ]
+    # Cells of another version than the columns' are refused.
+    { cells clink-canonical-cells-v1; captured_side "$one"; found "$one"; } | whole
+    run -2 --separate-stderr diff_
+    [[ $stderr == *"columns of types whose cells are owed-cells-v2"* ]]
+    { cells owed-cells-v3; captured_side "$one"; found "$one"; } | whole
+    run -2 --separate-stderr verdict <stream
+    [[ $stderr == *"neither clink-canonical-cells-v1 nor owed-cells-v2"* ]]
+}
+
+@test "C02: a JSON column has no cells and is unsupported by its name; in a String column letters are letters" {
+    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"JSON"}'
     { require reference.capture reconcile.rows; captured_side '["1","7e4c"]'; reference_side '["1","7e4c"]'; found '["1","7e4c"]'; } | whole
     run -3 --separate-stderr diff_
     [ "$(check) $(check reference.capture) $(check reference.destination)" = "unsupported unsupported unsupported" ]
-    [[ "$(reason)" == "column 'u' is UUID, a type without cells" ]]
+    [[ "$(reason)" == "column 'u' is JSON, a type without cells" ]]
     row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"String"}'
     { captured_side '["1","7E4C"]'; found '["1","7e4c"]'; } | whole
     run -1 --separate-stderr diff_
@@ -81,4 +98,19 @@ setup() {
     [ "$(counts coverage) $(counts)" = "0 1 0 0 1 0 1 0 0 0" ]
     [ "$(jq -c 'select(.type == "finding" and .relation == "coverage") | [.kind, .key, .differ]' <<<"$output" | tr -d '\n')" = '["changed",["500"],["b"]]["unexpected",["0"],null]' ]
     [[ $(verdict <<<"$output") == *"id=500; b owed 2, found 3"* ]]
+}
+
+@test "F24: of two equal rows that were both meant one is there; a row beside others of its key shows its own values" {
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"v","type":"String"}'
+    { repeats; require "${whole_table[@]}"; captured_side '["1","a"]' '["1","a"]' '["2","b"]'; observed_whole; found '["1","a"]' '["2","b"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(counts)" = "1 0 0 0 0" ]
+    [[ $(verdict <<<"$output") == *"missing     id=1; owed 2, found 1"* ]]
+    { require reference.destination; reference_side '["1","a"]' '["1","b"]' '["3","x"]'; found '["1","a"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(jq -c 'select(.type == "finding") | [.key, .others]' <<<"$output" | tr -d '\n')" = '[["1"],true][["3"],null]' ]
+    [[ $(verdict <<<"$output") == *"missing     id=1; v=\"b\""*"missing     id=3"$'\n'* ]]
+    { require reference.destination; reference_side '["1","a"]'; found '["1","a"]' '["1","c"]'; } | whole
+    run -1 --separate-stderr diff_
+    [[ $(verdict <<<"$output") == *"unexpected  id=1; v=\"c\""* ]]
 }

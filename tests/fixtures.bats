@@ -61,7 +61,7 @@ setup() {
     t=$BATS_TEST_TMPDIR
     "$bin/scope-declare" --key=event_id --range=ALL --from=seen:ms --out="$t/scope.json" <1-table-look.ndjson | diff - 2-scope-declare.ndjson
     diff "$t/scope.json" scope.json
-    "$bin/ref-run" --json=text --strict -- jq -c -f "$root/examples/reference/orders.jq" <3-kafka-read.ndjson | diff - 4-ref-run.ndjson
+    "$bin/ref-run" --strict -- jq -c -f "$root/examples/reference/orders.jq" <3-kafka-read.ndjson | diff - 4-ref-run.ndjson
     cp scope.json "$t"
     (cd "$t" && "$bin/ref-seal" --scope=scope.json --reference-name=orders.jq --reference-version=1 --out=reference.ndjson) <4-ref-run.ndjson | diff - 5-ref-seal.ndjson
     diff "$t/reference.ndjson" reference.ndjson

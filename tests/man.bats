@@ -127,6 +127,9 @@ reports() {
     local saved
     for saved in "$root"/fixtures/*/*-rows-diff.ndjson "$root"/fixtures/audit/*/*-rows-diff.ndjson; do report <"$saved"; done
     head -n 5 "$saved" | report
+    jq -c 'if .recorded.program then .recorded.program += {unreadable: 1, unreadable_records: ["t/0/1: x"], on_unreadable: "skip"} else . end' \
+        "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
+    sed 's/"side":"reference","rows":180/&,"nearest":3/' "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["none.such"]}'; } | ended | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["bundle.manifest","reconcile.scope"]}'
         printf '{"type":"check","stage":"ch-read","name":"%s","status":"unavailable",%s,"reason":"r","evidence":[]}\n' \

@@ -46,12 +46,12 @@ refused() { # program, what the one line names, arguments: nothing is read
 }
 
 @test "an option that several programs have says the same in each" {
-    # Where one does not: what is written, or bounded, is another thing (--out, --json, --max-bytes); each has its own set to choose
+    # Where one does not: what is written, or bounded, is another thing (--out, --max-bytes); each has its own set to choose
     # from (--profile, --checkpoint, --topic); bundle-pack and scope-cut choose by what others are (--operator, --table,
     # --database); the job's manifest may say it (--commit-confirmation); and kafka-tail, which runs alone as well, has an --operator
     # and an --attempt by default.
     catalogue >all
-    for differs in --out --json --max-bytes --profile --checkpoint --topic --operator --table --database --commit-confirmation --attempt; do
+    for differs in --out --max-bytes --profile --checkpoint --topic --operator --table --database --commit-confirmation --attempt; do
         [ "$(awk -F '\t' -v o="$differs" '$2 == o { print $3 "\t" $4 }' all | sort -u | wc -l)" -gt 1 ] || { echo "$differs is one: take it off the list" >&2; return 1; }
         sed -i "/\t$differs\t/d" all
     done

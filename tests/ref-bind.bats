@@ -98,7 +98,7 @@ PY
 @test "of a scope that is damaged another one is no refusal: the damage leads, and the answer is 3" {
     local bundle
     for bundle in incident-cut incident-unarmed; do
-        { bundle-check "$root/fixtures/$bundle" | scope-cut --key=event_id || [ $? -eq 3 ]; } >damaged
+        { bundle-check "$root/fixtures/$bundle" | scope-cut --checkpoint=1 --key=event_id || [ $? -eq 3 ]; } >damaged
         run -3 --separate-stderr ref-bind --reference="$whole_ref" <damaged
         [[ $stderr == *"reconcile.scope did not pass, and reference "*" is of another scope: bundle.job"* ]]
         [ -z "$(of stop)" ]
@@ -214,7 +214,7 @@ BAD
 {"cells": ["1","c","1","1","3ff0000000000000",null]}	not a row
 {"at":"orders/0/1","cells":["1","c","1","1","3ff0000000000000",null]}	not a row
 [1]	not a row
-{"cells":["1","c","1","1","3ff0000000000000", null]}	neither a string, null, b64 nor unfit
+{"cells":["1","c","1","1","3ff0000000000000", null]}	neither a string, null, an array, b64, unnamed nor unfit
 {"cells":["1","c","1","1","3ff0000000000000"]}	fewer cells than columns
 {"cells":["1","c","1","1","3ff0000000000000",null,null]}	more cells than columns
 {"cells":["1","c","1","1","3ff0000000000000",null],"at":7}	a row has a member that is not known

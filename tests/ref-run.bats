@@ -34,7 +34,7 @@ gone() {
 
 @test "records go to the program without their type; rows, rows with their place and skips come back" {
     { record 1 '{"id":1}'; echo '{"type":"note","x":1}'; record 2 'x'; record 3 ''; record 4 '{}'; } | whole in
-    run -0 --separate-stderr ref-run -- sh -c 'tee seen; cat >/dev/null; echo "{\"at\":\"t/0/1\",\"values\":{\"id\":1e0,\"s\":\"\\u00e9\"}}
+    run -0 --separate-stderr ref-run --payload=raw -- sh -c 'tee seen; cat >/dev/null; echo "{\"at\":\"t/0/1\",\"values\":{\"id\":1e0,\"s\":\"\\u00e9\"}}
 {\"id\":1234567890123456789012345678901234567890.10}
 {\"at\":\"t/0/2\",\"skip\":true}
 {\"values\":{\"id\":7}}
@@ -48,76 +48,177 @@ gone() {
     grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
     grep -qF '{"type":"event","at":"t/0/1","values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
     [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
-    [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","records":4,"rows":8,"skips":1,"without_row":null,"exit":0}' ]
+    [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","payload":"raw","records":4,"rows":8,"skips":1,"without_row":null,"readable":4,"null_values":0,"unreadable":0,"exit":0}' ]
 }
 
 @test "no records: the program runs, and may give rows all the same" {
     whole none </dev/null
-    run -0 --separate-stderr ref-run -- cat <none
+    run -0 --separate-stderr ref-run --payload=raw -- cat <none
     [ "$(of_account '[.records, .rows, .complete] | tostring')" = '[0,0,true]' ]
     run -0 --separate-stderr ref-run -- echo '{"id":1}' <none
     [ "$(events)" = '{"values":{"id":1}}' ]
 }
 
-@test "--json gives the payload parsed, digits as they stand; --json=text each number as its text" {
+@test "the payload goes parsed, each number as its text, or with --payload=json as it stands" {
     { record 1 '{"id":9007199254740993,"a":[-1.50e+3,0.1,{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}'
       record 2 '
 {
   "id" : 1,
 	"x" : [ 1.0 ] }'
       record 3 'null'; jq -c '.payload = null' <(record 4 ''); record 5 '12'; } | whole in
-    run -0 --separate-stderr ref-run --json -- cat <in
+    run -0 --separate-stderr ref-run --payload=json -- cat <in
     grep -qF '"value":{"id":9007199254740993,"a":[-1.50e+3,0.1,{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}}' <<<"$output"
     [ "$(grep -c '"type":"event"' <<<"$output")" -eq 5 ]
-    [ "$(of_account .value_errors)" = 0 ]
-    run -0 --separate-stderr ref-run --json=text -- cat <in
+    [ "$(of_account '[.payload, .records, .readable, .null_values, .unreadable] | tostring')" = '["json",5,4,1,0]' ]
+    run -0 --separate-stderr ref-run --payload=text -- cat <in
     grep -qF '"value":{"id":"9007199254740993","a":["-1.50e+3","0.1",{"b":"1 \" 2"}],"n":null,"t":true,"s":"7"}}' <<<"$output"
     [ "$(events | jq -c .values.value | tail -n 4 | tr '\n' ' ')" = '{"id":"1","x":["1.0"]} null null "12" ' ]
     [ "$(events | jq -c '.values.payload' | tail -n 3 | tr '\n' ' ')" = '"null" null "12" ' ]
+    text=$output
+    run -0 --separate-stderr ref-run -- cat <in
+    [ "$output" = "$text" ]
+    run -0 --separate-stderr ref-run --payload=raw -- cat <in
+    [ "$(events | jq -c '.values | has("value")' | sort -u)" = false ]
+    [ "$(of_account '[.payload, .records, .readable, .null_values, .unreadable] | tostring')" = '["raw",5,4,1,0]' ]
 }
 
-@test "jq keeps every digit of --json=text" {
+@test "jq keeps every digit of a number as its text" {
     { record 1 '{"id":9007199254740993,"amount":12345678901234.5678,"tiny":1e-400}'; } | whole in
-    run -0 --separate-stderr ref-run --json=text -- jq -c .value <in
+    run -0 --separate-stderr ref-run -- jq -c .value <in
     grep -qF '{"type":"event","values":{"id":"9007199254740993","amount":"12345678901234.5678","tiny":"1e-400"}}' <<<"$output"
 }
 
-@test "a payload that is no JSON says so in its line and in the account" {
+# Payloads of which t/0/2 to t/0/7 cannot be read.
+unread() {
     { record 1 '{"id":1}'; record 2 '{"a":1,"a":2}'; record 3 ''; record 4 '"\ud800"'; jq -c '.payload_b64 = "/w==" | del(.payload)' <(record 5 '')
-      record 6 '01'; record 7 '{} {}'; } | whole in
-    run -0 --separate-stderr ref-run --json=text -- cat <in
+      record 6 '01'; record 7 '{} {}'; jq -c '.payload = null' <(record 8 ''); } | whole in
+}
+skipping='{at: "\(.topic)/\(.partition)/\(.offset)"} + if .value.id then {values: .value} else {skip: true} end'
+counts_of() { of_account '[.records, .readable, .null_values, .unreadable, .without_row] | tostring'; }
+
+@test "a payload that is no JSON says so in its line, and a skip does not make it one that owes nothing" {
+    unread
+    run -3 --separate-stderr ref-run -- cat <in
     [ "$(events | jq -c '.values | [has("value"), .value_error]' | tr '\n' ' ')" = \
-        '[true,null] [false,"byte 8: duplicate name"] [false,"byte 1: no value"] [false,"byte 2: lone surrogate"] [false,"the payload is not UTF-8"] [false,"byte 2: leading zero"] [false,"byte 4: text after the value"] ' ]
-    [ "$(of_account '.value_errors, .first_value_error' | tr '\n' '|')" = "6|t/0/2: byte 8: duplicate name|" ]
-    [ "$stderr" = "ref-run: 6 records went without a value, their payload being no JSON; the first is t/0/2: byte 8: duplicate name" ]
+        '[true,null] [false,"byte 8: duplicate name"] [false,"byte 1: no value"] [false,"byte 2: lone surrogate"] [false,"the payload is not UTF-8"] [false,"byte 2: leading zero"] [false,"byte 4: text after the value"] [true,null] ' ]
+    for strict in '' --strict; do
+        # shellcheck disable=SC2086 # none is none
+        run -3 --separate-stderr ref-run $strict -- jq -c "$skipping" <in
+        not_whole "6 of 8 records could not be read, the first t/0/2: byte 8: duplicate name"
+        [ "$(counts_of)" = '[8,1,1,6,7]' ]
+        [ "$(of_account '.code, .facts.at, .facts.payload, .unreadable_records[]')" = "records-unreadable
+t/0/2
+payload
+t/0/2: byte 8: duplicate name
+t/0/3: byte 1: no value
+t/0/4: byte 2: lone surrogate
+t/0/5 is not UTF-8
+t/0/6: byte 2: leading zero
+t/0/7: byte 4: text after the value" ]
+    done
+    # one that is left to ref-run need not be answered
+    run -3 --separate-stderr ref-run --strict -- jq -c "select(.value_error == null) | $skipping" <in
+    not_whole "6 of 8 records could not be read, the first t/0/2: byte 8: duplicate name"
+    [ "$(of_account '.verified[0]')" = "every record that could be read was answered" ]
+    run -3 --separate-stderr ref-run --strict -- jq -c "select(.value_error == null and .value != null) | $skipping" <in
+    not_whole "jq did not answer t/0/8"
+}
+
+@test "a row shows that its record could be read, whatever ref-run made of it" {
+    unread
+    run -3 --separate-stderr ref-run -- jq -c '{at: "\(.topic)/\(.partition)/\(.offset)"} + if .offset == 3 or .offset == 6 then {skip: true} else {values: {}} end' <in
+    not_whole "2 of 8 records could not be read, the first t/0/3: byte 1: no value"
+    [ "$(counts_of)" = '[8,5,1,2,2]' ]
+    [ "$(of_account '.unreadable_records | tostring')" = '["t/0/3: byte 1: no value","t/0/6: byte 2: leading zero"]' ]
+    run -0 --separate-stderr ref-run -- jq -c '{at: "\(.topic)/\(.partition)/\(.offset)", values: {}}' <in
+    [ "$(counts_of)" = '[8,7,1,0,0]' ]
+    # rows without a place say nothing of which record they are of
+    run -3 --separate-stderr ref-run -- jq -c '{}' <in
+    [ "$(counts_of)" = '[8,1,1,6,null]' ]
+}
+
+@test "the program's own word that a record cannot be read, with why, in any mode and whatever else it answers" {
+    unread
+    answers=('{"at":"t/0/1","values":{}}' '{"at":"t/0/8","unreadable":"no tombstones here"}' '{"at":"t/0/2","unreadable":"cut off"}'
+        '{"at":"t/0/1","unreadable":"half of it"}' '{"at":"t/0/1","unreadable":"again"}' '{"at":"t/0/2","values":{}}')
+    run -3 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]}" \
+        '{"at":"t/0/'{3,4,5,6,7}'","skip":true}' <in
+    not_whole "3 of 8 records could not be read, the first t/0/1: half of it"
+    [ "$(counts_of)" = '[8,5,0,3,6]' ]
+    [ "$(of_account '.unreadable_records | tostring')" = '["t/0/1: half of it","t/0/2: cut off","t/0/8: no tombstones here"]' ]
+    # beside what ref-run could not read, in whatever order they come
+    run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]}" <in
+    [ "$(counts_of)" = '[8,0,0,8,6]' ]
+    [ "$(of_account '.unreadable_records[:3] | tostring')" = '["t/0/1: half of it","t/0/2: cut off","t/0/3: byte 1: no value"]' ]
+    # and never lost
+    for at in t/0/9 nowhere; do
+        run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo "{\"at\":\"$1\",\"unreadable\":\"x\"}"' sh "$at" <in
+        [[ $(of_account '.code, .reasons[0]') == "program-answer"$'\n'"line 1 of sh: at '$at'"* ]]
+    done
+    # other members, or another type, are a row's values
+    run -3 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo "{\"at\":\"t/0/1\",\"unreadable\":true}"' <in
+    [ "$(events)" = '{"values":{"at":"t/0/1","unreadable":true}}' ]
+}
+
+@test "none of the payloads is JSON: said as that, with where they are" {
+    jq -c '.payload_b64 = "AAAAAAEC/w==" | del(.payload)' <(record 0 '') | whole avro
+    run -3 --separate-stderr ref-run --strict -- jq -c 'if .value == null then {at: "\(.topic)/\(.partition)/\(.offset)", skip: true} else error end' <avro
+    not_whole "none of 1 payloads is JSON (the first, t/0/0, is not UTF-8)"
+    [ "$(of_account '.facts | tostring')" = '{"at":"t/0/0","payload":"payload_b64"}' ]
+    { record 1 'x'; jq -c '.payload = null' <(record 2 ''); record 3 '<a/>'; } | whole in
+    run -3 --separate-stderr ref-run -- cat <in
+    [ "$(of_account '.rows')" = 3 ]
+    run -3 --separate-stderr ref-run -- jq -c "$skipping" <in
+    not_whole "none of 2 payloads is JSON (the first, t/0/1: byte 1: not the start of a value)"
+}
+
+@test "--unreadable=skip: the operator says that they owe nothing; they are counted and named all the same" {
+    unread
+    run -0 --separate-stderr ref-run --strict --unreadable=skip -- jq -c "$skipping" <in
+    [ "$stderr" = "ref-run: 6 of 8 records could not be read, the first t/0/2: byte 8: duplicate name: taken to owe nothing, as --unreadable=skip says" ]
+    [ "$(counts_of)" = '[8,1,1,6,7]' ]
+    [ "$(of_account '[.complete, .on_unreadable, (.unreadable_records | length)] | tostring')" = '[true,"skip",6]' ]
+    run -3 --separate-stderr ref-run --unreadable=skip -- sh -c 'cat >/dev/null; exit 5' <in
+    not_whole "sh exited with status 5"
+    for bad in '' keep; do
+        run -2 --separate-stderr ref-run --unreadable=$bad -- cat <in
+        [[ $stderr == *--unreadable* ]]
+    done
+}
+
+@test "the first of many that cannot be read are named by topic, partition and offset, in whatever order they come" {
+    { for p in 10 9; do for o in $(seq 0 149); do jq -c ".partition = $p" <(record "$o" x); done; done; jq -c '.topic = "s"' <(record 7 x); } | whole in
+    run -3 --separate-stderr ref-run -- jq -c 'select(.topic == "t" and .partition == 9 and .offset < 148) | {at: "t/9/\(.offset)", values: {}}' <in
+    [ "$(of_account '[.unreadable, .unreadable_records[]] | tostring')" = \
+        '[153,"s/0/7: byte 1: not the start of a value","t/9/148: its value cannot be read","t/9/149: its value cannot be read","t/10/0: its value cannot be read","t/10/1: its value cannot be read","t/10/2: its value cannot be read","t/10/3: its value cannot be read","t/10/4: its value cannot be read","t/10/5: its value cannot be read","t/10/6: its value cannot be read"]' ]
 }
 
 @test "--strict: every record answered by rows or a skip, in any order and more than once" {
     { record 1 ''; record 2 ''; record 5 ''; record 6 ''; } | whole in
     answers=('{"at":"t/0/6","skip":true}' '{"at":"t/0/1","values":{}}' '{"at":"t/0/5#1","values":{}}' '{"at":"t/0/5","values":{}}'
         '{"at":"t/0/2","skip":true}' '{"at":"t/0/2","skip":true}')
-    run -0 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]}" <in
+    run -0 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]}" <in
     [ "$(of_account '[.complete, .rows, .skips, .without_row] | tostring')" = '[true,3,3,2]' ]
-    [ "$(of_account '.verified[0]')" = "every record was answered" ]
-    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
+    [ "$(of_account '.verified[0]')" = "every record that could be read was answered" ]
+    run -3 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
     not_whole "sh did not answer t/0/6"
-    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null' <in
+    run -3 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null' <in
     not_whole "sh did not answer t/0/1, nor other records"
     # without it, which records have no row is counted where every row says its place
-    run -0 --separate-stderr ref-run -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
+    run -0 --separate-stderr ref-run --payload=raw -- sh -c 'cat >/dev/null; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
     [ "$(of_account .without_row)" = 2 ]
-    run -0 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo {}; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
+    run -0 --separate-stderr ref-run --payload=raw -- sh -c 'cat >/dev/null; echo {}; printf "%s\n" "$@"' sh "${answers[@]:1}" <in
     [ "$(of_account .without_row)" = null ]
 }
 
 @test "--strict: an answer to no record that was read, and one without its place" {
     { record 1 ''; record 5 ''; } | whole in
     for at in t/0/3 t/0/0 t/0/6 t/1/1 u/0/1 t/0/1x t/0 t/0/1#x '' t/0/-1 t/0/01; do
-        run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; echo "{\"at\":\"$1\",\"values\":{}}"' sh "$at" <in
+        run -3 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null; echo "{\"at\":\"$1\",\"values\":{}}"' sh "$at" <in
         [[ $stderr == "ref-run: line 1 of sh: "* ]]
         [ "$(of_account .complete)" = false ]
     done
-    run -3 --separate-stderr ref-run --strict -- sh -c 'cat >/dev/null; echo "{\"id\":1}"' <in
+    run -3 --separate-stderr ref-run --payload=raw --strict -- sh -c 'cat >/dev/null; echo "{\"id\":1}"' <in
     not_whole "line 1 of sh: no at, which --strict wants"
     { record 5 ''; record 1 ''; } | whole back
     run -2 --separate-stderr ref-run --strict -- cat <back
@@ -163,7 +264,7 @@ BAD
     not_whole "sh ended before it had read all the records"
     run -3 --separate-stderr ref-run -- true <few
     not_whole "true ended before it had read all the records"
-    run -3 --separate-stderr ref-run --json -- python3 -c 'import sys; sys.stdin.read(); sys.exit("no")' <few
+    run -3 --separate-stderr ref-run -- python3 -c 'import sys; sys.stdin.read(); sys.exit("no")' <few
     [ "${stderr_lines[-1]}" = "ref-run: python3 exited with status 1" ]
     [ "${stderr_lines[0]}" = no ]
 }
@@ -190,7 +291,7 @@ BAD
 
 @test "a program that writes nothing until the end, and one that floods before it reads: nothing lost, no deadlock" {
     records 50000 | whole many
-    run -0 --separate-stderr timeout 60 bash -c 'ref-run --json --strict -- python3 -c "
+    run -0 --separate-stderr timeout 60 bash -c 'ref-run --payload=json --strict -- python3 -c "
 import sys, json
 rows = [json.loads(l) for l in sys.stdin]
 for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"partition\"], r[\"offset\"]), \"values\": r[\"value\"]}))" <many | tail -n 2'
@@ -201,7 +302,7 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
 
 @test "a slow input: what the program wrote is there before the next record comes" {
     mkfifo in out
-    ref-run -- cat <in >out 3>&- &
+    ref-run --payload=raw -- cat <in >out 3>&- &
     pid=$!
     exec 8>in 9<out
     echo "$head" >&8
@@ -250,7 +351,7 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
     done
     run -2 --separate-stderr ref-run </dev/null
     [[ $stderr == *"no program"* ]]
-    run -2 --separate-stderr ref-run --json=double -- cat </dev/null
+    run -2 --separate-stderr ref-run --payload=double -- cat </dev/null
     run -2 --separate-stderr ref-run -- '' </dev/null
     run -2 --separate-stderr ref-run --max-line=x -- cat </dev/null
 }
@@ -278,6 +379,6 @@ for r in rows: print(json.dumps({\"at\": \"%s/%d/%d\" % (r[\"topic\"], r[\"parti
 
 @test "the saved records give the saved rows again" {
     cd "$root/fixtures/reference" || exit 1
-    run -0 --separate-stderr ref-run --json=text --strict -- jq -c -f orders.jq <records.ndjson
+    run -0 --separate-stderr ref-run --strict -- jq -c -f orders.jq <records.ndjson
     diff <(printf '%s\n' "$output") events.ndjson
 }

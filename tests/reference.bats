@@ -45,9 +45,9 @@ PYTHON
 }
 
 @test "floats: nearest, ties to even, zeros with their sign, both ends" {
-    printf '%s\n' 0 -0 0.1 1e400 -1e400 5e-324 2e-324 1e-400 1.7976931348623157e308 1.7976931348623159e308 9007199254740993 \
+    printf '%s\n' 0 -0 0.1 1e400 -1e400 5e-324 2e-324 1e-400 1.7976931348623157e308 1.7976931348623159e308 9007199254740993 9007199254740992 1e22 1e23 123456789012345678e1 0.5 \
         '"nan"' '"inf"' '"-inf"' 0.30000000000000004 | agree Float64 ''
-    printf '%s\n' 16777217 16777219 0.1 3.4028235e38 3.4028236e38 1e-45 7e-46 1.000000059604644775390625 1.0000000596046448 '"nan"' '"-inf"' -0.0 | agree Float32 ''
+    printf '%s\n' 16777217 16777216 16777218 16777219 16777217.5 0.1 3.4028235e38 3.4028236e38 1e-45 7e-46 1.000000059604644775390625 1.0000000596046448 '"nan"' '"-inf"' -0.0 | agree Float32 ''
 }
 
 @test "times: every unit, ISO text, before 1970, past the precision" {
@@ -57,6 +57,21 @@ PYTHON
     printf '%s\n' '"2149-06-06"' '"2149-06-07"' '"1970-01-01"' '"1969-12-31"' | agree Date iso
     printf '%s\n' 120529 120530 -25567 -25568 0 | agree Date32 days
     printf '%s\n' 1758000000123456789 1 | agree 'DateTime64(9)' ns
+}
+
+@test "values of the wrong kind: unfit, as they came" {
+    printf '%s\n' '"12,5"' '" 1"' true '[1, 2.50]' '{"b":1,"a":"x\"y"}' '"é"' '""' | agree Int64 ''
+    printf '%s\n' '"Infinity"' '"1,5"' false '[]' | agree Float64 ''
+    printf '%s\n' '"yesterday"' '"2025-02-30T00:00:00Z"' '"2025-01-01T00:00:00"' 7 | agree 'DateTime64(3)' iso
+    printf '%s\n' '"2025-01-01T00:00:00Z"' true | agree 'DateTime64(3)' ms
+    printf '%s\n' 1 0 '"true"' | agree Bool ''
+    printf '%s\n' 7 1.50 true '[]' | agree String ''
+}
+
+@test "fractions that are their nearest float are counted alike" {
+    printf '%s\n' 0.1 0.5 0.25 3 1e-3 0.30000000000000004 '"nan"' null 16777217.5 | agree 'Nullable(Float32)' ''
+    [ "$(tail -n 1 ours | jq .nearest)" = 4 ]
+    [ "$(tail -n 1 theirs | jq .nearest)" = 4 ]
 }
 
 @test "text and truth" {

@@ -140,9 +140,9 @@ not_audited() { # STATUS CODE REASON ARGUMENT…
     declare_it 0 found --key=id --columns=amount,id --range=1:0-5
     [ "$(document | jq -c '[.columns[].name]')" = '["amount","id"]' ]
     [ "$(reason)" = "not compared: seen" ]
-    table=$(found_table '[["id","Int64",""],["tags","Array(String)",""],["a,b:c","DateTime",""]]')
+    table=$(found_table '[["id","Int64",""],["tags","Array(JSON)",""],["a,b:c","DateTime",""]]')
     { echo "$log"; echo "$table"; } | whole found
-    not_audited unsupported column-type-unsupported "column 'tags' is Array(String), a type without cells: leave it out, with --columns naming the others" \
+    not_audited unsupported column-type-unsupported "column 'tags' is Array(JSON), a type without cells: leave it out, with --columns naming the others" \
         --key=id --from=a,b:c:ms --range=ALL
     declare_it 0 found --key=id --columns=id --range=1:0-5
     [ "$(reason)" = "not compared: tags, a,b:c" ]
@@ -198,30 +198,44 @@ not_audited() { # STATUS CODE REASON ARGUMENT…
 
 @test "F12: a type without cells, and a column that is no key, are unsupported by name; a key's advice is not to leave it out" {
     { echo "$log"; found_table '[["ts","DateTime64(3, '"'UTC'"')",""],["sensor","String",""],["v","Float64",""]]'; } | whole found
-    not_audited unsupported key-unsupported "--key=ts: the column is DateTime64(3, 'UTC'), and a key is an integer or a String, not Nullable" \
-        --key=sensor,ts --range=ALL
-    [[ $output == *"choose a --key of integer or String columns, not Nullable, instead of ts"* && $output != *"leave "*"out"* ]]
-    for type in UUID "Enum8('a' = 1)" "Array(String)" "Map(String, Int64)" "FixedString(3)" IPv4; do
+    declare_it 0 found --key=sensor,ts --from=ts:ms --range=ALL
+    [ "$(document | jq -c '[.cells, (.columns[] | select(.key).name)]')" = '["clink-canonical-cells-v1","ts","sensor"]' ]
+    not_key="and a key is a scalar type, no float and not Nullable"
+    not_audited unsupported key-unsupported "--key=v: the column is Float64, $not_key" --key=v --from=ts:ms --range=ALL
+    [[ $output == *"choose a --key of scalar columns, no float and not Nullable, instead of v"* && $output != *"leave "*"out"* ]]
+    for type in "Variant(Int8, String)" Dynamic "Array(JSON)" "AggregateFunction(sum, Int64)" "Nullable(Tuple(Int8))" IntervalDay "QBit(Float32, 4)"; do
         { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
         not_audited unsupported column-type-unsupported "column 'x' is $type, a type without cells: leave it out, with --columns naming the others" \
             --key=id --range=ALL
         [[ $output == *"leave x out, with --columns naming the others"* ]]
-        not_audited unsupported key-unsupported "--key=x: the column is $type, and a key is an integer or a String, not Nullable" --key=x --range=ALL
+        not_audited unsupported key-unsupported "--key=x: the column is $type, $not_key" --key=x --range=ALL
         [[ $output != *"leave "*"out"* ]]
         declare_it 0 found --key=id --columns=id --range=ALL
         # the same, said by a person
         run -3 --separate-stderr "$bin/scope-declare" --first --topic=t --range=0:0-5 --table=a.b --column=id:Int64 --column="x:$type" --key=id
         [ "$(jq -r 'select(.type == "check") | .status + " " + .code' <<<"$output")" = "unsupported column-type-unsupported" ]
     done
-    for type in "Nullable(Int64)" "Decimal(18, 4)" Float64 Bool Date; do
+    for type in "Nullable(Int64)" Float64 BFloat16 "Array(Int64)" "Map(String, Int64)" Point; do
         { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: $type, kind: ""}]' <<<"$table"; } | whole found
-        not_audited unsupported key-unsupported "--key=id: the column is $type, and a key is an integer or a String, not Nullable" --key=id --range=ALL
+        not_audited unsupported key-unsupported "--key=id: the column is $type, $not_key" --key=id --range=ALL
     done
     # What is said wrong is still refused, and every unsupported column is named.
-    { echo "$log"; found_table '[["id","UUID",""],["a","IPv6",""],["seen","Date",""]]'; } | whole found
+    { echo "$log"; found_table '[["id","Array(UUID)",""],["a","JSON",""],["seen","Date",""]]'; } | whole found
     refused "column 'seen' is Date: say --from=seen:UNIT" --key=id --range=ALL
-    not_audited unsupported key-unsupported "--key=id: the column is UUID, and a key is an integer or a String, not Nullable; column 'a' is IPv6, a type without cells: leave it out, with --columns naming the others" \
+    not_audited unsupported key-unsupported "--key=id: the column is Array(UUID), $not_key; column 'a' is JSON, a type without cells: leave it out, with --columns naming the others" \
         --key=id --from=seen:days --range=ALL
+}
+
+@test "columns of types that v1 lacks have cells of v2, in the scope and in the stream; times need a unit wherever they stand" {
+    for type in UUID "Enum8('a' = 1)" "Array(String)" "Map(String, Int64)" "FixedString(3)" IPv4 "LowCardinality(Int64)"; do
+        { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
+        declare_it 0 found --key=id --range=ALL
+        [ "$(document | jq -r .cells) $(jq -r 'select(.type == "columns") | .cells' <<<"$output")" = "owed-cells-v2 owed-cells-v2" ]
+        [ "$(document | jq -r '.columns[1].type')" = "$type" ]
+    done
+    { echo "$log"; found_table '[["id","Int64",""],["x","Array(Tuple(a Date, b Int8))",""]]'; } | whole found
+    refused "column 'x' is Array(Tuple(a Date, b Int8)): say --from=x:UNIT" --key=id --range=ALL
+    declare_it 0 found --key=id --from=x:days --range=ALL
 }
 
 @test "F25: what retention took is counted; a range that it has taken, and a log that holds nothing, are unavailable" {

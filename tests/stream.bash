@@ -62,7 +62,7 @@ checked() {
 # stopped KIND [REASON [STAGE]]
 stopped() { printf '{"type":"stop","stage":"%s","kind":"%s","code":"interrupted","reason":"%s"}\n' "${3:-t}" "$1" "${2-because}"; }
 
-columns_of() { printf '{"type":"columns","cells":"clink-canonical-cells-v1","columns":%s}\n' "$1"; } # JSON
+columns_of() { printf '{"type":"columns","cells":"%s","columns":%s}\n' "${2:-clink-canonical-cells-v1}" "$1"; } # JSON [CELLS]
 
 # ---- rows ----
 
@@ -133,9 +133,10 @@ source_of() {
 # scope_of_sources SOURCE…: the document over those sources.
 scope_of_sources() { scope_made '.sources = $ARGS.positional' --jsonargs "$@"; }
 
-# scope_of SERVER TABLE_UUID DATABASE TABLE COLUMNS: the line of a scope over ten offsets of orders; COLUMNS is a JSON array.
+# scope_of SERVER TABLE_UUID DATABASE TABLE COLUMNS [CELLS]: the line of a scope over ten offsets of orders; COLUMNS is a JSON array.
 scope_of() {
-    scope_made '.destination += $ARGS.named.destination | .columns = $columns | .sources = [$source]' --argjson columns "$5" \
+    scope_made '.destination += $ARGS.named.destination | .columns = $columns | .sources = [$source] | .cells = $cells' --argjson columns "$5" \
+        --arg cells "${6:-clink-canonical-cells-v1}" \
         --argjson source "$(source_of orders c - read_committed 0:0-9)" \
         --argjson destination "$(jq -cn '$ARGS.named' --arg server_uuid "$1" --arg table_uuid "$2" --arg database "$3" --arg table "$4")" | scope_line
 }

@@ -12,6 +12,10 @@ def line(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
+class UnknownColumn(Exception):
+    """A name that no column has: the rules are wrong, and so is every row of theirs."""
+
+
 class Artifact:
     """Written beside its name and renamed into place when it is whole."""
 
@@ -30,21 +34,19 @@ class Artifact:
         """A row, by the names of the scope's columns; a name that no column has is an error of the rules."""
         extra = [k for k in values if k not in self.names]
         if extra:
-            raise cells.WrongKind("no column " + extra[0])
-        row = []
-        for c in self.columns:
-            try:
-                row.append(cells.cell(c, values.get(c["name"])))
-            except cells.WrongKind as e:
-                raise cells.WrongKind(f"{c['name']}: {e}") from None
+            raise UnknownColumn("the table's scope has no column " + extra[0])
+        row = [cells.cell(c, values.get(c["name"])) for c in self.columns]
         data = ('{"cells":%s,"at":"%s"}\n' % (cells.text(row), at)).encode()
         self.hash.update(data)
         self.file.write(data)
         self.rows += 1
 
-    def finish(self, reasons, verified, recorded):
-        self.file.write(line({"end": True, "rows": self.rows, "header_sha256": self.header_hash,
-                              "rows_sha256": self.hash.hexdigest(), "complete": not reasons, "reasons": reasons,
+    def finish(self, reasons, verified, recorded, code=None, facts=None):
+        """code and facts: of the first of the reasons why it is not complete, if there are any."""
+        cause = {"code": code, "facts": facts} if code else {}
+        nearest = {"nearest": cells.Count.nearest} if cells.Count.nearest else {}
+        self.file.write(line({"end": True, "rows": self.rows, **nearest, "header_sha256": self.header_hash,
+                              "rows_sha256": self.hash.hexdigest(), "complete": not reasons, **cause, "reasons": reasons,
                               "verified": verified, "recorded": recorded}))
         self.file.flush()
         os.fsync(self.file.fileno())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Canonical cells, clink-canonical-cells-v1: what a value that is owed is in a column of a ClickHouse type.
 
-A value is a str, a Decimal or an int, a bool, bytes or None. What a column cannot hold exactly is never rounded: its cell is
-{"unfit": …}. A value of the wrong kind (a word for a number) is WrongKind, which ends the reference.
+A value is a str, a Decimal or an int, a bool, a list, a dict, bytes or None. What a column cannot hold exactly, or cannot mean at
+all (a word for a number), is never rounded nor left out: its cell is {"unfit": …}. Only a fraction in a float column is its nearest
+value, which is counted.
 """
 import base64
 import datetime
@@ -24,6 +25,12 @@ class WrongKind(Exception):
 
 class Unfit(Exception):
     """What a column cannot hold; str() is the text of its cell."""
+
+
+class Count:
+    """How many fractions were taken for the nearest value of their float column, having none of their own."""
+
+    nearest = 0
 
 
 def column_type(name):
@@ -147,6 +154,10 @@ def float_cell(family, value):
     if found is None or found[0] == 0:
         raise Unfit(plain(d))
     n, unit = found
+    if n * fractions.Fraction(2) ** unit != abs(fractions.Fraction(d)):
+        if d == d.to_integral_value():
+            raise Unfit(plain(d))
+        Count.nearest += 1
     biased = unit + mantissa - 1 + high
     bits = n if n < 2 ** (mantissa - 1) else (biased << (mantissa - 1)) | (n - 2 ** (mantissa - 1))
     return f"{bits | sign:0{width // 4}x}"
@@ -256,6 +267,22 @@ def cell(column, value):
         return integer_cell(family, value)
     except Unfit as e:
         return {"unfit": str(e)}
+    except WrongKind:
+        return {"unfit": shown(value)}
+
+
+def shown(value):
+    """A value of the wrong kind as it came: text as it is, a number by value, a list or object as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, decimal.Decimal)) and not isinstance(value, bool):
+        return plain(decimal.Decimal(value))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=canonical)
+
+
+def canonical(d):
+    """A number within a list or object: an integer that a double holds as one, or its text."""
+    return int(d) if d == d.to_integral_value() and abs(d) <= 2**53 else plain(d)
 
 
 def text(cells):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells: canonical cells, clink-canonical-cells-v1 (STREAM.md, "Cells"). A cell
- * is a JSON string, null, {"b64":"…"} or, on an owed side, {"unfit":"…"}. Two
- * equal rows are equal bytes. The conversions here are the comparison's own and
- * share nothing with the sink's writer.
+ * cells: canonical cells, clink-canonical-cells-v1 and owed-cells-v2 (STREAM.md,
+ * "Cells"). A cell is a JSON string, null, {"b64":"…"}, {"unnamed":"…"}, an array
+ * of cells or, on an owed side, {"unfit":"…"}. Two equal rows are equal bytes. The conversions here are the
+ * comparison's own and share nothing with the sink's writer.
  */
 #ifndef OWED_CELLS_H
 #define OWED_CELLS_H
@@ -14,8 +14,9 @@
 
 enum cells_result {
     CELL_FIT = 0, /* the value's own cell was appended */
+    CELL_NEAREST, /* that of the float next to a fraction that no float of the column's width is */
     CELL_UNFIT,   /* {"unfit":…} was appended; why says the reason */
-    CELL_WRONG /* wrong kind of value (a word for a number): {"unfit":…} appended too; ref-seal makes it an error */
+    CELL_WRONG    /* the same of a value of the wrong kind (a word for a number) */
 };
 
 /* Append the cell of an owed value (a JSON value as the job or the reference gave it; NULL: the value is absent,
@@ -26,7 +27,11 @@ enum cells_result {
  * unit is the exact instant: any unit on any time column, ticks being the column's own (days for Date and Date32).
  * Unfit text: the plain decimal; past 80 digits, a zero before the point included, the digits as an integer and its
  * exponent; UTC text (the date alone for Date and Date32 at midnight); the number and its unit ("1e400 s") for a time
- * outside the years 0 to 9999 or with more than 37 digits of fraction; for the wrong kind the value as it came. */
+ * outside the years 0 to 9999 or with more than 37 digits of fraction; for the wrong kind the value as it came.
+ * FixedString takes a shorter string, with zeros added; Enum a name; Time and Time64 as ISO text
+ * [-]hhh:mm[:ss[.fraction]]. Array takes an array; Tuple one too, or an object of its names; Map an object or an array
+ * of pairs; Nested an object of arrays by name, or an array of what Tuple takes. One part of these that is unfit or
+ * wrong makes the whole cell so, with the value as JSON. */
 enum cells_result cells_owed(const struct column *c, const struct json *v, struct buf *out, const char **why);
 
 /* ---- from decoded destination values; each appends one whole cell ---- */
@@ -36,6 +41,7 @@ void cells_put_i64(struct buf *out, int64_t v);
 void cells_put_u64(struct buf *out, uint64_t v);
 /* A little-endian two's-complement (or unsigned) integer of 1, 2, 4, 8, 16 or 32 bytes. */
 void cells_put_int(struct buf *out, const unsigned char *le, size_t bytes, bool is_signed);
+void cells_put_bf16(struct buf *out, uint16_t bits);
 void cells_put_f32(struct buf *out, uint32_t bits);
 void cells_put_f64(struct buf *out, uint64_t bits);
 void cells_put_bool(struct buf *out, bool v);
@@ -43,7 +49,10 @@ void cells_put_bytes(struct buf *out, const char *p, size_t n); /* string, or b6
 /* Append the cell of a destination value of type t, which is not NULL: its n bytes as Native and RowBinary carry them,
  * those of a String without its length. */
 typedef void cells_put_fn(struct buf *out, const struct type *t, const unsigned char *p, size_t n);
-cells_put_fn *cells_put_of(const struct type *t); /* NULL for a type without cells */
+cells_put_fn *cells_put_of(const struct type *t); /* NULL for a type without cells, and for one that holds others */
+/* Sort the n cells that stand in out, with a comma between two, from starts[0] to its end, by their bytes: the pairs of
+ * a Map. Each begins at its start. */
+void cells_sort(struct buf *out, const size_t *starts, size_t n);
 
 /* ---- reading cells ---- */
 

@@ -28,55 +28,132 @@ static const char *float_text(const struct decimal *d, char text[FLOAT_DIGITS + 
     return text;
 }
 
+/* The bits of a Float32, or of a BFloat16, which is the upper half of one. */
+static void put_narrow(const struct type *t, float v, struct buf *out)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    if (t->bits == 16)
+        cells_put_bf16(out, (uint16_t)(bits >> 16));
+    else
+        cells_put_f32(out, bits);
+}
+
+/* ---- is it exact ---- */
+
+#define FEW_DIGITS 19 /* below 10^19, and so in 64 bits */
+#define MOST_FIVES 27 /* 5^27 is the last power of five below 2^63 */
+
+static uint64_t fives(int64_t n)
+{
+    uint64_t v = 1;
+    for (; n > 0; n--)
+        v *= 5;
+    return v;
+}
+
+/* The bits from the first to the last that is set. */
+static unsigned width(unsigned __int128 v)
+{
+    uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
+    unsigned top = high ? 128 - (unsigned)__builtin_clzll(high) : 64 - (unsigned)__builtin_clzll(low);
+    return top - (low ? (unsigned)__builtin_ctzll(low) : 64 + (unsigned)__builtin_ctzll(high));
+}
+
+/* Whether few digits times a power of ten are a float, whose exponent is in range: that power is one of two and one of
+ * five, which the digits must hold (below one) or which multiplies them. */
+static bool few_are_exact(const struct decimal *d, unsigned mantissa)
+{
+    uint64_t v = 0;
+    for (uint64_t i = 0; i < d->n; i++)
+        v = 10 * v + (uint64_t)(decimal_digit(d, i) - '0');
+    if (d->exp < -MOST_FIVES || d->exp > MOST_FIVES)
+        return false; /* 19 digits hold no such power, and no mantissa is so wide */
+    uint64_t by = fives(d->exp < 0 ? -d->exp : d->exp);
+    if (d->exp >= 0)
+        return width((unsigned __int128)v * by) <= mantissa;
+    return v % by == 0 && width(v / by) <= mantissa;
+}
+
+/* Whether many digits are those of the value that they were rounded to: as it prints, and with nothing behind. */
+static bool many_are_exact(const struct decimal *d, double value)
+{
+    char text[FLOAT_DIGITS + 40];
+    if (d->n > FLOAT_DIGITS)
+        return false; /* no float has so many */
+    snprintf(text, sizeof text, "%.*e", FLOAT_DIGITS, value < 0 ? -value : value);
+    for (uint64_t i = 0; i <= FLOAT_DIGITS; i++)
+        if (text[i + (i > 0)] != (i < d->n ? decimal_digit(d, i) : '0')) /* a point, of one byte, behind the first */
+            return false;
+    return true;
+}
+
+static bool is_exact(const struct type *t, const struct decimal *d, double value)
+{
+    return d->n <= FEW_DIGITS ? few_are_exact(d, t->bits == 16   ? 8
+                                                 : t->bits == 32 ? 24
+                                                                 : 53)
+                              : many_are_exact(d, value);
+}
+
+/* ---- from a number ---- */
+
+static void put_bits(const struct type *t, float narrow, double wide, struct buf *out)
+{
+    uint64_t bits64;
+
+    if (t->bits < 64) {
+        put_narrow(t, narrow, out);
+    } else {
+        memcpy(&bits64, &wide, sizeof bits64);
+        cells_put_f64(out, bits64);
+    }
+}
+
+/* A whole number must be exact, as an integer or a decimal must; a fraction, which hardly any float is, is the nearest.
+ */
 static enum cells_result round_float(const struct type *t, const struct decimal *d, struct buf *out, const char **why)
 {
     char text[FLOAT_DIGITS + 40];
     int64_t whole = decimal_length(d, 0);
     double wide = 0;
     float narrow = 0;
-    uint32_t bits32;
-    uint64_t bits64;
 
-    if (d->n > 0 && whole <= 400 && whole >= -400) {
+    if (d->n == 0) {
+        put_bits(t, d->neg ? -0.0f : 0, d->neg ? -0.0 : 0, out);
+        return CELL_FIT;
+    }
+    if (whole <= 400 && whole >= -400) {
         float_text(d, text);
-        if (t->bits == 32) {
-            narrow = strtof(text, NULL);
-            wide = narrow;
-        } else {
-            wide = strtod(text, NULL);
-        }
+        wide = t->bits == 32 ? 0 : strtod(text, NULL);
+        narrow = t->bits == 32 ? strtof(text, NULL) : t->bits == 16 ? bfloat_nearest(d, wide) : 0;
+        wide = t->bits == 64 ? wide : narrow;
     }
-    if (d->n > 0 && (whole > 400 || isinf(wide)))
+    if (whole > 400 || isinf(wide))
         return unfit_number(out, d, "", "too large for the column", why);
-    if (d->n > 0 && wide == 0)
+    if (wide == 0)
         return unfit_number(out, d, "", "so small that the column holds it as zero", why);
-    if (d->n == 0 && d->neg) {
-        narrow = -0.0f;
-        wide = -0.0;
-    }
-    if (t->bits == 32) {
-        memcpy(&bits32, &narrow, sizeof bits32);
-        cells_put_f32(out, bits32);
-    } else {
-        memcpy(&bits64, &wide, sizeof bits64);
-        cells_put_f64(out, bits64);
-    }
-    return CELL_FIT;
+    bool exact = is_exact(t, d, wide);
+    if (!exact && d->exp >= 0)
+        return unfit_number(out, d, "", "a whole number that the column holds as another", why);
+    put_bits(t, narrow, wide, out);
+    return exact ? CELL_FIT : CELL_NEAREST;
 }
 
 enum cells_result owed_float(const struct column *c, const struct json *v, struct buf *out, const char **why)
 {
     struct decimal d;
-    bool single = c->type.bits == 32;
+    bool narrow = c->type.bits < 64;
 
     if (read_number(v, &d))
         return round_float(&c->type, &d, out, why);
     if (json_is(v, "nan"))
         cells_put_f64(out, 0x7ff8000000000000u);
     else if (json_is(v, "inf"))
-        single ? cells_put_f32(out, 0x7f800000u) : cells_put_f64(out, 0x7ff0000000000000u);
+        narrow ? put_narrow(&c->type, INFINITY, out) : cells_put_f64(out, 0x7ff0000000000000u);
     else if (json_is(v, "-inf"))
-        single ? cells_put_f32(out, 0xff800000u) : cells_put_f64(out, 0xfff0000000000000u);
+        narrow ? put_narrow(&c->type, -INFINITY, out) : cells_put_f64(out, 0xfff0000000000000u);
     else
         return wrong_kind(out, v, not_number, why);
     return CELL_FIT;
@@ -84,7 +161,7 @@ enum cells_result owed_float(const struct column *c, const struct json *v, struc
 
 bool check_float(const struct type *t, const char *p, size_t n, const char **why)
 {
-    uint64_t v = 0, inf = t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
+    uint64_t v = 0, inf = t->bits == 16 ? 0x7f80u : t->bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
 
     if (n == 3 && memcmp(p, "nan", 3) == 0)
         return true;
@@ -119,8 +196,8 @@ void human_float(const struct type *t, const char *p, size_t n, struct buf *out)
     hex[n] = '\0';
     v = strtoull(hex, NULL, 16);
     for (int digits = 1; digits <= 17; digits++) {
-        if (t->bits == 32) {
-            uint32_t narrow = (uint32_t)v;
+        if (t->bits < 64) {
+            uint32_t narrow = (uint32_t)(t->bits == 16 ? v << 16 : v);
             float f;
             memcpy(&f, &narrow, sizeof f);
             snprintf(text, sizeof text, "%.*g", digits, (double)f);

@@ -114,12 +114,12 @@ static bool take_date(struct cursor *c, int64_t *days)
     return true;
 }
 
-/* hh:mm[:ss[.fraction]] */
-static bool take_clock(struct cursor *c, int64_t *secs, struct instant *t, const char **why)
+/* mm[:ss[.fraction]] */
+static bool take_minutes(struct cursor *c, int64_t *secs, struct instant *t, const char **why)
 {
-    int hour, minute, second = 0;
+    int minute, second = 0;
 
-    if (!take_number(c, 2, &hour) || !take(c, ":") || !take_number(c, 2, &minute) || hour > 23 || minute > 59)
+    if (!take_number(c, 2, &minute) || minute > 59)
         return false;
     if (take(c, ":")) {
         if (!take_number(c, 2, &second) || second > 60)
@@ -139,7 +139,34 @@ static bool take_clock(struct cursor *c, int64_t *secs, struct instant *t, const
                 t->nfrac--;
         }
     }
-    *secs = hour * 3600 + minute * 60 + second;
+    *secs = minute * 60 + second;
+    return true;
+}
+
+/* hh:mm[:ss[.fraction]] */
+static bool take_clock(struct cursor *c, int64_t *secs, struct instant *t, const char **why)
+{
+    int hour;
+
+    if (!take_number(c, 2, &hour) || !take(c, ":") || hour > 23 || !take_minutes(c, secs, t, why))
+        return false;
+    *secs += hour * 3600;
+    return true;
+}
+
+/* The seconds less the fraction: an instant's fraction is added, so that it counts from the second below. False where
+ * it is too long to be turned. */
+static bool below(struct instant *t)
+{
+    size_t n = t->nfrac;
+
+    if (n >= sizeof t->own)
+        return false;
+    memmove(t->own, t->frac, n);
+    t->frac = t->own;
+    for (size_t i = 0; i < n; i++) /* no zero ends it, so that the last digit alone is taken from ten */
+        t->own[i] = (char)('0' + (i + 1 < n ? 9 : 10) - (t->own[i] - '0'));
+    t->secs--;
     return true;
 }
 
@@ -190,6 +217,28 @@ bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, con
         return false;
     t->secs = day * DAY + secs - offset;
     return true;
+}
+
+bool instant_from_clock(struct instant *t, const char *p, size_t n, const char **why)
+{
+    struct cursor c;
+    bool neg = n > 0 && *p == '-';
+    int hour = 0, digits = 0;
+    int64_t secs;
+
+    *why = "not a time of hours, minutes and seconds";
+    t->frac = t->own;
+    t->nfrac = 0;
+    if (n == 0)
+        return false;
+    c = (struct cursor){p + neg, p + n};
+    while (c.p < c.end && *c.p >= '0' && *c.p <= '9' && digits++ < 3)
+        hour = hour * 10 + (*c.p++ - '0');
+    if (digits == 0 || digits > 3 || !take(&c, ":") || !take_minutes(&c, &secs, t, why) || c.p != c.end)
+        return false;
+    secs += hour * 3600;
+    t->secs = neg ? -secs : secs;
+    return neg && t->nfrac > 0 ? below(t) : true;
 }
 
 /* ---- numbers ---- */
@@ -263,9 +312,23 @@ bool instant_from_number(struct instant *t, const struct decimal *d, enum type_f
 
 /* ---- ticks and text ---- */
 
+void instant_range(const struct type *type, int64_t *min, int64_t *max)
+{
+    const struct kind *k = cell_kind(type);
+
+    *min = k->min;
+    *max = k->max;
+    if (k->is == IS_CLOCK) {
+        int64_t unit = (int64_t)power_of_ten((int)type->scale);
+        *max = *max * unit + unit - 1;
+        *min = -*max;
+    }
+}
+
 bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why)
 {
     const struct kind *k = cell_kind(type);
+    int64_t min, max;
     wide v = t->secs;
 
     if (k->is == IS_DAYS) {
@@ -284,7 +347,8 @@ bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ti
         v = v * power_of_ten((int)places) + frac;
     }
     *why = "out of the column's range";
-    if (v < k->min || v > k->max)
+    instant_range(type, &min, &max);
+    if (v < min || v > max)
         return false;
     *ticks = (int64_t)v;
     return true;

@@ -16,7 +16,11 @@ enum kind_is {
     IS_PLAIN,
     IS_SIGNED, /* an integer with a sign */
     IS_BYTES,  /* a cell may be b64 */
-    IS_DAYS    /* a time whose ticks are days */
+    IS_EXACT,  /* as much, and not any bytes are one: check gets the bytes themselves */
+    IS_NAMES,  /* as much, and a cell may be unnamed */
+    IS_DAYS,   /* a time whose ticks are days */
+    IS_CLOCK,  /* a time of no day */
+    IS_HELD    /* a cell is an array: n is the length of what stands between its brackets */
 };
 
 /* What cells know of one kind of type. n is the length of a string cell's content, which is still escaped. */
@@ -29,15 +33,20 @@ struct kind {
     /* Append the content as a person reads it; it was checked. */
     human_fn *human;
     enum kind_is is;
-    int64_t min, max; /* the least and the greatest ticks of a time */
+    int64_t min, max; /* the least and the greatest ticks of a time, of one with a clock seconds */
 };
 
 const struct kind *cell_kind(const struct type *t);
 
-owed_fn owed_integer, owed_decimal, owed_float, owed_time, owed_bool, owed_string;
-check_fn check_integer, check_decimal, check_float, check_time, check_bool, check_string;
-cells_put_fn put_signed, put_unsigned, put_float, put_bool, put_bytes;
-human_fn human_plain, human_decimal, human_float, human_time, human_string;
+owed_fn owed_integer, owed_decimal, owed_float, owed_time, owed_bool, owed_string, owed_fixed, owed_enum, owed_uuid,
+    owed_ip, owed_held;
+check_fn check_integer, check_decimal, check_float, check_time, check_bool, check_string, check_fixed, check_enum,
+    check_unnamed, check_uuid, check_ip, check_held;
+cells_put_fn put_signed, put_unsigned, put_float, put_bool, put_bytes, put_enum, put_uuid, put_ipv4, put_ipv6;
+human_fn human_plain, human_decimal, human_float, human_time, human_string, human_held;
+
+/* The BFloat16 that is nearest to d, whose nearest double is near. */
+float bfloat_nearest(const struct decimal *d, double near);
 
 /* ---- owed values (owed.c) ---- */
 
@@ -67,9 +76,13 @@ struct instant {
 
 /* ISO text with a zone; for a column of days a date alone is midnight UTC. False with *why set. */
 bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char **why);
+/* [-]h:mm[:ss[.fraction]] of up to three digits of hours, for a time of no day. */
+bool instant_from_clock(struct instant *t, const char *p, size_t n, const char **why);
 /* A number in a unit; ticks is the precision of FROM_TICKS. False where it is no instant that has a calendar text
  * (out of 64-bit seconds, or more than 37 digits of fraction): such a one fits no column either. */
 bool instant_from_number(struct instant *t, const struct decimal *d, enum type_from from, const struct type *type);
+/* The least and the greatest ticks that a time may have. */
+void instant_range(const struct type *type, int64_t *min, int64_t *max);
 /* The instant in the column's ticks. False with *why set where it has none. */
 bool instant_ticks(const struct instant *t, const struct type *type, int64_t *ticks, const char **why);
 /* Append UTC text; only for years 0 to 9999, else false. date_only drops a time of midnight. */
@@ -82,10 +95,10 @@ bool put_string(struct buf *out, const char *p, size_t n);
 
 /* ---- scanning (scan.c) ---- */
 
-enum cell_form { CELL_FORM_STRING, CELL_FORM_NULL, CELL_FORM_B64, CELL_FORM_UNFIT };
+enum cell_form { CELL_FORM_STRING, CELL_FORM_NULL, CELL_FORM_B64, CELL_FORM_UNFIT, CELL_FORM_UNNAMED, CELL_FORM_ARRAY };
 
 /* The cell that starts at p: its form, and just past it. NULL with *why set where it is not canonical. The content
- * (between the inner quotes, still escaped) is *in, *in_len. */
+ * (between the inner quotes, still escaped, or the brackets) is *in, *in_len. */
 const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
                       const char **why);
 

@@ -218,6 +218,14 @@ static void put_nan(struct buf *out)
     out->len += 5;
 }
 
+void cells_put_bf16(struct buf *out, uint16_t bits)
+{
+    if ((bits & 0x7fffu) > 0x7f80u)
+        put_nan(out);
+    else
+        put_hex(out, bits, 4);
+}
+
 void cells_put_f32(struct buf *out, uint32_t bits)
 {
     if ((bits & 0x7fffffffu) > 0x7f800000u)
@@ -324,7 +332,9 @@ void put_unsigned(struct buf *out, const struct type *t, const unsigned char *p,
 void put_float(struct buf *out, const struct type *t, const unsigned char *p, size_t n)
 {
     (void)t;
-    if (n == 4)
+    if (n == 2)
+        cells_put_bf16(out, (uint16_t)load(p, 2));
+    else if (n == 4)
         cells_put_f32(out, (uint32_t)load(p, 4));
     else
         cells_put_f64(out, load_wide(p));

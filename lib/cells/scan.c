@@ -9,6 +9,8 @@
 #include "cells/marks.h"
 #include "cells/internal.h"
 
+#define DEPTH 60 /* of arrays in a cell: no type goes so deep */
+
 static const char cut_short[] = "the row ends within a cell";
 
 /* The escape at p (a backslash): just past it, or NULL. */
@@ -91,12 +93,51 @@ static bool starts(const char *p, const char *end, const char *text, size_t n)
     return (size_t)(end - p) >= n && memcmp(p, text, n) == 0;
 }
 
+static const char *scan_any(const char *p, const char *end, unsigned depth, enum cell_form *form, const char **in,
+                            size_t *in_len, const char **why);
+
+/* An array's closing bracket; p is past the opening one. NULL with *why set. */
+static const char *scan_array(const char *p, const char *end, unsigned depth, const char **why)
+{
+    enum cell_form form;
+    const char *in;
+    size_t in_len;
+
+    *why = "arrays in arrays, deeper than any type";
+    if (depth == DEPTH)
+        return NULL;
+    if (p < end && *p == ']')
+        return p;
+    for (;;) {
+        p = scan_any(p, end, depth + 1, &form, &in, &in_len, why);
+        if (!p)
+            return NULL;
+        *why = p == end ? cut_short : "something between two cells";
+        if (form == CELL_FORM_UNFIT) /* the whole cell of a column is unfit, never a part of it */
+            *why = "an unfit cell in an array";
+        if (p == end || form == CELL_FORM_UNFIT || (*p != ',' && *p != ']'))
+            return NULL;
+        if (*p == ']')
+            return p;
+        p++;
+    }
+}
+
 /* A cell that is not a string. */
-static const char *scan_rare(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
-                             const char **why)
+static const char *scan_rare(const char *p, const char *end, unsigned depth, enum cell_form *form, const char **in,
+                             size_t *in_len, const char **why)
 {
     const char *close;
 
+    if (*p == '[') {
+        close = scan_array(p + 1, end, depth, why);
+        if (!close)
+            return NULL;
+        *form = CELL_FORM_ARRAY;
+        *in = p + 1;
+        *in_len = (size_t)(close - p - 1);
+        return close + 1;
+    }
     if (starts(p, end, "null", 4)) {
         *form = CELL_FORM_NULL;
         *in = p;
@@ -109,8 +150,11 @@ static const char *scan_rare(const char *p, const char *end, enum cell_form *for
     } else if (starts(p, end, "{\"unfit\":\"", 10)) {
         *form = CELL_FORM_UNFIT;
         p += 10;
+    } else if (starts(p, end, "{\"unnamed\":\"", 12)) {
+        *form = CELL_FORM_UNNAMED;
+        p += 12;
     } else {
-        *why = "neither a string, null, b64 nor unfit, without spaces";
+        *why = "neither a string, null, an array, b64, unnamed nor unfit, without spaces";
         return NULL;
     }
     close = scan_string(p, end, why);
@@ -127,8 +171,8 @@ static const char *scan_rare(const char *p, const char *end, enum cell_form *for
     return close + 2;
 }
 
-const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
-                      const char **why)
+static const char *scan_any(const char *p, const char *end, unsigned depth, enum cell_form *form, const char **in,
+                            size_t *in_len, const char **why)
 {
     const char *close;
 
@@ -137,7 +181,7 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
         return NULL;
     }
     if (*p != '"')
-        return scan_rare(p, end, form, in, in_len, why);
+        return scan_rare(p, end, depth, form, in, in_len, why);
     close = scan_string(p + 1, end, why);
     if (!close)
         return NULL;
@@ -145,6 +189,12 @@ const char *scan_cell(const char *p, const char *end, enum cell_form *form, cons
     *in = p + 1;
     *in_len = (size_t)(close - p - 1);
     return close + 1;
+}
+
+const char *scan_cell(const char *p, const char *end, enum cell_form *form, const char **in, size_t *in_len,
+                      const char **why)
+{
+    return scan_any(p, end, 0, form, in, in_len, why);
 }
 
 bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends,
@@ -176,7 +226,7 @@ bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint3
             if (at)
                 at++;
         } else {
-            at = scan_rare(at, end, &form, &in, &in_len, why);
+            at = scan_rare(at, end, 0, &form, &in, &in_len, why);
         }
         if (!at)
             return false;

@@ -10,7 +10,7 @@ static enum cells_result unfit_time(const struct column *c, const struct instant
 {
     struct buf text = BUF_INIT;
 
-    if (at && instant_text(at, cell_kind(&c->type)->is == IS_DAYS, &text)) {
+    if (at && cell_kind(&c->type)->is != IS_CLOCK && instant_text(at, cell_kind(&c->type)->is == IS_DAYS, &text)) {
         unfit_text(out, buf_str(&text), why, reason);
     } else if (c->from == FROM_ISO) {
         wrong_kind(out, v, why, reason);
@@ -23,6 +23,14 @@ static enum cells_result unfit_time(const struct column *c, const struct instant
     return CELL_UNFIT;
 }
 
+static bool read_iso(struct instant *at, const struct json *v, const struct type *t, const char **why)
+{
+    enum kind_is is = cell_kind(t)->is;
+
+    return is == IS_CLOCK ? instant_from_clock(at, v->str, v->len, why)
+                          : instant_from_iso(at, v->str, v->len, is == IS_DAYS, why);
+}
+
 enum cells_result owed_time(const struct column *c, const struct json *v, struct buf *out, const char **why)
 {
     struct instant at;
@@ -33,8 +41,7 @@ enum cells_result owed_time(const struct column *c, const struct json *v, struct
     if (c->from == FROM_NONE)
         return wrong_kind(out, v, "a time in a column that has no unit of time", why);
     if (c->from == FROM_ISO) {
-        if (v->type != JSON_STRING ||
-            !instant_from_iso(&at, v->str, v->len, cell_kind(&c->type)->is == IS_DAYS, &reason))
+        if (v->type != JSON_STRING || !read_iso(&at, v, &c->type, &reason))
             return wrong_kind(out, v, reason, why);
     } else if (!read_number(v, &d)) {
         return wrong_kind(out, v, not_number, why);
@@ -49,27 +56,37 @@ enum cells_result owed_time(const struct column *c, const struct json *v, struct
 
 bool check_time(const struct type *t, const char *p, size_t n, const char **why)
 {
-    const struct kind *k = cell_kind(t);
-    int64_t v;
+    int64_t v, min, max;
 
     *why = "not a whole number in canonical form";
     if (!is_whole(p, n))
         return false;
     *why = "out of the column's range";
-    return scan_i64(p, n, &v) && v >= k->min && v <= k->max;
+    instant_range(t, &min, &max);
+    return scan_i64(p, n, &v) && v >= min && v <= max;
+}
+
+/* [-]hh:mm:ss and the fraction of a time of no day, whose ticks are so many seconds and a rest. */
+static void human_clock(uint64_t secs, bool neg, const char *frac, size_t nfrac, struct buf *out)
+{
+    buf_printf(out, "%s%02" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "%s", neg ? "-" : "", secs / 3600, secs / 60 % 60,
+               secs % 60, nfrac > 0 ? "." : "");
+    buf_add(out, frac, nfrac);
 }
 
 /* UTC with as many digits of fraction as the column has; ticks past the calendar stay ticks. */
 void human_time(const struct type *t, const char *p, size_t n, struct buf *out)
 {
     struct instant at = {.frac = at.own, .nfrac = 0};
-    bool days = cell_kind(t)->is == IS_DAYS;
+    bool days = cell_kind(t)->is == IS_DAYS, clock = cell_kind(t)->is == IS_CLOCK;
     int64_t ticks, unit = 1, rest;
 
     if (!scan_i64(p, n, &ticks)) {
         buf_add(out, p, n);
         return;
     }
+    bool neg = clock && ticks < 0;
+    ticks = neg ? -ticks : ticks; /* in range, which was checked */
     for (unsigned i = 0; i < t->scale; i++)
         unit *= 10;
     rest = ticks % unit;
@@ -80,6 +97,10 @@ void human_time(const struct type *t, const char *p, size_t n, struct buf *out)
     }
     for (int64_t place = unit / 10; place > 0; place /= 10)
         at.own[at.nfrac++] = (char)('0' + rest / place % 10);
+    if (clock) {
+        human_clock((uint64_t)at.secs, neg, at.own, at.nfrac, out);
+        return;
+    }
     if (days && (at.secs > INT64_MAX / 86400 || at.secs < INT64_MIN / 86400)) {
         buf_add(out, p, n);
         return;

@@ -52,18 +52,15 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->ctx = ctx;
     d->max_bytes = max_bytes;
     d->most = UINT64_MAX;
-    d->plan = xcalloc(cols->n, sizeof *d->plan);
-    d->native = xcalloc(cols->n, sizeof *d->native);
-    for (size_t i = 0; i < cols->n; i++) {
-        const struct type *t = &cols->at[i].type;
-        d->plan[i] = (struct plan){t->bits / 8, t->nullable, false, t, cells_put_of(t)};
-    }
+    d->column_at = xcalloc(cols->n, sizeof *d->column_at);
+    for (size_t i = 0; i < cols->n; i++)
+        node_build(&d->column_at[i].node, &d->column_at[i].parts, &cols->at[i].type, SIZE_MAX);
     return d;
 }
 
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i)
 {
-    d->plan[i].unnamed = true;
+    d->column_at[i].unnamed = true;
 }
 
 void chread_decoder_most(struct chread_decoder *d, uint64_t rows)
@@ -101,10 +98,15 @@ void chread_decoder_free(struct chread_decoder *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->cols->n; i++)
-        free(d->native[i].texts);
-    free(d->native);
-    free(d->plan);
+    for (size_t i = 0; i < d->cols->n; i++) {
+        struct decoded_column *c = &d->column_at[i];
+        for (size_t k = 0; k < c->parts.n; k++)
+            free(c->parts.at[k].texts);
+        free(c->parts.at);
+        node_free(&c->node);
+        buf_free(&c->head);
+    }
+    free(d->column_at);
     buf_free(&d->in);
     buf_free(&d->row);
     free(d);

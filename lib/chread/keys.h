@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A key as bytes that sort as the key does: an integer big-endian with its sign
- * bit turned, a text with its zero bytes as 00 FF and 00 00 at its end.
+ * A key as bytes that sort as the key does: a number, and what is one to the
+ * server, big-endian with its sign bit turned, a text with its zero bytes as
+ * 00 FF and 00 00 at its end.
  */
 #ifndef OWED_CHREAD_KEYS_H
 #define OWED_CHREAD_KEYS_H

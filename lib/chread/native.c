@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Native: blocks, each the number of columns and of rows, then for every column
- * its name, its type and its values: for Nullable a byte a row first, then all
- * values, those of NULLs too; a String has its length before it.
+ * its name, its type and its parts, each for all rows of the block: for Nullable
+ * a byte a row, then all values, those of NULLs too; for an array where each ends,
+ * then all elements; for a Tuple its elements one after the other. A String has
+ * its length before it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chread/decode.h"
 
-/* A name or type in a block's head is short; more is not what was asked for. */
-#define HEAD_TEXT 4096
+/* The longest name or type in a block's head that is what was asked for: an Enum16 may have 65,536 names. */
+#define HEAD_TEXT ((uint64_t)1 << 20)
 /* A block holds many rows, and the server cuts it by its size. */
 #define BLOCK_ROWS 16
 
@@ -76,6 +78,21 @@ static int head_text(struct chread_decoder *d, size_t *at, const char **text, si
     return 1;
 }
 
+/* Is the text of a head the column's type, without dictionaries? The zone is no difference: Native drops some. */
+static bool is_type(struct decoded_column *c, const struct type *want, const char *p, size_t n)
+{
+    struct type t;
+    if (n > 0 && buf_is(&c->head, p, n))
+        return true;
+    bool same = type_parse(p, n, &t, NULL) == 0 && type_equal(&t, want) && !type_has_dictionary(&t);
+    type_free(&t);
+    if (same) {
+        buf_reset(&c->head);
+        buf_add(&c->head, p, n);
+    }
+    return same;
+}
+
 static int column_head(struct chread_decoder *d, struct err *err)
 {
     const struct column *c = &d->cols->at[d->column];
@@ -86,98 +103,207 @@ static int column_head(struct chread_decoder *d, struct err *err)
         got = head_text(d, &at, &type, &type_len, err);
     if (got <= 0)
         return got;
-    struct type t;
-    if (!d->plan[d->column].unnamed && (name_len != c->name_len || memcmp(name, c->name, name_len) != 0))
+    struct decoded_column *to = &d->column_at[d->column];
+    if (!to->unnamed && (name_len != c->name_len || memcmp(name, c->name, name_len) != 0))
         return not_native(d, err, "another column's name");
-    bool same = type_parse(type, type_len, &t, NULL) == 0 && type_equal(&t, &c->type) && !t.low_cardinality;
-    type_free(&t);
-    if (!same)
+    if (!is_type(to, &c->type, type, type_len))
         return not_native(d, err, "another column type");
     d->pos += at;
-    d->native[d->column].nulls = d->pos;
-    d->at = d->plan[d->column].nullable ? AT_NULLS : AT_VALUES;
-    d->native[d->column].values = d->pos;
-    d->text = 0;
+    d->at = AT_PART;
+    d->part = 0;
+    d->begun = false;
     return 1;
 }
 
-static int nulls(struct chread_decoder *d, struct err *err)
+/* ---- parts ---- */
+
+static const unsigned char *block(const struct chread_decoder *d)
 {
-    size_t n, rows = (size_t)d->block_rows;
-    const unsigned char *p = rest(d, &n);
-    if (n < rows)
+    return (const unsigned char *)d->in.p + d->base;
+}
+
+/* The i-th end, or 0 for the one before the first. */
+static uint64_t end_at(const struct chread_decoder *d, const struct part *p, size_t i)
+{
+    uint64_t v = 0;
+    if (i == 0)
         return 0;
-    for (size_t i = 0; i < rows; i++)
-        if (p[i] > 1)
+    for (size_t b = 8; b-- > 0;)
+        v = v << 8 | block(d)[p->at + (i - 1) * 8 + b];
+    return v;
+}
+
+/* How many values the part has. -1 with *err where its arrays' ends go back, or say more than a block could hold: an
+ * element takes a byte at least. */
+static int count_values(struct chread_decoder *d, struct part *p, struct err *err)
+{
+    const struct parts *all = &d->column_at[d->column].parts;
+    uint64_t last = 0;
+    if (p->of == SIZE_MAX) {
+        p->values = (size_t)d->block_rows;
+        return 0;
+    }
+    const struct part *ends = &all->at[p->of];
+    for (size_t i = 1; i <= ends->values; i++) {
+        uint64_t end = end_at(d, ends, i);
+        if (end < last)
+            return not_native(d, err, "an array that ends before it begins");
+        last = end;
+    }
+    if (short_of(d, last, err) != 0)
+        return -1;
+    p->values = (size_t)last;
+    return 0;
+}
+
+static int nulls(struct chread_decoder *d, const struct part *p, struct err *err)
+{
+    const unsigned char *byte = block(d) + p->at;
+    for (size_t i = 0; i < p->values; i++)
+        if (byte[i] > 1)
             return not_native(d, err, "a byte that should say whether a value is NULL");
-    d->pos += rows;
-    d->native[d->column].values = d->pos;
-    d->at = AT_VALUES;
-    return 1;
+    return 0;
 }
 
-static void column_done(struct chread_decoder *d)
+/* Walk over the texts, keeping where each begins; goes on where it stopped. */
+static int texts(struct chread_decoder *d, struct part *p, struct err *err)
 {
-    d->column++;
-    d->at = AT_COLUMN;
-}
-
-/* Walk over a String column's values, keeping where each begins; goes on where it stopped. */
-static int texts(struct chread_decoder *d, struct err *err)
-{
-    struct native_column *c = &d->native[d->column];
-    size_t rows = (size_t)d->block_rows, n, k;
-    for (; d->text < rows; d->text++) {
+    size_t n, k;
+    for (; d->text < p->values; d->text++) {
         /* Grown as they come: the block's own word for its rows is not worth that much memory. */
-        if (d->text >= c->texts_cap) {
-            c->texts_cap = c->texts_cap == 0 ? 1024 : 2 * c->texts_cap;
-            c->texts = xrealloc(c->texts, c->texts_cap * sizeof *c->texts);
+        if (d->text >= p->texts_cap) {
+            p->texts_cap = p->texts_cap == 0 ? 1024 : 2 * p->texts_cap;
+            p->texts = xrealloc(p->texts, p->texts_cap * sizeof *p->texts);
         }
         uint64_t len;
-        const unsigned char *p = rest(d, &n);
-        int got = decode_varint(p, n, &len, &k);
+        const unsigned char *at = rest(d, &n);
+        int got = decode_varint(at, n, &len, &k);
         if (got < 0)
             return not_native(d, err, "a text's length past 64 bits");
         if (got == 0)
             return 0;
         if (len > n - k)
             return short_of(d, len, err);
-        c->texts[d->text] = d->pos;
+        p->texts[d->text] = d->pos;
         d->pos += k + (size_t)len;
     }
-    column_done(d);
     return 1;
 }
 
-static int values(struct chread_decoder *d, struct err *err)
+static int fixed(struct chread_decoder *d, const struct part *p, struct err *err)
 {
-    const struct plan *pl = &d->plan[d->column];
     size_t n;
-    if (pl->width == 0)
-        return texts(d, err);
     rest(d, &n);
-    uint64_t need = d->block_rows * pl->width; /* rows are at most max_bytes, a width at most 32 */
+    uint64_t need = (uint64_t)p->values * p->width; /* values are at most what a block holds, a width 24 bits */
     if (n < need)
         return short_of(d, need, err);
     d->pos += (size_t)need;
-    column_done(d);
-    return 1;
+    return p->kind == PART_NULLS && nulls(d, p, err) != 0 ? -1 : 1;
 }
 
-static void put_cell(struct chread_decoder *d, size_t column, size_t row)
+/* The column's next part, or its end. */
+static int part(struct chread_decoder *d, struct err *err)
 {
-    const struct native_column *c = &d->native[column];
-    const struct plan *pl = &d->plan[column];
-    const unsigned char *base = (const unsigned char *)d->in.p + d->base;
-    if (pl->nullable && base[c->nulls + row] != 0) {
-        cells_put_null(&d->row);
-    } else if (pl->width == 0) {
-        uint64_t len;
-        size_t k;
-        decode_varint(base + c->texts[row], d->pos - c->texts[row], &len, &k);
-        pl->put(&d->row, pl->type, base + c->texts[row] + k, (size_t)len);
+    struct parts *all = &d->column_at[d->column].parts;
+    if (d->part == all->n) {
+        d->column++;
+        d->at = AT_COLUMN;
+        return 1;
+    }
+    struct part *p = &all->at[d->part];
+    if (!d->begun) {
+        p->at = d->pos;
+        if (count_values(d, p, err) != 0)
+            return -1;
+        d->begun = true;
+        d->text = 0;
+    }
+    int got = p->kind == PART_TEXTS ? texts(d, p, err) : fixed(d, p, err);
+    if (got == 1) {
+        d->part++;
+        d->begun = false;
+    }
+    return got;
+}
+
+/* ---- rows ---- */
+
+static void put_value(struct chread_decoder *d, const struct decoded_column *c, const struct node *node, size_t i);
+
+/* Elements from up to to: of an Array each its cell, of a Map each a pair, in the order of their bytes. A row that is
+ * too long is not built to its end. */
+static void put_elements(struct chread_decoder *d, const struct decoded_column *c, const struct node *node, size_t from,
+                         size_t to)
+{
+    bool map = node->type->kind == TYPE_MAP;
+    size_t *starts = map ? xcalloc(to - from + 1, sizeof *starts) : NULL;
+    for (size_t i = from; i < to && d->row.len <= d->max_bytes; i++) {
+        if (i > from)
+            buf_addc(&d->row, ',');
+        if (map)
+            starts[i - from] = d->row.len;
+        buf_adds(&d->row, map ? "[" : "");
+        put_value(d, c, &node->of[0], i);
+        if (map) {
+            buf_addc(&d->row, ',');
+            put_value(d, c, &node->of[1], i);
+            buf_addc(&d->row, ']');
+        }
+    }
+    if (map && d->row.len <= d->max_bytes)
+        cells_sort(&d->row, starts, to - from);
+    free(starts);
+}
+
+static void put_array(struct chread_decoder *d, const struct decoded_column *c, const struct node *node, size_t i)
+{
+    const struct part *ends = &c->parts.at[node->values];
+    size_t from = (size_t)end_at(d, ends, i), to = (size_t)end_at(d, ends, i + 1);
+    buf_addc(&d->row, '[');
+    if (node->type->kind != TYPE_NESTED) {
+        put_elements(d, c, node, from, to);
     } else {
-        pl->put(&d->row, pl->type, base + c->values + row * pl->width, pl->width);
+        for (size_t k = 0; k < node->n_of && d->row.len <= d->max_bytes; k++) {
+            buf_adds(&d->row, k > 0 ? ",[" : "[");
+            for (size_t e = from; e < to && d->row.len <= d->max_bytes; e++) {
+                if (e > from)
+                    buf_addc(&d->row, ',');
+                put_value(d, c, &node->of[k], e);
+            }
+            buf_addc(&d->row, ']');
+        }
+    }
+    buf_addc(&d->row, ']');
+}
+
+static void put_tuple(struct chread_decoder *d, const struct decoded_column *c, const struct node *node, size_t i)
+{
+    buf_addc(&d->row, '[');
+    for (size_t k = 0; k < node->n_of; k++) {
+        if (k > 0)
+            buf_addc(&d->row, ',');
+        put_value(d, c, &node->of[k], i);
+    }
+    buf_addc(&d->row, ']');
+}
+
+/* The cell of the i-th value that the node has in the block. */
+static void put_value(struct chread_decoder *d, const struct decoded_column *c, const struct node *node, size_t i)
+{
+    const unsigned char *base = block(d);
+    if (node->nullable && base[c->parts.at[node->nulls].at + i] != 0) {
+        cells_put_null(&d->row);
+    } else if (node->kind == NODE_FIXED) {
+        node->put(&d->row, node->type, base + c->parts.at[node->values].at + i * node->width, node->width);
+    } else if (node->kind == NODE_TEXT) {
+        uint64_t len;
+        size_t k, at = c->parts.at[node->values].texts[i];
+        decode_varint(base + at, d->pos - at, &len, &k);
+        node->put(&d->row, node->type, base + at + k, (size_t)len);
+    } else if (node->kind == NODE_ARRAY) {
+        put_array(d, c, node, i);
+    } else {
+        put_tuple(d, c, node, i);
     }
 }
 
@@ -188,7 +314,7 @@ static int block_rows(struct chread_decoder *d, struct err *err)
         buf_reset(&d->row);
         for (size_t i = 0; i < d->cols->n; i++) {
             buf_addc(&d->row, i == 0 ? '[' : ',');
-            put_cell(d, i, row);
+            put_value(d, &d->column_at[i], &d->column_at[i].node, row);
         }
         if (decode_row(d, err) != 0)
             return -1;
@@ -201,8 +327,7 @@ static int step(struct chread_decoder *d, struct err *err)
     switch (d->at) {
     case AT_HEAD: return head(d, err);
     case AT_COLUMN: return column_head(d, err);
-    case AT_NULLS: return nulls(d, err);
-    default: return values(d, err);
+    default: return part(d, err);
     }
 }
 

@@ -29,12 +29,18 @@ static int on_body(void *ctx, const char *p, size_t n)
     return decoder_thread_put(r->b, p, n);
 }
 
-/* Is the column LowCardinality in the table? Native then has dictionaries in place of values, whatever the settings
- * say, so that it is selected as a plain column. */
+/* Is the column LowCardinality in the table, or does it hold such? Native then has dictionaries in place of values,
+ * whatever the settings say, so that it is selected as a plain column. */
 static bool has_dictionary(const struct chread_table *t, const struct map *names, const struct column *c)
 {
     const uint64_t *place = map_find(names, c->name, c->name_len);
-    return place && strncmp(t->columns[*place].type, "LowCardinality(", 15) == 0;
+    const char *text = place ? t->columns[*place].type : "";
+    struct type type;
+    if (type_parse(text, strlen(text), &type, NULL) != 0)
+        return false;
+    bool has = type_has_dictionary(&type);
+    type_free(&type);
+    return has;
 }
 
 static void select_column(struct buf *sql, const struct chread_table *t, const struct map *names,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RowBinary: a row's values one after the other; a Nullable one has a byte
- * before it, 1 for NULL; a String has its length before it. A value that is cut
+ * before it, 1 for NULL; a String its length, an array how many elements it has,
+ * which stand in it one after the other as those of a Tuple do. A value that is cut
  * waits in d->in; the cells before it stand in d->row already.
  */
+#include <stdlib.h>
+
 #include "chread/decode.h"
 
 static int bad(struct chread_decoder *d, enum err_kind kind, struct err *err, const char *what)
@@ -11,49 +14,155 @@ static int bad(struct chread_decoder *d, enum err_kind kind, struct err *err, co
     return err_set(err, kind, "row %" PRIu64 ": column '%s': %s", d->rows + 1, d->cols->at[d->column].name, what);
 }
 
-static void separate(struct chread_decoder *d)
+/* What is left of the input. */
+struct input {
+    const unsigned char *p;
+    size_t n;
+};
+
+/* A length. 1 with *v, 0 where more bytes are needed, -1 with *err. */
+static int length(struct chread_decoder *d, struct input *in, uint64_t *v, struct err *err)
 {
-    if (d->column == 0)
-        buf_reset(&d->row);
-    buf_addc(&d->row, d->column == 0 ? '[' : ',');
+    size_t used = 0;
+    int got = decode_varint(in->p, in->n, v, &used);
+    if (got < 0)
+        return bad(d, ERR_TROUBLE, err, "a text's length past 64 bits");
+    in->p += used;
+    in->n -= used;
+    return got;
+}
+
+static int put_plain(struct chread_decoder *d, const struct node *node, struct input *in, struct err *err)
+{
+    size_t width = node->width;
+    if (node->kind == NODE_TEXT) {
+        uint64_t len = 0;
+        int got = length(d, in, &len, err);
+        if (got <= 0)
+            return got;
+        if (len > d->max_bytes)
+            return bad(d, ERR_BOUND, err, "a text is longer than a row may be");
+        width = (size_t)len;
+    }
+    if (width > d->max_bytes)
+        return bad(d, ERR_BOUND, err, "a text is longer than a row may be");
+    if (in->n < width)
+        return 0;
+    node->put(&d->row, node->type, in->p, width);
+    in->p += width;
+    in->n -= width;
+    return 1;
+}
+
+static int put_value(struct chread_decoder *d, const struct node *node, struct input *in, struct err *err);
+
+/* One element after the other of what the node holds, with commas; starts, where it is not NULL, gets where each
+ * begins. */
+static int put_inner(struct chread_decoder *d, const struct node *node, struct input *in, size_t *starts,
+                     struct err *err)
+{
+    int got = 1;
+    for (size_t k = 0; got == 1 && k < node->n_of; k++) {
+        if (k > 0)
+            buf_addc(&d->row, ',');
+        if (starts)
+            starts[k] = d->row.len;
+        got = put_value(d, &node->of[k], in, err);
+    }
+    return got;
+}
+
+/* Room for n more starts, grown as they come: an array's own word for its length is not worth that much memory. */
+struct starts {
+    size_t *at, n, cap;
+};
+
+static size_t *more_starts(struct starts *s, size_t n)
+{
+    if (s->n + n > s->cap) {
+        s->cap = s->cap == 0 ? 64 + n : 2 * s->cap + n;
+        s->at = xrealloc(s->at, s->cap * sizeof *s->at);
+    }
+    s->n += n;
+    return s->at + s->n - n;
+}
+
+/* The elements of an array: of a Map each a pair, sorted then; those of a Nested are rows, turned into columns. */
+static int put_elements(struct chread_decoder *d, const struct node *node, struct input *in, struct starts *starts,
+                        uint64_t len, struct err *err)
+{
+    bool map = node->type->kind == TYPE_MAP, nested = node->type->kind == TYPE_NESTED;
+    int got = 1;
+    for (uint64_t i = 0; got == 1 && i < len; i++) {
+        if (d->row.len > d->max_bytes)
+            return bad(d, ERR_BOUND, err, "the row is longer than a row may be");
+        if (i > 0)
+            buf_addc(&d->row, ',');
+        if (map)
+            *more_starts(starts, 1) = d->row.len;
+        buf_adds(&d->row, map ? "[" : "");
+        got = put_inner(d, node, in, nested ? more_starts(starts, node->n_of) : NULL, err);
+        buf_adds(&d->row, map ? "]" : "");
+    }
+    if (got == 1 && map)
+        cells_sort(&d->row, starts->at, (size_t)len);
+    if (got == 1 && nested)
+        node_transpose(&d->row, starts->at, (size_t)len, node->n_of);
+    return got;
+}
+
+static int put_array(struct chread_decoder *d, const struct node *node, struct input *in, struct err *err)
+{
+    struct starts starts = {0};
+    uint64_t len = 0;
+    int got = length(d, in, &len, err);
+    if (got <= 0)
+        return got;
+    buf_addc(&d->row, '[');
+    got = put_elements(d, node, in, &starts, len, err);
+    buf_addc(&d->row, ']');
+    free(starts.at);
+    return got;
+}
+
+/* The value of a node, and its cell appended. 1, 0 where more bytes are needed, -1 with *err. */
+static int put_value(struct chread_decoder *d, const struct node *node, struct input *in, struct err *err)
+{
+    if (node->nullable) {
+        if (in->n == 0)
+            return 0;
+        if (in->p[0] > 1)
+            return bad(d, ERR_TROUBLE, err, "a byte that should say whether it is NULL says neither");
+        in->p++;
+        in->n--;
+        if (in->p[-1] == 1) {
+            cells_put_null(&d->row);
+            return 1;
+        }
+    }
+    if (node->kind == NODE_ARRAY)
+        return put_array(d, node, in, err);
+    if (node->kind != NODE_TUPLE)
+        return put_plain(d, node, in, err);
+    buf_addc(&d->row, '[');
+    int got = put_inner(d, node, in, NULL, err);
+    buf_addc(&d->row, ']');
+    return got;
 }
 
 /* The next column's value at p. 1 with *used and its cell appended, 0 where more bytes are needed, -1 with *err. */
 static int value(struct chread_decoder *d, const unsigned char *p, size_t n, size_t *used, struct err *err)
 {
-    const struct plan *pl = &d->plan[d->column];
-    size_t at = 0, width = pl->width, k = 0;
-    if (pl->nullable) {
-        if (n == 0)
-            return 0;
-        if (p[0] > 1)
-            return bad(d, ERR_TROUBLE, err, "a byte that should say whether it is NULL says neither");
-        at = 1;
-        if (p[0] == 1) {
-            separate(d);
-            cells_put_null(&d->row);
-            *used = 1;
-            return 1;
-        }
-    }
-    if (width == 0) {
-        uint64_t len = 0;
-        int got = decode_varint(p + at, n - at, &len, &k);
-        if (got == 0)
-            return 0;
-        if (got < 0)
-            return bad(d, ERR_TROUBLE, err, "a text's length past 64 bits");
-        if (len > d->max_bytes)
-            return bad(d, ERR_BOUND, err, "a text is longer than a row may be");
-        at += k;
-        width = (size_t)len;
-    }
-    if (n - at < width)
-        return 0;
-    separate(d);
-    pl->put(&d->row, pl->type, p + at, width);
-    *used = at + width;
-    return 1;
+    struct input in = {p, n};
+    if (d->column == 0)
+        buf_reset(&d->row);
+    size_t before = d->row.len;
+    buf_addc(&d->row, d->column == 0 ? '[' : ',');
+    int got = put_value(d, &d->column_at[d->column].node, &in, err);
+    if (got != 1)
+        d->row.len = before;
+    *used = n - in.n;
+    return got;
 }
 
 static int value_done(struct chread_decoder *d, struct err *err)

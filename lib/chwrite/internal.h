@@ -65,6 +65,8 @@ struct kind {
 };
 
 const struct kind *sink_kind(const struct type *t);
+/* Values of other types are not written: such a column is refused by its name. */
+bool sink_writes(const struct type *t);
 
 /* As chwrite_row; ends (of cols->n, or NULL) receives where each cell ends in out. */
 int chwrite_row_cells(const struct columns *cols, const struct json *values, const char *at, struct buf *out,

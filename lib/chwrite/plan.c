@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chwrite/chwrite.h"
+#include "chwrite/internal.h"
 
 static bool is_named(const char *const *names, const char *name)
 {
@@ -67,7 +67,7 @@ static int add_column(const struct chwrite_found *f, const struct chwrite_from *
     out->n++;
     if (type_parse(f->type, strlen(f->type), &c->type, err) != 0)
         return err_prefix(err, "column %s", f->name);
-    if (!type_supported(&c->type))
+    if (!sink_writes(&c->type))
         return err_set(err, ERR_REFUSED, "column %s: type %s is not supported", f->name, c->type.name);
     return set_unit(c, from, n_from, err);
 }

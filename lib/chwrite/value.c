@@ -87,7 +87,25 @@ static void put_float_bits(const struct type *t, double v64, float v32, struct b
     put_le(bits, t->bits / 8, out);
 }
 
-/* strtof and strtod round the decimal text once, to the nearest value of their own width. */
+/* Whether a whole number is the float that it was read as: its digits and its zeros are what the float prints. */
+static bool same_whole(const struct decimal *d, double v)
+{
+    char text[400]; /* the largest has 309 digits */
+    size_t n = (size_t)snprintf(text, sizeof text, "%.0f", v < 0 ? -v : v), i = 0;
+
+    if (n < d->digits_len || d->exp != (int64_t)(n - d->digits_len))
+        return false;
+    for (const char *p = d->digits; i < d->digits_len; p++) {
+        if (*p != '.' && *p != text[i++])
+            return false;
+    }
+    while (i < n && text[i] == '0')
+        i++;
+    return i == n;
+}
+
+/* strtof and strtod round the decimal text once, to the nearest value of their own width; a whole number must be that
+ * value. */
 static const char *put_float(const struct column *c, const struct json *v, struct buf *out)
 {
     const struct type *t = &c->type;
@@ -121,6 +139,8 @@ static const char *put_float(const struct column *c, const struct json *v, struc
         return "too small: it would become zero";
     if (isinf(v32) || isinf(v64))
         return out_of_range;
+    if (d.digits_len > 0 && d.exp >= 0 && !same_whole(&d, t->bits == 32 ? (double)v32 : v64))
+        return "a whole number that the column cannot hold exactly";
     put_float_bits(t, v64, v32, out);
     return NULL;
 }
@@ -249,12 +269,6 @@ static const char *put_bool(const struct column *c, const struct json *v, struct
 
 /* ---- every kind ---- */
 
-static const char *put_none(const struct column *c, const struct json *v, struct buf *out)
-{
-    (void)c, (void)v, (void)out;
-    return "no conversion to the column's type";
-}
-
 /* Date32 runs from 1900-01-01 to 2299-12-31. */
 static const struct kind kinds[] = {
     [TYPE_INT] = {.put = put_int, .is_signed = true},
@@ -267,12 +281,18 @@ static const struct kind kinds[] = {
     [TYPE_DATETIME64] = {.put = put_datetime, .is_signed = true},
     [TYPE_BOOL] = {.put = put_bool},
     [TYPE_STRING] = {.put = put_string},
-    [TYPE_OTHER] = {.put = put_none},
+    [TYPE_OTHER] = {.put = NULL},
 };
 
 const struct kind *sink_kind(const struct type *t)
 {
     return &kinds[t->kind];
+}
+
+bool sink_writes(const struct type *t)
+{
+    return kinds[t->kind].put && !(t->kind == TYPE_FLOAT && t->bits == 16) && !t->aggregated &&
+           (!t->low_cardinality || t->kind == TYPE_STRING);
 }
 
 int chwrite_value(const struct column *c, const struct json *v, struct buf *out, const char **why)
@@ -288,7 +308,7 @@ int chwrite_value(const struct column *c, const struct json *v, struct buf *out,
     }
     if (c->type.nullable)
         buf_addc(out, 0);
-    *why = sink_kind(&c->type)->put(c, v, out);
+    *why = sink_writes(&c->type) ? sink_kind(&c->type)->put(c, v, out) : "no conversion to the column's type";
     if (*why) {
         out->len = before;
         return -1;

@@ -96,6 +96,7 @@ struct cut {
     size_t n_legs;
     uint64_t rows, owed_rows;     /* captured lines read; rows that the ledgers acknowledge */
     uint64_t outside, without_at; /* rows that say that they are of no record of the scope; that do not say of which */
+    uint64_t nearest;             /* fractions in those lines that no float of their column's width is */
 };
 
 /* Find the sink, walk the intervals, read both ends. 0 whatever the status; -1 for a request that does not fit. */

@@ -301,7 +301,7 @@ static int mark_keys(struct cut *c, struct err *err)
         all->at[at].key = true;
         if (!type_is_key(&k->type))
             cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", name}),
-                    "key column '%s' is %s: an integer or String column, not Nullable, is needed", name, k->type.name);
+                    "key column '%s' is %s: a scalar type, no float and not Nullable, is needed", name, k->type.name);
     }
     for (size_t i = 0; i < all->n; i++)
         if (!type_supported(&all->at[i].type))

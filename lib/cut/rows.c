@@ -113,7 +113,7 @@ static void cells_of(struct pass *p, const struct json *values, const char *wher
         const char *why;
         if (i > 0)
             buf_addc(&p->cells, ',');
-        cells_owed(&all->at[i], p->values[i], &p->cells, &why);
+        p->c->nearest += cells_owed(&all->at[i], p->values[i], &p->cells, &why) == CELL_NEAREST;
     }
     buf_addc(&p->cells, ']');
 }

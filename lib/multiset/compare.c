@@ -117,6 +117,17 @@ struct key_work {
     struct multiset_text key;
 };
 
+/* True where the key at hand has a row beside this one on either side. */
+static bool has_others(const struct key_work *k, const struct entry *e)
+{
+    const struct compare *c = k->c;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->group[i] != e &&
+            entry_copies(c->t, c->group[i], k->w->owed) + entry_copies(c->t, c->group[i], k->side) > 0)
+            return true;
+    return false;
+}
+
 /* Of the surplus copies of an owed row, as many as its own line says can have been made, in the order of its words. */
 static void explain(struct key_work *k, const struct entry *owed, struct multiset_finding *f)
 {
@@ -158,6 +169,7 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
     if (found)
         f.found = (struct multiset_text){found->row, found->len};
     f.found_copies = entry_copies(t, copies_of, k->side);
+    f.others = (kind == KIND_MISSING || kind == KIND_UNEXPECTED) && has_others(k, copies_of);
     if (kind == KIND_DUPLICATED)
         explain(k, owed, &f);
     else if (kind == KIND_MISSING)

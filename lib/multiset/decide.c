@@ -46,7 +46,7 @@ static bool side_wanting(const struct multiset_question *q, enum side which, str
         buf_printf(why, "%s never came", name);
     else if (!s->closed)
         buf_printf(why, "%s: not whole: %" PRIu64 " rows came and no side line", name, s->rows);
-    else if (!s->whole)
+    else if (!s->whole && !(which == SIDE_REFERENCE && q->unreadable))
         buf_printf(why, "%s: not whole: %s", name, s->reason);
     else if (s->said != s->rows)
         buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said,
@@ -74,6 +74,19 @@ static void find_lack(const struct multiset_question *q, enum relation r, struct
                     side_wanting(q, (enum side)i, &l->cause, &l->why);
     if (!l->blocks && names_keys)
         l->keys = side_wanting(q, SIDE_CAPTURED, &l->cause, &l->why);
+}
+
+/* True where the owed side is a reference that holds records nobody could read: each row of the others must be there,
+ * and whatever else is there they may owe. */
+static bool may_owe_more(const struct multiset_question *q, enum relation r)
+{
+    return q->unreadable && relation_sides(r, has_reference(q), has_captured(q)).need[SIDE_REFERENCE];
+}
+
+/* Whether a difference of a kind is one all the same. */
+static bool is_certain(enum finding_kind kind, bool more)
+{
+    return !more || kind == KIND_MISSING || kind == KIND_CHANGED;
 }
 
 /* A key as a reason shows it, cut where it is long. */
@@ -170,20 +183,30 @@ static void put_kept(const struct summary *sum, struct buf *why, struct cause *c
     buf_adds(why, " of INSERTs that were sent again under a token which can have outlived its rows");
 }
 
+/* The differences that are certain (or else those that are not), in why. */
+static void put_kinds(const struct multiset_relation *of, bool more, bool certain, struct buf *why, struct cause *cause)
+{
+    static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
+    const char *separator = "";
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        if (of->sum.kind_rows[k] && is_certain((enum finding_kind)k, more) == certain) {
+            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", separator, text[k], of->sum.kind_rows[k],
+                       k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
+            if (k == KIND_MISSING)
+                put_kept(&of->sum, why, cause);
+            separator = ", ";
+        }
+}
+
 static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of,
                                struct buf *why, struct cause *cause)
 {
-    static const char *const text[KIND_TYPES] = {"missing", "changed", "duplicated", "unexpected"};
     static const enum code codes[KIND_TYPES] = {CODE_ROWS_MISSING, CODE_ROWS_CHANGED, CODE_ROWS_DUPLICATED,
                                                 CODE_ROWS_UNEXPECTED};
-    for (size_t k = 0; k < KIND_TYPES; k++)
-        if (of->sum.kind_rows[k]) {
-            cause->code = why->len ? cause->code : codes[k];
-            buf_printf(why, "%s%s %" PRIu64 "%s of %" PRIu64 " keys", why->len ? ", " : "", text[k],
-                       of->sum.kind_rows[k], k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
-            if (k == KIND_MISSING)
-                put_kept(&of->sum, why, cause);
-        }
+    bool more = may_owe_more(q, r);
+    for (size_t k = KIND_TYPES; k-- > 0;)
+        cause->code = of->sum.kind_rows[k] && is_certain((enum finding_kind)k, more) ? codes[k] : cause->code;
+    put_kinds(of, more, true, why, cause);
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->sum.ambiguous_keys) {
@@ -194,6 +217,10 @@ static enum status differences(const struct multiset_question *q, enum relation 
         put_key(why, of->ambiguous);
         if (of->ambiguous_at[0] && of->ambiguous_at[1])
             buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
+    }
+    if (more && (of->sum.kind_rows[KIND_DUPLICATED] || of->sum.kind_rows[KIND_UNEXPECTED])) {
+        buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
+        put_kinds(of, more, false, why, cause);
     }
     bool deleted = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED && q->deletion;
     if (deleted)
@@ -212,10 +239,17 @@ static enum status differences(const struct multiset_question *q, enum relation 
     return STATUS_UNAVAILABLE;
 }
 
-/* Why what was seen of the destination decides nothing, in why. */
+/* Why what was seen decides nothing, in why. */
 static bool undecided(const struct multiset_question *q, enum relation r, const struct multiset_result *res,
                       struct buf *why, struct cause *cause)
 {
+    const struct summary *sum = &res->of[r].sum;
+    if (may_owe_more(q, r) && !sum->kind_rows[KIND_MISSING] && !sum->kind_rows[KIND_CHANGED]) {
+        const char *name = side_words(SIDE_REFERENCE);
+        *cause = *BECAUSE(CODE_SIDE_NOT_WHOLE, {"side", name});
+        buf_printf(why, "%s: not whole: %s", name, q->side[SIDE_REFERENCE].reason);
+        return true;
+    }
     if (relation_table[r].found == SIDE_CAPTURED)
         return false;
     if (res->differ_keys) {
@@ -253,7 +287,7 @@ static void put_relation(const struct multiset_question *q, const struct columns
     enum status status = STATUS_UNAVAILABLE;
     struct cause cause = CAUSE_INIT;
     bool seen_only = undecided(q, r, res, &why, &cause);
-    multiset_put(out, r, of, columns, seen_only);
+    multiset_put(out, r, of, columns, seen_only, may_owe_more(q, r));
     if (!seen_only) {
         status = nothing_compared(q, r, of, &why, &cause);
         if (status == STATUS_TYPES)

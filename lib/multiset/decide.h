@@ -28,6 +28,7 @@ struct multiset_question {
     bool table_whole;                /* the observation says that the table was read whole */
     bool declared;                   /* the scope is one that no bundle shows: nothing was captured */
     bool repeats;                    /* it says that equal captured rows are meant */
+    bool unreadable;                 /* all that the reference lacks is what records owe that nobody could read */
 };
 
 /* Compare what is to be compared and write what it came to. rows NULL: none came. */

@@ -64,6 +64,7 @@ struct multiset_finding {
     struct multiset_text key; /* cells without brackets */
     struct multiset_text owed, found;
     bool cut;                           /* its rows are too long to be shown */
+    bool others;                        /* other rows are owed or found under the key */
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
     uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
     char *at;                           /* of the first owed copy that it touches, or NULL */
@@ -110,8 +111,9 @@ bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
 
 /* ---- as lines ---- */
 
-/* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it. */
+/* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it;
+ * may_owe_more: the same of what is found above what is owed. */
 void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,
-                  const struct columns *columns, bool undecided);
+                  const struct columns *columns, bool undecided, bool may_owe_more);
 
 #endif

@@ -45,6 +45,7 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
                            .explained = {f->explained.resent != 0, f->explained.replayed != 0, f->explained.kept},
                            .explained_copies = explained < f->rows ? explained : 0,
                            .cut = f->cut,
+                           .others = f->others,
                            .undecided = undecided,
                            .read = f->read};
     if (f->key.p) {
@@ -71,10 +72,13 @@ bool multiset_only_tail(enum relation r, const struct multiset_relation *of)
 }
 
 void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,
-                  const struct columns *columns, bool undecided)
+                  const struct columns *columns, bool undecided, bool may_owe_more)
 {
-    for (size_t i = 0; i < of->sum.listed; i++)
-        put_finding(out, r, &of->findings[i], columns, undecided);
+    for (size_t i = 0; i < of->sum.listed; i++) {
+        const struct multiset_finding *f = &of->findings[i];
+        bool surplus = f->kind == KIND_DUPLICATED || f->kind == KIND_UNEXPECTED;
+        put_finding(out, r, f, columns, undecided || (may_owe_more && surplus));
+    }
     struct summary sum = of->sum;
     bool tail = !undecided && multiset_only_tail(r, of);
     sum.relation = r;

@@ -18,12 +18,30 @@ static const char *past_string(const char *p, const char *end)
     return p + 1;
 }
 
+/* Just past the array whose opening bracket is at p. */
+static const char *past_array(const char *p, const char *end)
+{
+    size_t depth = 0;
+    do {
+        if (*p == '"') {
+            p = past_string(p, end);
+            continue;
+        }
+        depth += *p == '[';
+        depth -= *p == ']';
+        p++;
+    } while (depth > 0 && p < end);
+    return p;
+}
+
 void row_ends(const char *row, size_t len, size_t want, uint32_t *ends)
 {
     const char *p = row + 1, *end = row + len;
     for (size_t i = 0; i < want; i++) {
         if (*p == '"') {
             p = past_string(p, end);
+        } else if (*p == '[') {
+            p = past_array(p, end);
         } else if (*p == '{') {
             p = past_string(past_string(p + 1, end) + 1, end) + 1;
         } else {

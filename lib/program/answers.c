@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records that were read, and which were answered: per partition the runs of
- * offsets without a gap, and two bits a record.
+ * Records that were read, what became of their values and which were answered:
+ * per partition the runs of offsets without a gap, and four bits a record.
  */
 #include "program/program.h"
 #include "base/hash.h"
@@ -21,18 +21,29 @@ struct part {
     uint64_t partition, next; /* one past the last offset */
     struct run *runs;
     size_t n_runs, cap_runs;
-    uint64_t records, answered, with_row;
-    unsigned char *bits; /* four records a byte: ANSWERED, WITH_ROW */
+    uint64_t records, answered, with_row, nulls, no_values, unreadable;
+    unsigned char *bits; /* two records a byte: ANSWERED, WITH_ROW, and the record's value */
     size_t cap_bits;     /* bytes */
 };
 
-enum { ANSWERED = 1, WITH_ROW = 2 };
+enum { ANSWERED = 1, WITH_ROW = 2, VALUE_SHIFT = 2, SAID = 3 /* a value: the program says that it cannot be read */ };
+
+/* Why a record cannot be read. */
+struct why {
+    size_t part;
+    uint64_t offset;
+    bool said; /* by the program */
+    char *text;
+};
+#define WHYS 100 /* held, of the first places; of more the places alone are known */
 
 struct program_answers {
     struct part *parts;
     size_t n, cap, last; /* last: the one that was looked for before */
     struct map places;
-    struct buf key; /* of what is looked for */
+    struct buf key;   /* of what is looked for */
+    struct why *whys; /* by place */
+    size_t n_whys;
 };
 
 struct program_answers *program_answers_new(void)
@@ -49,11 +60,80 @@ void program_answers_free(struct program_answers *a)
         free(a->parts[i].runs);
         free(a->parts[i].bits);
     }
+    for (size_t i = 0; i < a->n_whys; i++)
+        free(a->whys[i].text);
+    free(a->whys);
     free(a->parts);
     map_free(&a->places);
     buf_free(&a->key);
     free(a);
 }
+
+static unsigned bits_of(const struct part *p, uint64_t index)
+{
+    return (unsigned)p->bits[index / 2] >> 4 * (index % 2) & 15u;
+}
+
+/* A row shows that its record could be read, unless the program says itself that it could not. */
+static bool unreadable(unsigned bits)
+{
+    unsigned value = bits >> VALUE_SHIFT;
+    return value == SAID || (value == PROGRAM_NO_VALUE && !(bits & WITH_ROW));
+}
+
+/* ---- why ---- */
+
+static int part_order(const struct part *a, const struct part *b)
+{
+    size_t n = a->topic_len < b->topic_len ? a->topic_len : b->topic_len;
+    int d = memcmp(a->topic, b->topic, n);
+    d = d ? d : (a->topic_len > b->topic_len) - (a->topic_len < b->topic_len);
+    return d ? d : (a->partition > b->partition) - (a->partition < b->partition);
+}
+
+static int why_order(const struct program_answers *a, const struct why *w, size_t part, uint64_t offset)
+{
+    int d = part_order(&a->parts[w->part], &a->parts[part]);
+    return d ? d : (w->offset > offset) - (w->offset < offset);
+}
+
+/* Where the reason of a place stands, or would. */
+static size_t why_find(const struct program_answers *a, size_t part, uint64_t offset, bool *found)
+{
+    size_t low = 0, high = a->n_whys;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (why_order(a, &a->whys[middle], part, offset) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < a->n_whys && why_order(a, &a->whys[low], part, offset) == 0;
+    return low;
+}
+
+/* The program's word comes before ours, and its first before its second. */
+static void why_keep(struct program_answers *a, size_t part, uint64_t offset, bool said, const char *text, size_t n)
+{
+    bool found;
+    size_t at = why_find(a, part, offset, &found);
+    if (found && (a->whys[at].said || !said))
+        return;
+    if (found) {
+        free(a->whys[at].text);
+    } else {
+        if (at == WHYS)
+            return;
+        if (!a->whys)
+            a->whys = xcalloc(WHYS, sizeof *a->whys);
+        if (a->n_whys == WHYS)
+            free(a->whys[--a->n_whys].text);
+        memmove(a->whys + at + 1, a->whys + at, (a->n_whys++ - at) * sizeof *a->whys);
+    }
+    a->whys[at] = (struct why){part, offset, said, xstrndup(text, n < PROGRAM_WHY ? n : PROGRAM_WHY)};
+}
+
+/* ---- records ---- */
 
 static bool is_part(const struct part *p, const char *topic, size_t len, uint64_t partition)
 {
@@ -92,26 +172,34 @@ static void add_run(struct part *p, uint64_t offset)
     p->runs[p->n_runs++] = (struct run){offset, p->records};
 }
 
-int program_answers_record(struct program_answers *a, const char *topic, size_t topic_len, uint64_t partition,
-                           uint64_t offset, struct err *err)
+int program_answers_record(struct program_answers *a, const struct program_record *r, struct err *err)
 {
-    struct part *p = find(a, topic, topic_len, partition);
+    struct part *p = find(a, r->topic, r->topic_len, r->partition);
     if (!p)
-        p = add_part(a, topic_len, partition);
-    if (p->records > 0 && offset < p->next)
+        p = add_part(a, r->topic_len, r->partition);
+    if (p->records > 0 && r->offset < p->next)
         return err_set(err, ERR_REFUSED,
                        "record %.*s/%" PRIu64 "/%" PRIu64 " comes after offset %" PRIu64 " of its partition",
-                       (int)topic_len, topic, partition, offset, p->next - 1);
-    if (p->records == 0 || offset != p->next)
-        add_run(p, offset);
-    if (p->records / 4 == p->cap_bits) {
+                       (int)r->topic_len, r->topic, r->partition, r->offset, p->next - 1);
+    if (p->records == 0 || r->offset != p->next)
+        add_run(p, r->offset);
+    if (p->records / 2 == p->cap_bits) {
         size_t more = p->cap_bits ? p->cap_bits : 4096;
         p->bits = xrealloc(p->bits, p->cap_bits + more);
         memset(p->bits + p->cap_bits, 0, more);
         p->cap_bits += more;
     }
+    /* Of one without a value is known what there is to say, whether or not the program says it too. */
+    unsigned bits = (unsigned)r->value << VALUE_SHIFT | (r->value == PROGRAM_NO_VALUE ? ANSWERED : 0u);
+    p->bits[p->records / 2] |= (unsigned char)(bits << 4 * (p->records % 2));
+    p->nulls += r->value == PROGRAM_NULL;
+    p->no_values += r->value == PROGRAM_NO_VALUE;
+    p->answered += bits & ANSWERED;
+    p->unreadable += unreadable(bits);
     p->records++;
-    p->next = offset + 1;
+    p->next = r->offset + 1;
+    if (r->value == PROGRAM_NO_VALUE)
+        why_keep(a, a->last, r->offset, false, r->why, strlen(r->why));
     return 0;
 }
 
@@ -132,7 +220,8 @@ static uint64_t index_of(const struct part *p, uint64_t offset)
     return index < (low + 1 < p->n_runs ? p->runs[low + 1].index : p->records) ? index : UINT64_MAX;
 }
 
-int program_answers_at(struct program_answers *a, const char *at, size_t len, bool row, struct err *err)
+int program_answers_at(struct program_answers *a, const char *at, size_t len, enum program_answer answer,
+                       const char *why, size_t why_len, struct err *err)
 {
     struct stream_place place;
     if (!stream_place_split(at, len, &place))
@@ -141,23 +230,35 @@ int program_answers_at(struct program_answers *a, const char *at, size_t len, bo
     uint64_t index = p ? index_of(p, place.offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
-    unsigned shift = 2 * (index % 4), was = (unsigned)p->bits[index / 4] >> shift & 3u,
-             now = was | ANSWERED | (row ? WITH_ROW : 0u);
+    unsigned was = bits_of(p, index), now = was | ANSWERED | (answer == PROGRAM_ROW ? WITH_ROW : 0u);
+    if (answer == PROGRAM_UNREADABLE) {
+        p->nulls -= was >> VALUE_SHIFT == PROGRAM_NULL;
+        p->no_values -= was >> VALUE_SHIFT == PROGRAM_NO_VALUE;
+        now |= (unsigned)SAID << VALUE_SHIFT;
+        why_keep(a, a->last, place.offset, true, why, why_len);
+    }
     p->answered += !(was & ANSWERED);
     p->with_row += (now & WITH_ROW) != (was & WITH_ROW);
-    p->bits[index / 4] |= (unsigned char)(now << shift);
+    p->unreadable += unreadable(now);
+    p->unreadable -= unreadable(was);
+    p->bits[index / 2] = (unsigned char)((unsigned)p->bits[index / 2] | now << 4 * (index % 2));
     return 0;
+}
+
+static uint64_t offset_of(const struct part *p, uint64_t index)
+{
+    size_t run = p->n_runs - 1;
+    while (p->runs[run].index > index)
+        run--;
+    return p->runs[run].first + (index - p->runs[run].index);
 }
 
 static uint64_t first_missing(const struct part *p)
 {
     uint64_t index = 0;
-    while (p->bits[index / 4] >> 2 * (index % 4) & ANSWERED)
+    while (bits_of(p, index) & ANSWERED)
         index++;
-    size_t run = p->n_runs - 1;
-    while (p->runs[run].index > index)
-        run--;
-    return p->runs[run].first + (index - p->runs[run].index);
+    return offset_of(p, index);
 }
 
 uint64_t program_answers_missing(const struct program_answers *a, struct buf *place)
@@ -174,10 +275,57 @@ uint64_t program_answers_missing(const struct program_answers *a, struct buf *pl
     return missing;
 }
 
-uint64_t program_answers_without_row(const struct program_answers *a)
+struct program_counts program_answers_count(const struct program_answers *a)
 {
-    uint64_t n = 0;
+    struct program_counts n = {0};
+    uint64_t no_values = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct part *p = &a->parts[i];
+        n.records += p->records;
+        n.nulls += p->nulls;
+        n.unreadable += p->unreadable;
+        n.without_row += p->records - p->with_row;
+        no_values += p->no_values;
+    }
+    n.readable = n.records - n.nulls - n.unreadable;
+    n.no_value_is_json = no_values > 0 && no_values == n.unreadable && n.readable == 0;
+    return n;
+}
+
+/* ---- which could not be read ---- */
+
+static void put_unreadable(const struct program_answers *a, size_t part, uint64_t index, struct program_place *out)
+{
+    const struct part *p = &a->parts[part];
+    bool found;
+    uint64_t offset = offset_of(p, index);
+    size_t at = why_find(a, part, offset, &found);
+    snprintf(out->at, sizeof out->at, "%.*s/%" PRIu64 "/%" PRIu64, (int)p->topic_len, p->topic, p->partition, offset);
+    out->why = found ? a->whys[at].text : "its value cannot be read";
+}
+
+/* The part with any that follows `last` in their order (a->n: the first); a->n where none does. */
+static size_t next_part(const struct program_answers *a, size_t last)
+{
+    size_t best = a->n;
     for (size_t i = 0; i < a->n; i++)
-        n += a->parts[i].records - a->parts[i].with_row;
+        if (a->parts[i].unreadable > 0 && (last == a->n || part_order(&a->parts[i], &a->parts[last]) > 0) &&
+            (best == a->n || part_order(&a->parts[i], &a->parts[best]) < 0))
+            best = i;
+    return best;
+}
+
+size_t program_answers_unreadable(const struct program_answers *a, struct program_place *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = next_part(a, a->n); i < a->n && n < max; i = next_part(a, i)) {
+        const struct part *p = &a->parts[i];
+        uint64_t here = p->unreadable;
+        for (uint64_t index = 0; here > 0 && n < max; index++)
+            if (unreadable(bits_of(p, index))) {
+                put_unreadable(a, i, index, &out[n++]);
+                here--;
+            }
+    }
     return n;
 }

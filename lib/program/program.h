@@ -10,21 +10,69 @@
 #include "json/json.h"
 #include "stream/codes.h"
 
-/* ---- records and their answers ---- */
+/* ---- records ---- */
 
-/* Which records were read, and which of them something answered. Memory is two bits a record and a little for each gap
+/* What became of a record's payload. */
+enum program_value {
+    PROGRAM_READ, /* parsed, or left to the program */
+    PROGRAM_NULL, /* a null value of the log */
+    PROGRAM_NO_VALUE
+};
+
+/* How payloads go to the program, in the order of the option's words. */
+enum program_payloads { PROGRAM_TEXT, PROGRAM_JSON, PROGRAM_RAW };
+extern const char *const program_payload_words[];
+#define PROGRAM_PAYLOAD_WORDS "text|json|raw"
+#define PROGRAM_NOT_UTF8 "the payload is not UTF-8" /* the reason why such a one has no value */
+
+struct program_record {
+    const char *topic;
+    size_t topic_len;
+    uint64_t partition, offset;
+    enum program_value value;
+    const char *why; /* why it is PROGRAM_NO_VALUE */
+    char why_text[200];
+};
+
+/* Take the record line {"type":"record",…}: out is where it lies and what its payload is; its line for the program goes
+ * to queue, with the payload parsed as `value` but for PROGRAM_RAW (`,"value":…`, one line, digits as they stand or as
+ * strings of their text; a null payload is null; `,"value_error":"…"` where it is no JSON). ERR_REFUSED for what is no
+ * record. Texts of out live as long as line and a. */
+int program_record(const char *line, size_t n, enum program_payloads payloads, struct arena *a, struct buf *queue,
+                   struct program_record *out, struct err *err);
+
+/* ---- their answers ---- */
+
+/* Which records were read, and what something answered to each. Memory is four bits a record and a little for each gap
  * in the offsets. Records of one partition must come in offset order. */
 struct program_answers;
 struct program_answers *program_answers_new(void);
-int program_answers_record(struct program_answers *a, const char *topic, size_t topic_len, uint64_t partition,
-                           uint64_t offset, struct err *err);
-/* at: topic/partition/offset, with #n for a further row. row: by a row, else by a skip. -1 with *err where no such
- * record was read. */
-int program_answers_at(struct program_answers *a, const char *at, size_t len, bool row, struct err *err);
-/* How many records nothing answered; the place of the first of them goes to place. */
+int program_answers_record(struct program_answers *a, const struct program_record *r, struct err *err);
+
+enum program_answer { PROGRAM_ROW, PROGRAM_SKIP, PROGRAM_UNREADABLE };
+#define PROGRAM_WHY ((size_t)200) /* bytes of a reason that are kept */
+/* at: topic/partition/offset, with #n for a further row. why: of PROGRAM_UNREADABLE. -1 with *err where no such record
+ * was read. */
+int program_answers_at(struct program_answers *a, const char *at, size_t len, enum program_answer answer,
+                       const char *why, size_t why_len, struct err *err);
+/* How many records nothing answered; the place of the first of them goes to place. Of one without a value no answer is
+ * missing. */
 uint64_t program_answers_missing(const struct program_answers *a, struct buf *place);
-uint64_t program_answers_without_row(
-    const struct program_answers *a); /* how many no row answered: skipped, or nothing */
+
+/* A record cannot be read where the program says so, and where it has no value and no row. */
+struct program_counts {
+    uint64_t records, readable, nulls, unreadable; /* the first is the sum of the others */
+    uint64_t without_row;                          /* no row answered them, whatever they are */
+    bool no_value_is_json;                         /* of those that are not null none was parsed */
+};
+struct program_counts program_answers_count(const struct program_answers *a);
+
+struct program_place {
+    char at[300];
+    const char *why; /* as long as the answers are not changed */
+};
+/* The first of those that cannot be read, by topic, partition and offset: how many are in out, at most max. */
+size_t program_answers_unreadable(const struct program_answers *a, struct program_place *out, size_t max);
 void program_answers_free(struct program_answers *a);
 
 /* ---- the program that computes them ---- */
@@ -70,12 +118,5 @@ void program_not_whole(struct program *p, const struct cause *cause, const char 
     __attribute__((format(printf, 3, 4)));
 bool program_whole(const struct program *p);
 void program_free(struct program *p);
-
-/* ---- payloads ---- */
-
-/* Append the record's payload as a member for the program that is run: `,"value":…`, one line, digits as they stand or,
- * with text, each number as a string of its text. A null payload is null. Where the payload is no JSON:
- * `,"value_error":"…"`, and false. */
-bool program_payload(const struct json *record, bool text, struct buf *out);
 
 #endif

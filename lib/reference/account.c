@@ -147,7 +147,7 @@ static bool judge_range(struct reference_story *s, const char *topic, const stru
         return false;
     }
     if (!range->complete || (range->position.has && range->position.n != range->to.n)) {
-        if (s->n_reasons == 0)
+        if (reader->complete)
             reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%s did not read %s/%" PRIu64 " to its end",
                                 reader->stage, topic, r->partition);
         return false;
@@ -194,8 +194,15 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
 static void judge_counts(struct reference_story *s, uint64_t rows)
 {
     const struct stream_account *reader = &s->account[ACCOUNT_READER], *program = &s->account[ACCOUNT_PROGRAM];
+    const char *why;
     if (!program->stage)
         return;
+    if (!account_adds_up(program, &why))
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "the counts of %s cannot be: %s", program->stage, why);
+    if (program->complete && program->unreadable.n > 0 && !program->on_unreadable)
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "%s is complete, and counts %" PRIu64 " records that could not be read", program->stage,
+                            program->unreadable.n);
     if (reader->stage) {
         if (!reader->delivered.has || !program->records.has || reader->delivered.n != program->records.n)
             reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),

@@ -7,7 +7,7 @@
 
 void reference_cells_init(struct reference_cells *c, const struct columns *columns)
 {
-    *c = (struct reference_cells){columns, xcalloc(columns->n, sizeof *c->values)};
+    *c = (struct reference_cells){.columns = columns, .values = xcalloc(columns->n, sizeof *c->values)};
 }
 
 void reference_cells_free(struct reference_cells *c)
@@ -20,7 +20,8 @@ static int unknown(const struct json *m, struct err *err)
 {
     struct buf shown = BUF_INIT;
     msg_mask(&shown, m->str, m->len < 80 ? m->len : 80);
-    err_set(err, ERR_REFUSED, "column '%s': the table's scope has no such column", buf_str(&shown));
+    err_fail(err, ERR_REFUSED, BECAUSE(CODE_COLUMN_UNKNOWN, {"column", buf_str(&shown)}),
+             "column '%s': the table's scope has no such column", buf_str(&shown));
     buf_free(&shown);
     return -1;
 }
@@ -36,14 +37,11 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
     for (size_t i = 0; i < all->n; i++) {
         const struct column *column = &all->at[i];
         const char *why = "";
-        if (!c->values[i] && !column->type.nullable)
-            return err_set(err, ERR_REFUSED, "column '%s': no value, and it is not Nullable", column->name);
         if (i > 0)
             buf_addc(out, ',');
         enum cells_result got = cells_owed(column, c->values[i], out, &why);
-        if (got == CELL_WRONG)
-            return err_set(err, ERR_REFUSED, "column '%s': %s", column->name, why);
-        unfit |= got == CELL_UNFIT;
+        unfit |= got == CELL_UNFIT || got == CELL_WRONG;
+        c->nearest += got == CELL_NEAREST;
     }
     buf_addc(out, ']');
     return unfit;

@@ -77,11 +77,31 @@ static int hash_parse(struct reference *r, const struct json *doc, const char *n
                : err_set(err, ERR_REFUSED, "end line.%s: not 64 lower-case hex digits", name);
 }
 
+/* What it keeps of the accounts must add up, and be of its own rows and its own end. */
+static int counts_fit(const struct reference *r, const struct stream_account *kept, struct err *err)
+{
+    const struct stream_account *reader = &kept[ACCOUNT_READER], *program = &kept[ACCOUNT_PROGRAM];
+    bool all = r->complete || r->unreadable;
+    const char *why;
+    if (!account_adds_up(program, &why))
+        return err_set(err, ERR_REFUSED, "end line.recorded.program: %s", why);
+    why = NULL;
+    if (all && program->rows.has && program->rows.n != r->rows)
+        why = "the program's rows are not those of the end line";
+    else if (all && program->records.has && reader->delivered.has && program->records.n != reader->delivered.n)
+        why = "the program's records are not those that the reader delivered";
+    else if (r->complete && program->unreadable.n > 0 && !program->on_unreadable)
+        why = "complete, and the program counts unreadable records, which nobody said owe nothing";
+    else if (r->unreadable && program->unreadable.has && program->unreadable.n == 0)
+        why = "not complete for records-unreadable, and the program counts none";
+    return why ? err_set(err, ERR_REFUSED, "end line.recorded: %s", why) : 0;
+}
+
 int reference_end_parse(struct reference *r, const char *p, size_t n, struct err *err)
 {
     static const char at[] = "end line";
-    static const char *const known[] = {"end",   "rows",    "header_sha256", "rows_sha256", "complete", "code",
-                                        "facts", "reasons", "verified",      "recorded",    NULL};
+    static const char *const known[] = {"end",  "rows",  "nearest", "header_sha256", "rows_sha256", "complete",
+                                        "code", "facts", "reasons", "verified",      "recorded",    NULL};
     const struct json *doc = parse(r, p, n, "last line", err);
     if (!doc)
         return -1;
@@ -89,6 +109,7 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
     if (!end || end->type != JSON_TRUE)
         return err_set(err, ERR_REFUSED, "no end line: its writer did not finish it");
     if (json_only(doc, known, at, err) != 0 || json_need_u64(doc, "rows", &r->rows, at, err) != 0 ||
+        json_opt_u64(doc, "nearest", &r->nearest, at, err) != 0 ||
         hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 ||
         hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||
         json_need_bool(doc, "complete", &r->complete, at, err) != 0 || cause_parse(doc, at, &r->cause, err) != 0 ||
@@ -107,5 +128,6 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
         return err_set(err, ERR_REFUSED, "%s: complete, and a code why it is not", at);
     if (!r->complete && r->reasons->len == 0)
         return err_set(err, ERR_REFUSED, "%s: not complete, and no reason", at);
-    return 0;
+    r->unreadable = !r->complete && r->cause.code == CODE_RECORDS_UNREADABLE && r->reasons->len == 1;
+    return counts_fit(r, kept, err);
 }

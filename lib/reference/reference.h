@@ -39,6 +39,7 @@ struct reference_head {
 };
 struct reference_end {
     bool complete;
+    uint64_t nearest;     /* fractions in the rows that are compared as the nearest value of their float column */
     const char *reasons;  /* array of strings: why it is not; empty where it is */
     struct cause cause;   /* of the first of them */
     const char *verified; /* array of strings: what the writer checked */
@@ -63,9 +64,10 @@ struct reference {
     struct json *scope; /* of the header: the document */
     struct json *implementation;
     /* from the end line, which is read first */
-    uint64_t rows;
+    uint64_t rows, nearest;
     const char *header_sha256, *rows_sha256;
     bool complete;
+    bool unreadable; /* nothing is wrong with it but records that nobody could read: its rows are all of the others */
     struct cause cause; /* why it is not complete; its code is CODE_NONE where the writer gives none */
     struct json *reasons, *verified, *recorded; /* the last two NULL where they are not given */
     /* as the rows are read */
@@ -100,12 +102,13 @@ void reference_close(struct reference *r);
 struct reference_cells {
     const struct columns *columns;
     const struct json **values; /* by column */
+    uint64_t nearest;           /* fractions so far that are compared as the nearest value of their float column */
 };
 
 void reference_cells_init(struct reference_cells *c, const struct columns *columns); /* columns must outlive c */
-/* Append the row's cells: 0, or 1 where a value does not fit its column, whose cell is then unfit; -1 with *err
- * (ERR_REFUSED, "column 'x': why") for one of the wrong kind, a name that is no column, and a missing value of a column
- * that is not Nullable. */
+/* Append the row's cells: 0, or 1 where a value does not fit its column, whose cell is then unfit (one of the wrong
+ * kind, and a missing one of a column that is not Nullable, among them); -1 with *err (ERR_REFUSED, "column 'x': why")
+ * for a name that is no column. */
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err);
 void reference_cells_free(struct reference_cells *c);
 

@@ -76,6 +76,8 @@ int reference_finish(struct reference_writer *w, const struct reference_end *e, 
     jw_obj(&j, NULL);
     jw_bool(&j, "end", true);
     jw_u64(&j, "rows", w->rows);
+    if (e->nearest)
+        jw_u64(&j, "nearest", e->nearest);
     jw_str(&j, "header_sha256", w->header_sha256);
     jw_str(&j, "rows_sha256", w->rows_sha256);
     jw_bool(&j, "complete", e->complete);

@@ -90,32 +90,58 @@ static void say_bundle(struct view *v)
 
 /* ---- the reference ---- */
 
+/* The records that nobody could read, those that the account names by their places. */
+static void say_unreadable(struct view *v, const struct stream_account *run)
+{
+    const struct json *places = json_get(run->doc, "unreadable_records");
+    size_t n = places ? places->len : 0;
+    for (const struct json *at = n ? json_first(places) : NULL; at; at = json_next(places, at))
+        view_say(v, &v->about, "unreadable", "%s", view_json(v, at));
+    if (n > 0 && run->unreadable.n > n)
+        view_say(v, &v->about, "unreadable", "and %" PRIu64 " more", run->unreadable.n - n);
+}
+
 static void say_program(struct view *v, const struct stream_account *run)
 {
-    struct buf rows = BUF_INIT;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%" PRIu64 " records went to %s", run->records.n, view_shown(v, run->program));
+    if (run->null_values.n)
+        buf_printf(&text, ", %" PRIu64 " of them null", run->null_values.n);
+    if (run->unreadable.n)
+        buf_printf(&text, ", %" PRIu64 " that could not be read", run->unreadable.n);
     if (run->without_row.has)
-        buf_printf(&rows, ", and it gave no row for %" PRIu64 " of them (%" PRIu64 " skips)", run->without_row.n,
-                   run->skips.n);
+        buf_printf(&text, ", and it gave no row for %" PRIu64 " of them", run->without_row.n);
     else
-        buf_adds(&rows, "; which of them have no row is not known");
-    if (run->value_errors.n)
-        buf_printf(&rows, "; %" PRIu64 " had a payload that is no JSON", run->value_errors.n);
-    view_say(v, &v->about, "reference", "%" PRIu64 " records went to %s%s", run->records.n, view_shown(v, run->program),
-             buf_str(&rows));
-    buf_free(&rows);
+        buf_adds(&text, "; which of them have no row is not known");
+    if (run->without_row.has && run->skips.has)
+        buf_printf(&text, " (%" PRIu64 " skips)", run->skips.n);
+    view_say(v, &v->about, "reference", "%s", buf_str(&text));
+    say_unreadable(v, run);
+    buf_free(&text);
 }
 
 static void say_reference(struct view *v, const struct stream_account *a)
 {
+    const struct stream_account *program = &v->report->kept[ACCOUNT_PROGRAM];
     const char *by = report_implementation(v, a);
-    if (!a->complete) {
-        view_say(v, &v->about, "reference", "%s, INCOMPLETE and not compared: %s", by,
+    bool unreadable = a->cause.code == CODE_RECORDS_UNREADABLE;
+    if (a->complete)
+        view_say(v, &v->about, "reference", "%s, %" PRIu64 " rows", by, a->rows.n);
+    else
+        view_say(v, &v->about, "reference", "%s, INCOMPLETE and %s: %s", by,
+                 unreadable ? "compared for what could be read" : "not compared",
                  view_list(v, json_get(a->doc, "reasons")));
-        return;
-    }
-    view_say(v, &v->about, "reference", "%s, %" PRIu64 " rows", by, a->rows.n);
-    if (v->report->kept[ACCOUNT_PROGRAM].stage)
-        say_program(v, &v->report->kept[ACCOUNT_PROGRAM]);
+    if (program->stage && (a->complete || program->unreadable.n > 0))
+        say_program(v, program);
+}
+
+/* A fraction has seldom a float of its own: how many were compared as the one next to it. */
+static void say_nearest(struct view *v)
+{
+    for (size_t i = 0; i < SIDES; i++)
+        if (v->report->side[i].nearest)
+            view_say(v, &v->about, "compared", "%" PRIu64 " fractions of %s as the nearest value of their float column",
+                     v->report->side[i].nearest, side_words((enum side)i));
 }
 
 /* ---- the destination ---- */
@@ -200,6 +226,7 @@ void view_about(struct view *v)
         say_bundle(v);
     if (report_reference(r))
         say_reference(v, report_reference(r));
+    say_nearest(v);
     for (size_t i = 0; i < EXCLUDED_TYPES; i++)
         if (r->excluded_why[i])
             view_say(v, &v->about, "left out", "%" PRIu64 " keys %s", r->excluded_why[i],

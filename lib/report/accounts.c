@@ -106,6 +106,16 @@ static int figures(const struct report *r, uint64_t rows, struct err *err)
                            "%s counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
                            a->stage, rows);
     }
+    const char *why = "";
+    if (program && !account_adds_up(program, &why))
+        return err_set(err, ERR_REFUSED, "the counts of %s cannot be: %s, and a check of the reference passed",
+                       program->stage, why);
+    if (program && program->unreadable.n > 0 && !program->on_unreadable)
+        return err_set(
+            err, ERR_REFUSED,
+            "%s counts %" PRIu64
+            " records that could not be read, nobody said that they owe nothing, and a check of the reference passed",
+            program->stage, program->unreadable.n);
     if (reader && program && differ(reader->delivered, program->records))
         return err_set(err, ERR_REFUSED,
                        "%s delivered %" PRIu64 " records and %s was given %" PRIu64

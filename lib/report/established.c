@@ -167,9 +167,25 @@ static void say_not_known(struct view *v)
     }
 }
 
+/* What the operator says of records that nobody could read: whatever they owe, nothing here looked for it. */
+static void say_unread(struct view *v)
+{
+    const struct stream_account *run = &v->report->kept[ACCOUNT_PROGRAM];
+    const struct json *places = json_get(run->doc, "unreadable_records");
+    if (!report_reference(v->report) || !run->on_unreadable || run->unreadable.n == 0)
+        return;
+    view_say(v, &v->leads, NULL,
+             "assumed, not established: %" PRIu64
+             " records that could not be read owe nothing (--unreadable=%s), the first %s",
+             run->unreadable.n, ON_UNREADABLE_SKIP, view_json(v, places ? json_first(places) : NULL));
+    view_say(v, &v->assumptions, NULL,
+             "the operator declares that %" PRIu64 " records which could not be read owe nothing", run->unreadable.n);
+}
+
 static void say_assumptions(struct view *v)
 {
     const struct report *r = v->report;
+    say_unread(v);
     const struct {
         bool holds;
         const char *text;

@@ -100,17 +100,39 @@ static void put_explained(struct buf *out, const struct finding *l)
     buf_free(&words);
 }
 
-static void put_finding(struct buf *out, const struct report *r, const struct report_finding *f)
+/* The row beside its key, which alone would name the others too. */
+static void put_values(struct buf *out, const struct report *r, const struct report_finding *f)
+{
+    const struct json **row = cells_of(r, json_get(f->doc, f->line.kind == KIND_MISSING ? "owed" : "found"));
+    for (size_t c = 0; c < r->cols.n; c++) {
+        if (r->cols.at[c].key || !row[c])
+            continue;
+        buf_adds(out, "; ");
+        msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
+        buf_addc(out, '=');
+        put_cell(out, r, c, row[c]);
+    }
+    free(row);
+}
+
+static void put_finding(struct buf *out, const struct report *r, const struct summary *s,
+                        const struct report_finding *f)
 {
     const struct finding *l = &f->line;
     buf_printf(out, "    %-10s  ", finding_kind_name(l->kind));
     put_key(out, r, json_get(f->doc, "key"));
     put_differ(out, r, f);
+    if (l->others)
+        put_values(out, r, f);
+    if (l->kind == KIND_MISSING && l->found_copies > 0)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, l->owed_copies, l->found_copies);
     put_explained(out, l);
     if (l->at) {
         buf_adds(out, "  at ");
         msg_mask(out, l->at, strlen(l->at));
     }
+    if (l->undecided && !s->undecided)
+        buf_adds(out, "  (not decided)");
     buf_addc(out, '\n');
 }
 
@@ -241,7 +263,7 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
             more++;
             continue;
         }
-        put_finding(out, r, f);
+        put_finding(out, r, s, f);
         put++;
     }
     if (more)

@@ -161,6 +161,33 @@ static void put_coverage(struct json_w *w, const struct view *v)
     jw_str(w, "declared_not_established", v->not_given);
 }
 
+/* Owed fractions that were compared as the nearest value of their float column, of each side that has any. */
+static void put_nearest(struct json_w *w, const struct report *r)
+{
+    const uint64_t captured = r->side[SIDE_CAPTURED].nearest, reference = r->side[SIDE_REFERENCE].nearest;
+    if (!captured && !reference)
+        return;
+    jw_obj(w, "nearest");
+    jw_u64(w, "captured", captured);
+    jw_u64(w, "reference", reference);
+    jw_end_obj(w);
+}
+
+/* Records of the reference that nobody could read. */
+static void put_unreadable(struct json_w *w, const struct report *r)
+{
+    const struct stream_account *run = &r->kept[ACCOUNT_PROGRAM];
+    if (!report_reference(r) || run->unreadable.n == 0)
+        return;
+    jw_obj(w, "unreadable");
+    jw_u64(w, "records", run->unreadable.n);
+    jw_u64(w, "of", run->records.n);
+    jw_bool(w, "assumed_to_owe_nothing", run->on_unreadable != NULL);
+    if (run->unreadable_records.p)
+        jw_raw(w, "first", run->unreadable_records.p, run->unreadable_records.n);
+    jw_end_obj(w);
+}
+
 /* What could not be done, and what is wrong with the stream itself. */
 static void put_input(struct json_w *w, const struct view *v)
 {
@@ -179,18 +206,23 @@ static void put_input(struct json_w *w, const struct view *v)
 /* What the text says, in its sentences. */
 static void put_sentences(struct json_w *w, const struct view *v)
 {
+    struct buf cells = BUF_INIT;
     jw_str(w, "answer", v->answer);
     jw_str(w, "meaning", v->meaning);
+    put_texts(w, "leads", &v->leads, false);
     put_texts(w, "about", &v->about, true);
     put_texts(w, "verified", &v->verified, true);
     put_texts(w, "only_recorded", &v->recorded, false);
     put_texts(w, "declared", &v->declared, false);
     put_texts(w, "not_established", &v->not_known, false);
     put_texts(w, "assumptions", &v->assumptions, false);
+    buf_printf(&cells, "%s%s", view_method[0], columns_cells(&v->report->cols));
     jw_arr(w, "method");
-    for (size_t i = 0; view_method[i]; i++)
+    jw_str(w, NULL, buf_str(&cells));
+    for (size_t i = 1; view_method[i]; i++)
         jw_str(w, NULL, view_method[i]);
     jw_end_arr(w);
+    buf_free(&cells);
     jw_arr(w, "also");
     for (size_t i = 0; i < v->n_next; i++) {
         jw_obj(w, NULL);
@@ -235,6 +267,8 @@ void report_json(const struct view *v, struct buf *out)
     put_checks(&w, v);
     put_relations(&w, v);
     put_coverage(&w, v);
+    put_unreadable(&w, v->report);
+    put_nearest(&w, v->report);
     put_destination(&w, v);
     put_input(&w, v);
     put_sentences(&w, v);

@@ -21,6 +21,8 @@ static void put_answer(struct buf *out, const struct view *v)
     buf_printf(out, "%s%s (exit %d)\n", words[v->exit], v->answer ? v->answer : "", v->exit);
     if (v->meaning)
         buf_printf(out, "        %s\n", v->meaning);
+    for (size_t i = 0; i < v->leads.n; i++)
+        buf_printf(out, "        %s\n", v->leads.at[i].text);
     if (v->cause.code != CODE_NONE)
         put_cause(out, "        ", &v->cause);
     buf_addc(out, '\n');

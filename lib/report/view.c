@@ -10,7 +10,7 @@
 #include <string.h>
 
 const char *const view_method[] = {
-    "whole rows are compared as multisets, key by key, as canonical cells of version clink-canonical-cells-v1",
+    "whole rows are compared as multisets, key by key, as canonical cells of version ",
     "equal means equal bytes; counts, totals and hashes decide nothing",
     "the destination is read twice, and its identity, definition and mutations before and after",
     "each relation is decided by itself: reference against captured, captured against table, reference against table",
@@ -250,7 +250,8 @@ static const char *passed_for(struct view *v)
     struct buf text = BUF_INIT;
     if (!v->coverage.read || v->coverage.whole)
         return NULL;
-    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at", v->coverage.keys);
+    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at",
+               v->coverage.keys);
     return keep(v, &text);
 }
 
@@ -377,8 +378,8 @@ void view_make(struct view *v, const struct report *r)
 
 void view_free(struct view *v)
 {
-    struct view_texts *all[] = {&v->about,    &v->stopped,   &v->verified,   &v->recorded,
-                                &v->declared, &v->not_known, &v->assumptions};
+    struct view_texts *all[] = {&v->leads,    &v->about,    &v->stopped,   &v->verified,
+                                &v->recorded, &v->declared, &v->not_known, &v->assumptions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->at);
     for (size_t i = 0; i < v->n_checks; i++)

@@ -51,6 +51,7 @@ struct view {
     size_t n_checks;
     bool any_required;
     enum check_name failed_first;  /* CHECK_NAMES: none failed */
+    struct view_texts leads;       /* what the answer must not be read without */
     struct view_texts about;       /* asked, scope, reference, observed, coverage */
     struct view_texts stopped;     /* refused, unfinished */
     struct view_texts verified;    /* by check */
@@ -63,7 +64,7 @@ struct view {
     const struct destination *table_recorded; /* the table as the sink's evidence has it, or NULL */
     const char *not_given;                    /* every id that a declared scope does not give, comma separated; "" */
 };
-extern const char *const view_method[]; /* NULL-terminated */
+extern const char *const view_method[]; /* the first lacks the version of the cells at its end; NULL-terminated */
 
 /* r is decided (report_decide), and outlives v. */
 void view_make(struct view *v, const struct report *r);

@@ -188,7 +188,7 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
         return err_prefix(err, "column '%s'", c->name);
     if (to->key && !type_is_key(&to->type))
         return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
-                           "--key=%s: the column is %s, and a key is an integer or a String, not Nullable", c->name,
+                           "--key=%s: the column is %s, and a key is a scalar type, no float and not Nullable", c->name,
                            c->type);
     if (!type_supported(&to->type))
         return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),

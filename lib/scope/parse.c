@@ -155,7 +155,7 @@ static int format_parse(const struct json *doc, struct arena *a, struct scope *s
         s->origin++;
     if (s->origin == SCOPE_ORIGINS)
         return err_set(err, ERR_REFUSED, "scope.origin: '%.40s' is not known here", origin);
-    if (strcmp(cells, "clink-canonical-cells-v1") != 0)
+    if (strcmp(cells, CELLS_V1) != 0 && strcmp(cells, CELLS_V2) != 0)
         return err_set(err, ERR_REFUSED, "scope.cells: '%.100s' is not known here", cells);
     return 0;
 }
@@ -188,6 +188,18 @@ static int print_parse(const struct json *doc, struct arena *a, struct scope *s,
     return 0;
 }
 
+/* Its cells are of the version that its columns have, and of no other. */
+static int columns_of_scope(const struct json *doc, const struct json *columns, struct scope *s, struct err *err)
+{
+    if (columns_parse(columns, true, &s->columns, err) != 0)
+        return err_prefix(err, "scope");
+    if (json_is(json_get(doc, "cells"), columns_cells(&s->columns)))
+        return 0;
+    err_set(err, ERR_REFUSED, "scope.cells: those of its columns are %s", columns_cells(&s->columns));
+    columns_free(&s->columns);
+    return -1;
+}
+
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err)
 {
     *out = (struct scope){.columns = COLUMNS_INIT};
@@ -195,7 +207,7 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
     if (format_parse(doc, a, out, err) != 0 || members_parse(doc, a, out, err) != 0 ||
         json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 || print_parse(doc, a, out, err) != 0)
         return -1;
-    return columns_parse(columns, true, &out->columns, err) != 0 ? err_prefix(err, "scope") : 0;
+    return columns_of_scope(doc, columns, out, err);
 }
 
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err)

@@ -60,7 +60,7 @@ static void body_put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
     columns_write(&s->columns, &columns);
     jw_raw(w, "columns", columns.p, columns.len);
-    jw_str(w, "cells", "clink-canonical-cells-v1");
+    jw_str(w, "cells", columns_cells(&s->columns));
     buf_free(&columns);
 }
 

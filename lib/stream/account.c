@@ -78,17 +78,21 @@ static const struct member members[] = {
     OF(ranges, RANGES, IN(READER), false),
     OF(delivered, NUMBER, IN(READER), false),
     OF(program, STRING, IN(PROGRAM), true),
+    OF(payload, STRING, IN(PROGRAM), false),
     OF(records, NUMBER, IN(PROGRAM), false),
     OF(implementation, OBJECT, IN(BINDER), false),
     OF(rows, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
     OF(skips, NUMBER, IN(PROGRAM), false),
     OF(without_row, NUMBER, IN(PROGRAM), true),
-    OF(json, STRING, IN(PROGRAM), false),
-    OF(value_errors, NUMBER, IN(PROGRAM), false),
-    OF(first_value_error, STRING, IN(PROGRAM), false),
+    OF(readable, NUMBER, IN(PROGRAM), false),
+    OF(null_values, NUMBER, IN(PROGRAM), false),
+    OF(unreadable, NUMBER, IN(PROGRAM), false),
+    OF(on_unreadable, STRING, IN(PROGRAM), false),
+    OF(unreadable_records, TEXTS, IN(PROGRAM), false),
     OF(exit, NUMBER, IN(PROGRAM), true),
     OF(signal, NUMBER, IN(PROGRAM), false),
     OF(unfit_rows, NUMBER, IN(SEALER), false),
+    OF(nearest, NUMBER, IN(SEALER), false),
     OF(failed_rows, NUMBER, IN(SEALER), false),
     OF(path, STRING, IN(SEALER), false),
     OF(header_sha256, STRING, IN(BINDER), false),
@@ -157,7 +161,7 @@ static int cannot(const struct stream_account *a, const char *where, struct err 
     }
     if (a->delivered.has && sum.has && a->delivered.n != sum.n)
         return err_set(err, ERR_REFUSED, "%s.delivered: not what its ranges deliver", where);
-    if (more(a->without_row, a->records) || more(a->value_errors, a->records))
+    if (more(a->without_row, a->records))
         return err_set(err, ERR_REFUSED, "%s.records: fewer than those of one kind", where);
     return 0;
 }
@@ -335,6 +339,38 @@ int stream_account(const struct stream_line *line, struct arena *arena, struct s
         return stream_misfit(line, err);
     out->line_no = line->line_no;
     return 0;
+}
+
+/* ---- counts ---- */
+
+static size_t places(const struct stream_account *a)
+{
+    const struct json *list = json_get(a->doc, "unreadable_records");
+    return list && list->type == JSON_ARRAY ? list->len : 0;
+}
+
+bool account_adds_up(const struct stream_account *a, const char **why)
+{
+    uint64_t records = a->records.n, sum;
+    bool all = a->readable.has && a->null_values.has && a->unreadable.has;
+    *why = "records is not the sum of readable, null_values and unreadable";
+    if (all && (!a->records.has || __builtin_add_overflow(a->readable.n, a->null_values.n, &sum) ||
+                __builtin_add_overflow(sum, a->unreadable.n, &sum) || sum != records))
+        return false;
+    *why = "unreadable records are counted, and without those that could be read";
+    if (a->unreadable.n > 0 && !all)
+        return false;
+    *why = "fewer rows than records that have one";
+    if (a->without_row.has && a->rows.has && a->rows.n < records - a->without_row.n)
+        return false;
+    *why = "rows, and every record is without one";
+    if (a->without_row.has && a->rows.n > 0 && a->without_row.n == records)
+        return false;
+    *why = "on_unreadable is not " ON_UNREADABLE_SKIP;
+    if (a->on_unreadable && strcmp(a->on_unreadable, ON_UNREADABLE_SKIP) != 0)
+        return false;
+    *why = "unreadable_records names others than unreadable counts";
+    return places(a) <= a->unreadable.n && (a->unreadable.n == 0 || !a->unreadable_records.p || places(a) > 0);
 }
 
 /* ---- writing ---- */

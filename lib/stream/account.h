@@ -25,6 +25,8 @@ enum account_role {
 /* clang-format on */
 const char *account_role_name(enum account_role r);
 
+#define ON_UNREADABLE_SKIP "skip"
+
 /* A number that a line may leave out, or give as null. */
 struct account_number {
     bool has;
@@ -70,12 +72,14 @@ struct stream_account {
     const struct account_range **by_place;
     struct account_number delivered;
     /* of a program */
-    const char *program;
-    struct account_number records, skips, without_row, value_errors;
-    const char *json, *first_value_error; /* how a payload was parsed, NULL: not at all */
-    struct account_number exit, signal;   /* how the program ended of itself */
+    const char *program, *payload; /* payload: how payloads went to it */
+    struct account_number records, skips, without_row;
+    struct account_number readable, null_values, unreadable; /* records; of all of them, where it answered them all */
+    struct account_text unreadable_records;                  /* an array of texts: the first of them, each with why */
+    const char *on_unreadable;          /* ON_UNREADABLE_SKIP: the operator says that they owe nothing; or NULL */
+    struct account_number exit, signal; /* how the program ended of itself */
     /* of a sealer */
-    struct account_number unfit_rows, failed_rows;
+    struct account_number unfit_rows, nearest, failed_rows;
     const char *path;
     bool word; /* recorded: that it is complete is the operator's word */
     /* of a binder; of a sealer the second hash */
@@ -99,6 +103,9 @@ int account_recorded(const struct json *recorded, struct arena *arena, const cha
  * none. where is for messages. */
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
                  struct stream_account *out, struct err *err);
+/* False where the counts of a program's account cannot be those of one run, with *why. Counts that it does not give are
+ * not looked at. */
+bool account_adds_up(const struct stream_account *program, const char **why);
 /* Write one of this program. */
 void stream_put_account(struct stream_out *out, const struct stream_account *a);
 

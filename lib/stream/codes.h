@@ -318,9 +318,9 @@
       "an operator that keeps state across records, or several sources", \
       "see scope-cut(1), LIMITS: audit a job of one Kafka source and record-wise operators") \
     X(COLUMN_UNKNOWN, "column-unknown", \
-      "a row has a column that the sink does not write", \
-      "the map names a column that the table has not, or the sink's column list changed within the scope", \
-      "correct the map or the table; of captured rows, choose a checkpoint whose scope lies after the change") \
+      "a row has a field that is no column of the table or of the scope", \
+      "the map or the reference's program names one that the table lacks, or the sink's column list changed within the scope", \
+      "correct what gives {column|the field}, or the table; of captured rows, choose a checkpoint whose scope lies after the change") \
     X(SCOPE_EMPTY, "scope-empty", \
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \
@@ -336,7 +336,7 @@
     X(KEY_UNSUPPORTED, "key-unsupported", \
       "a key column is of a type that cannot be a key", \
       "a column was named that is Nullable, a time, a floating point number, or of a type without cells", \
-      "choose a --key of integer or String columns, not Nullable, instead of {column|this one}") \
+      "choose a --key of scalar columns, no float and not Nullable, instead of {column|this one}") \
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
@@ -586,6 +586,10 @@
       "no account says that every record of the scope went into the reference, or the accounts do not add up", \
       "kafka-read or the program's stage is not in the reference's pipe, or lines were left out", \
       "make the reference with kafka-read, ref-run and ref-seal in one pipe") \
+    X(RECORDS_UNREADABLE, "records-unreadable", \
+      "records of the range could not be read, so that what they owe is not known", \
+      "a message that was cut, or a topic that is not JSON, such as schema-framed Avro", \
+      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=raw); if they owe nothing, say --unreadable=skip; else have them sent again") \
     X(PROGRAM_NOT_RUN, "program-not-run", \
       "the program could not be started", \
       "a misspelled name, or a file that may not be executed", \
@@ -598,10 +602,6 @@
       "the program wrote what is no row, or not in the form that it must have", \
       "output meant for a person, or several objects a line", \
       "make {program|the program} write one JSON object a line, as ref-run(1) has it") \
-    X(VALUE_NOT_READABLE, "value-not-readable", \
-      "a value of an owed row cannot be read as its column's type", \
-      "a field of another kind than the column, such as a word for a number", \
-      "correct the record at {at|the place that the reason names}, or the program that makes its row, and make the reference again") \
     /* ---- the job ---- */ \
     X(MAP_MALFORMED, "map-malformed", \
       "the map program does not compile, or reaches outside the record", \

@@ -80,6 +80,7 @@ int stream_finding(const struct stream_line *line, struct arena *arena, struct f
         json_need_u64(doc, "rows", &out->rows, at_where, err) != 0 || differ_parse(doc, arena, out, err) != 0 ||
         json_opt_str(doc, "at", arena, &out->at, at_where, err) != 0 || explained_parse(doc, arena, out, err) != 0 ||
         json_opt_bool(doc, "cut", &out->cut, at_where, err) != 0 ||
+        json_opt_bool(doc, "others", &out->others, at_where, err) != 0 ||
         json_opt_bool(doc, "undecided", &out->undecided, at_where, err) != 0 ||
         json_opt_u64(doc, "read", &out->read, at_where, err) != 0)
         return stream_misfit(line, err);
@@ -124,6 +125,8 @@ void stream_put_finding(struct stream_out *out, const struct finding *f)
         jw_u64(&w, "explained_copies", f->explained_copies);
     if (f->cut)
         jw_bool(&w, "cut", true);
+    if (f->others)
+        jw_bool(&w, "others", true);
     if (f->undecided) {
         jw_bool(&w, "undecided", true);
         jw_u64(&w, "read", f->read);

@@ -33,8 +33,9 @@ struct finding {
     struct again explained;    /* by what: each word once */
     uint64_t explained_copies; /* so many of its rows, where not all that it explains any of; else 0 */
     bool cut;                  /* its rows are too long to be shown */
-    bool undecided;            /* seen in one of two reads that differ */
-    uint64_t read;             /* then: in which */
+    bool others;               /* other rows are owed or found under the key */
+    bool undecided; /* seen in one of two reads that differ, or above what a reference owes that may owe more */
+    uint64_t read;  /* then: in which read */
 };
 
 /* Parse a finding line; everything lives in arena. ERR_REFUSED, with the line's number. */

@@ -41,7 +41,7 @@ enum side side_of(const char *name, size_t n, uint64_t read)
 
 int stream_side(const struct stream_line *line, struct arena *arena, struct stream_side *out, struct err *err)
 {
-    static const char *const known[] = {"type", "side", "read", "rows", "whole", "reason", NULL};
+    static const char *const known[] = {"type", "side", "read", "rows", "nearest", "whole", "reason", NULL};
     const struct json *doc = stream_doc(line, arena, err);
     const char *name;
     uint64_t read = 0;
@@ -51,6 +51,7 @@ int stream_side(const struct stream_line *line, struct arena *arena, struct stre
     if (json_only(doc, known, "side", err) != 0 || json_need_str(doc, "side", arena, &name, "side", err) != 0 ||
         json_opt_u64(doc, "read", &read, "side", err) != 0 ||
         json_need_u64(doc, "rows", &out->rows, "side", err) != 0 ||
+        json_opt_u64(doc, "nearest", &out->nearest, "side", err) != 0 ||
         json_need_bool(doc, "whole", &out->whole, "side", err) != 0 ||
         json_opt_str(doc, "reason", arena, &out->reason, "side", err) != 0)
         return stream_misfit(line, err);
@@ -69,6 +70,8 @@ void stream_put_side(struct stream_out *out, const struct stream_side *s)
         buf_printf(b, ",\"read\":%u", side_read(s->side));
     buf_adds(b, ",\"rows\":");
     json_put_u64(b, s->rows);
+    if (s->nearest)
+        buf_printf(b, ",\"nearest\":%" PRIu64, s->nearest);
     buf_printf(b, ",\"whole\":%s", s->whole ? "true" : "false");
     if (!s->whole && s->reason && *s->reason) {
         buf_adds(b, ",\"reason\":");

@@ -26,6 +26,7 @@ static inline bool side_is_owed(enum side s)
 struct stream_side {
     enum side side;
     uint64_t rows;
+    uint64_t nearest; /* of an owed side: fractions that are compared as the nearest value of their float column */
     bool whole;
     const char *reason; /* why it is not whole; "" where none is given */
 };

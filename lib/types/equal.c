@@ -34,15 +34,37 @@ static bool other_equal(const char *a, const char *b)
     }
 }
 
+static bool words_equal(const struct type *a, const struct type *b)
+{
+    bool same = a->n_words == b->n_words;
+    for (size_t i = 0; same && i < a->n_words; i++)
+        same = a->words[i].number == b->words[i].number && a->words[i].n == b->words[i].n &&
+               memcmp(a->words[i].p, b->words[i].p, a->words[i].n) == 0;
+    return same;
+}
+
 bool type_equal(const struct type *a, const struct type *b)
 {
     if (a->kind == TYPE_OTHER || b->kind == TYPE_OTHER)
         return a->kind == b->kind && other_equal(a->name, b->name);
-    return a->kind == b->kind && a->bits == b->bits && a->precision == b->precision && a->scale == b->scale &&
-           a->nullable == b->nullable;
+    bool same = a->kind == b->kind && a->bits == b->bits && a->precision == b->precision && a->scale == b->scale &&
+                a->nullable == b->nullable && a->n_of == b->n_of && words_equal(a, b);
+    for (size_t i = 0; same && i < a->n_of; i++)
+        same = type_equal(&a->of[i], &b->of[i]);
+    return same;
+}
+
+/* Of two equal ones. */
+static bool defined_alike(const struct type *a, const struct type *b)
+{
+    bool same = a->low_cardinality == b->low_cardinality && a->aggregated == b->aggregated &&
+                strcmp(a->zone, b->zone) == 0;
+    for (size_t i = 0; same && type_supported(a) && i < a->n_of; i++)
+        same = defined_alike(&a->of[i], &b->of[i]);
+    return same;
 }
 
 bool type_same(const struct type *a, const struct type *b)
 {
-    return type_equal(a, b) && a->low_cardinality == b->low_cardinality && strcmp(a->zone, b->zone) == 0;
+    return type_equal(a, b) && defined_alike(a, b);
 }

@@ -6,10 +6,8 @@
 #include "stream/stream.h"
 #include "types/types.h"
 
-#define COLUMNS_CELLS "clink-canonical-cells-v1"
-
 /* Parse a columns line; out is to be freed by columns_free where this returns 0. ERR_REFUSED, with the line's number,
- * for cells of another version too. */
+ * for cells of another version than its columns' too. */
 int stream_columns(const struct stream_line *line, struct columns *out, struct err *err);
 void stream_put_columns(struct stream_out *out, const struct columns *columns);
 

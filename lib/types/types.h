@@ -12,13 +12,14 @@
 #include "base/options.h"
 #include "json/json.h"
 
-/* What the cells of columns are written in, as a line of columns and a scope say it. */
-#define CELLS_VERSION "clink-canonical-cells-v1"
+/* The versions of cells, as a line of columns and a scope name them. */
+#define CELLS_V1 "clink-canonical-cells-v1"
+#define CELLS_V2 "owed-cells-v2"
 
 enum type_kind {
     TYPE_INT, /* bits 8, 16, 32, 64, 128, 256 */
     TYPE_UINT,
-    TYPE_FLOAT,      /* bits 32, 64 */
+    TYPE_FLOAT,      /* bits 32, 64; BFloat16: 16 */
     TYPE_DECIMAL,    /* precision, scale; bits 32, 64, 128, 256 by precision */
     TYPE_DATE,       /* bits 16 */
     TYPE_DATE32,     /* bits 32 */
@@ -26,7 +27,25 @@ enum type_kind {
     TYPE_DATETIME64, /* bits 64; scale is the ticks' precision 0..9 */
     TYPE_BOOL,
     TYPE_STRING,
-    TYPE_OTHER /* a well-formed name that has no cells: unsupported, by its name */
+    TYPE_FIXED_STRING, /* bits 8 a byte */
+    TYPE_UUID,         /* bits 128 */
+    TYPE_ENUM,         /* bits 8, 16; words are its names by their numbers */
+    TYPE_IPV4,         /* bits 32 */
+    TYPE_IPV6,         /* bits 128 */
+    TYPE_TIME,         /* bits 32 */
+    TYPE_TIME64,       /* bits 64; scale as DateTime64's */
+    TYPE_ARRAY,        /* of its element; Ring, LineString, Polygon, MultiLineString and MultiPolygon are such */
+    TYPE_TUPLE,        /* of its elements, words their names where it has any; Point is one */
+    TYPE_MAP,          /* of key and value */
+    TYPE_NESTED,       /* of its columns, words their names */
+    TYPE_OTHER         /* a well-formed name that has no cells: unsupported, by its name */
+};
+
+/* A name within a type. */
+struct type_word {
+    char *p; /* NUL at its end too */
+    size_t n;
+    int number; /* an Enum's */
 };
 
 #define TYPE_ZONE_BYTES 63 /* longest name of a time zone */
@@ -36,30 +55,38 @@ struct type {
     unsigned bits;
     unsigned precision, scale;
     bool nullable, low_cardinality;
+    bool aggregated;                /* SimpleAggregateFunction(f, T), which is read as T */
     char zone[TYPE_ZONE_BYTES + 1]; /* of TYPE_DATETIME and TYPE_DATETIME64, as the type names it; "": it does not */
-    char *name;      /* as it was written; one past 255 bytes or not UTF-8 keeps its family: "Enum8(...)" */
-    struct type *of; /* of TYPE_OTHER: its arguments where all are types, such as of Array(T) or Tuple(name T) */
+    char *name;      /* as it was written; of a TYPE_OTHER past 255 bytes, or not UTF-8, its family: "JSON(...)" */
+    struct type *of; /* what stands inside; of TYPE_OTHER: its arguments where all are types */
     size_t n_of;
+    struct type_word *words;
+    size_t n_words;
 };
 
 /* Parse a ClickHouse type name (any spelling that the server prints or that a CREATE accepts for these types,
- * such as Decimal64(4), DateTime('UTC'), LowCardinality(Nullable(String)), Nullable(Decimal(18, 4))). A name that
- * is well formed and has no cells (Array(String), FixedString(3), UUID, Enum8(...)) is TYPE_OTHER. ERR_REFUSED for
- * text that is no type name at all; nothing is then to be freed. */
+ * such as Decimal64(4), DateTime('UTC'), LowCardinality(Nullable(String)), Map(String, Array(UUID))). A name that is
+ * well formed and has no cells (Variant(Int8, String), Nullable(Tuple(Int8)), an Array of such) is TYPE_OTHER.
+ * ERR_REFUSED for text that is no type name at all; nothing is then to be freed. */
 int type_parse(const char *p, size_t n, struct type *out, struct err *err);
 void type_free(struct type *t);
-/* Same values: kind, width, precision, scale, nullable. LowCardinality and the zone are storage and display. Two
- * TYPE_OTHER are equal where their names are, white space apart; a shortened name equals none. */
+/* Same values: kind, width, precision, scale, nullable, names, and what stands inside. LowCardinality,
+ * SimpleAggregateFunction and the zone are storage and display. Two TYPE_OTHER are equal where their names are, white
+ * space apart; a shortened name equals none. */
 bool type_equal(const struct type *a, const struct type *b);
-/* The same type as defined: type_equal, stored the same (LowCardinality) and shown the same (the zone). */
+/* The same type as defined: type_equal, stored the same (LowCardinality, SimpleAggregateFunction) and shown the same
+ * (the zone), at any depth. */
 bool type_same(const struct type *a, const struct type *b);
-/* The type's plain spelling without LowCardinality and zone, such as "Nullable(Decimal(18, 4))". */
+/* The type's plain spelling without LowCardinality, SimpleAggregateFunction and zone, at any depth, such as
+ * "Nullable(Decimal(18, 4))"; a TYPE_OTHER is spelled by its name. */
 void type_spell(const struct type *t, struct buf *out);
 bool type_supported(const struct type *t);
-/* May be a key: an integer or String column, not Nullable. */
+/* May be a key: a scalar of which a value has one spelling (no float), not Nullable. */
 bool type_is_key(const struct type *t);
-/* Date, Date32, DateTime or DateTime64: a column whose owed values need a unit (`from`). */
+/* Holds a date or a time, at any depth: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
+/* LowCardinality at any depth. */
+bool type_has_dictionary(const struct type *t);
 
 /* A table as options name it: --table=DATABASE.TABLE, or --database=NAME and the table's own name, dots and all. A name
  * with more than one dot is refused without the latter, since it cannot be told where the database ends. */
@@ -106,6 +133,8 @@ struct columns {
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
 void columns_write(const struct columns *c, struct buf *out); /* the array's JSON text */
 void columns_free(struct columns *c);
+/* The version of the columns' cells: v1 where all are of its types (one without cells asks for none). */
+const char *columns_cells(const struct columns *c);
 /* Call it when the last column stands, and find is no longer a search. The first column whose name another has, or
  * NULL.
  */

@@ -15,6 +15,11 @@ static const char *const fuzz_columns[] = {
     "[{\"name\":\"a\",\"type\":\"Nullable(String)\"},{\"name\":\"b\",\"type\":\"Int256\"}]",
     ("[{\"name\":\"a\",\"type\":\"Bool\"},{\"name\":\"b\",\"type\":\"Nullable(Decimal(38, 9))\"},{\"name\":\"c\",\"type\":\"Float32\"},"
      "{\"name\":\"d\",\"type\":\"DateTime64(6)\",\"from\":\"ms\"},{\"name\":\"e\",\"type\":\"Date32\",\"from\":\"days\"}]"),
+    "[{\"name\":\"a\",\"type\":\"Array(Nullable(String))\"}]",
+    "[{\"name\":\"a\",\"type\":\"Map(UInt8, Array(String))\"},{\"name\":\"b\",\"type\":\"Tuple(Int8, Array(Tuple()))\"}]",
+    "[{\"name\":\"a\",\"type\":\"Nested(a UInt8, b Map(String, UInt8))\"},{\"name\":\"b\",\"type\":\"Enum8('a' = 1)\"}]",
+    "[{\"name\":\"a\",\"type\":\"Array(Array(Array(UInt8)))\"},{\"name\":\"b\",\"type\":\"FixedString(3)\"}]",
+    "[{\"name\":\"a\",\"type\":\"Tuple(UUID, IPv6, BFloat16, Nullable(IPv4))\"}]",
 };
 
 struct fuzz_rows {
@@ -33,8 +38,7 @@ static int fuzz_row(void *ctx, const char *cells, size_t n)
     size_t at = 1;
     for (size_t i = 0; i < r->cols->n; i++) {
         /* A date past the type's range is the server's word, and only a range. */
-        if (r->cols->at[i].type.kind == TYPE_STRING &&
-            !cells_is_canonical(&r->cols->at[i].type, cells + at, ends[i] - at, false, &why))
+        if (!cells_is_canonical(&r->cols->at[i].type, cells + at, ends[i] - at, false, &why) && !strstr(why, "range"))
             abort();
         at = ends[i] + 1U;
     }

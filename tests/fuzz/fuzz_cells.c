@@ -29,6 +29,20 @@ static const char *const types[] = {
     "Nullable(Int64)",
     "Nullable(String)",
     "Array(Int8)",
+    "UUID",
+    "FixedString(3)",
+    "Enum8('a' = 1, '' = -2)",
+    "IPv4",
+    "IPv6",
+    "Time",
+    "Time64(3)",
+    "BFloat16",
+    "Array(Nullable(String))",
+    "Tuple(a Int8, b Array(UUID))",
+    "Tuple()",
+    "Map(String, Map(UInt8, DateTime64(3)))",
+    "Nested(a Int8, b Array(String))",
+    "JSON",
 };
 #define N_TYPES (sizeof types / sizeof types[0])
 
@@ -60,7 +74,9 @@ static void scan_row(const char *p, size_t n, size_t want)
         buf_reset(&bytes);
         if (cells_text(p + start, cell, &bytes)) {
             cells_put_bytes(&again, bytes.p, bytes.len);
-        } else if (cells_is_unfit(p + start, cell)) {
+        } else if (p[start] == '[') { /* of what stands inside fuzz targets of decoders see to it */
+            buf_add(&again, p + start, cell);
+        } else if (p[start] == '{') {
             struct arena a = ARENA_INIT;
             struct json *v = json_parse(p + start, cell, &a, NULL);
             insist(v != NULL);
@@ -90,9 +106,10 @@ static void owed_value(const char *p, size_t n, const struct column *c)
     }
     if (v != NULL) {
         enum cells_result r = cells_owed(c, v, &out, &why);
-        insist((r == CELL_FIT) == (why == NULL));
-        insist(cells_is_unfit(out.p, out.len) == (r != CELL_FIT));
-        insist(cells_is_canonical(&c->type, out.p, out.len, r != CELL_FIT, &why));
+        bool fits = r == CELL_FIT || r == CELL_NEAREST;
+        insist(fits == (why == NULL));
+        insist(cells_is_unfit(out.p, out.len) == !fits);
+        insist(cells_is_canonical(&c->type, out.p, out.len, !fits, &why));
         cells_human(&c->type, out.p, out.len, &human);
         insist(utf8_valid(human.p, human.len));
         if (v->type == JSON_NUMBER && r != CELL_WRONG) {
@@ -112,7 +129,7 @@ static void destination_value(const unsigned char *p, size_t n, const struct typ
     struct buf out = BUF_INIT;
     const char *why;
 
-    if (!type_supported(t) || n < t->bits / 8) {
+    if (!cells_put_of(t) || n < t->bits / 8) {
         return;
     }
     cells_put_of(t)(&out, t, p, t->bits > 0 ? t->bits / 8 : n);

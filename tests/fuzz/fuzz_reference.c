@@ -77,22 +77,28 @@ static bool has_number(const struct json *v)
 static void payload(const uint8_t *data, size_t size)
 {
     struct arena arena = ARENA_INIT;
-    struct json record[] = {{.type = JSON_OBJECT, .len = 1, .span = 3},
-                            {.type = JSON_STRING, .str = "payload", .len = 7, .span = 1},
-                            {.type = JSON_STRING, .str = (const char *)data, .len = (uint32_t)size, .span = 1}};
-    for (int text = 0; text < 2; text++) {
-        struct buf line = BUF_INIT;
-        buf_adds(&line, "{\"a\":null");
-        bool ok = program_payload(record, text, &line);
-        buf_addc(&line, '}');
-        const struct json *doc = json_parse(line.p, line.len, &arena, NULL);
-        /* one level deeper than the payload alone, which may be as deep as can be */
-        bool deep = ok && !doc && json_valid(line.p + 18, line.len - 19, NULL);
-        if (!deep && (!doc || ok != (json_get(doc, "value") != NULL) || memchr(line.p, '\n', line.len) ||
-                      (ok && text && has_number(doc))))
+    struct buf line = BUF_INIT;
+    if (!utf8_valid((const char *)data, size))
+        return;
+    buf_adds(&line, "{\"type\":\"record\",\"topic\":\"t\",\"partition\":0,\"offset\":1,\"payload\":");
+    json_put_str(&line, (const char *)data, size);
+    buf_addc(&line, '}');
+    for (int how = PROGRAM_TEXT; how <= PROGRAM_RAW; how++) {
+        struct buf out = BUF_INIT;
+        struct program_record r;
+        if (program_record(line.p, line.len, (enum program_payloads)how, &arena, &out, &r, NULL) != 0)
             abort();
-        buf_free(&line);
+        const struct json *doc = json_parse(out.p, out.len - 1, &arena, NULL), *value = json_get(doc, "value");
+        bool ok = r.value != PROGRAM_NO_VALUE;
+        /* one level deeper than the payload alone, which may be as deep as can be */
+        bool deep = how != PROGRAM_RAW && ok && !doc;
+        if (!deep &&
+            (!doc || (ok && how != PROGRAM_RAW) != (value != NULL) || ok != (json_get(doc, "value_error") == NULL) ||
+             memchr(out.p, '\n', out.len - 1) || (value && how == PROGRAM_TEXT && has_number(value))))
+            abort();
+        buf_free(&out);
     }
+    buf_free(&line);
     arena_free(&arena);
 }
 

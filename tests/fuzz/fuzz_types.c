@@ -13,8 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What stands inside a type is read alike wherever its name stands. */
 static void same_tree(const struct type *a, const struct type *b)
 {
-    if (a->kind != b->kind || a->n_of != b->n_of || (a->n_of > 0 && type_supported(a)) ||
-        strcmp(a->name, b->name) != 0) {
+    /* Where types stand too deep they have no cells, and have them alone. */
+    if (!type_supported(a) && type_supported(b)) {
+        return;
+    }
+    if (a->kind != b->kind || a->n_of != b->n_of || a->n_words != b->n_words || strcmp(a->name, b->name) != 0) {
         abort();
     }
     for (size_t i = 0; i < a->n_of; i++) {

@@ -64,7 +64,7 @@ static void compare(const struct column *c, const struct json *v)
     const char *why = "";
     bool fits = chwrite_value(c, v, &sent, &why) == 0;
     buf_addc(&owed, '[');
-    bool owes = cells_owed(c, v, &owed, &why) == CELL_FIT;
+    bool owes = cells_owed(c, v, &owed, &why) <= CELL_NEAREST;
     buf_addc(&owed, ']');
     if (fits)
         decode(&cols, &sent, &row);

@@ -87,7 +87,7 @@ is() {
     log-look -b "$KAFKA_BOOTSTRAP" -t purchases |
         table-look --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --table=shop.purchases |
         scope-declare --key=event_id --range=ALL --from=seen:ms --out=scope.json >declared.ndjson
-    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --json=text --strict -- "${jq_rules[@]}" |
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" | ref-run --strict -- "${jq_rules[@]}" |
         ref-seal --scope=scope.json --reference-name=jq --out=jq.reference >sealed.ndjson
     reference scope.json python.reference
     # A scope that went through another writer binds as well.
@@ -183,11 +183,15 @@ case_records() { # payloads, one a line
     kafka create-topic levels 1
     case_records levels <<<'{"a":"1","b":"1","p":"x","q":"y"}'
     jq -Rc '{partition: 0, value: .}' <<<'{"a":"2","b":"1","p":"x","q":"y"}' | kafka --transactional-id=levels --abort produce levels
-    printf '%s\n' '{"partition":0,"value":null}' '{"partition":0,"value":"null"}' '{"partition":0,"value":""}' | kafka produce levels
+    printf '%s\n' '{"partition":0,"value":null}' '{"partition":0,"value":"null"}' | kafka produce levels
     cases_table levels "('1','1','x','y'),('2','1','x','y')"
     is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 1" case_audit levels
     is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 2" case_audit levels --isolation=read_uncommitted
     cases_table levels "('1','1','x','y')"
     is 0 "$(summary "$found" 0 0 0 0)" case_audit levels
     is 1 "$(summary "$found" 1 0 0 0)" case_audit levels --isolation=read_uncommitted
+    # An empty value is neither: it is no JSON.
+    kafka produce levels <<<'{"partition":0,"value":""}'
+    is 3 '([.made[] | select(.name == "reference.scope") | .code] == ["records-unreadable"])' case_audit levels
+    is 0 "$(summary "$found" 0 0 0 0)" case_audit levels --unreadable=skip
 }

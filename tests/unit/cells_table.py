@@ -4,8 +4,10 @@
 
     tests/unit/cells_table.py > tests/unit/cells_table.h
 """
+import ipaddress
 import json
 import random
+import uuid
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -51,9 +53,15 @@ def decimal(p, s, text):
     return '"%d"' % v if v.denominator == 1 and abs(v) < 10**p else unfit(plain(text))
 
 
+nearest = set()  # (type, text) whose cell is of another value than theirs
+
+
+WIDTHS = {16: (8, -133, 120), 32: (24, -149, 104), 64: (53, -1074, 971)}
+
+
 def float_cell(bits, text):
-    """The nearest value of the width, ties to even, by exact arithmetic."""
-    mant, emin, emax = (24, -149, 104) if bits == 32 else (53, -1074, 971)
+    """The nearest value of the width, ties to even, by exact arithmetic; a whole number must be that value."""
+    mant, emin, emax = WIDTHS[bits]
     v = fraction(text)
     neg, v = text.startswith("-"), abs(v)
     sign = 1 << (bits - 1) if neg else 0
@@ -68,8 +76,10 @@ def float_cell(bits, text):
         n += 1
     if n == 2**mant:
         n, e = n // 2, e + 1
-    if e > emax or n == 0:
+    if e > emax or n == 0 or (v.denominator == 1 and n * Fraction(2) ** e != v):
         return unfit(plain(text))
+    if n * Fraction(2) ** e != v:
+        nearest.add(("%sFloat%d" % ("B" if bits == 16 else "", bits), text))
     if n < 2 ** (mant - 1):
         pattern = n
     else:
@@ -153,9 +163,9 @@ for p, s in ((9, 0), (9, 9), (18, 4), (10, 3), (38, 10), (38, 0), (76, 76), (76,
         text = format(Decimal(rng.randrange(-(10**p), 10**p)).scaleb(-rng.randrange(0, s + 3)), "f")
         add(type_, "", text, decimal(p, s, text))
 
-for bits in (32, 64):
-    type_ = "Float%d" % bits
-    mant, emin, emax = (24, -149, 104) if bits == 32 else (53, -1074, 971)
+for bits in (32, 64, 16):
+    type_ = "Float%d" % bits if bits > 16 else "BFloat16"
+    mant, emin, emax = WIDTHS[bits]
     for _ in range(60):  # exact ties, and a hair to either side of them, which a double in between loses
         n = rng.randrange(2 ** (mant - 1), 2**mant)
         e = rng.choice((-mant, -mant + 1, -10, 0, 3)) if rng.random() < 0.8 else rng.choice((emin, emin + 1))
@@ -177,7 +187,8 @@ for bits in (32, 64):
     for text in ("0", "-0.0", "0.1", "1e-400", "-1e400", "3.4028235677973366e38", "3.40282356779733661637539395458142568447e38",
                  "3.40282356779733661637539395458142568448e38", "1.7976931348623157e308", "1.7976931348623159e308", "7e-46", "7.1e-46",
                  "2.4703282292062327e-324", "2.4703282292062328e-324", "1.401298464324817e-45", "5e-324", "16777217", "146.4748",
-                 "9007199254740993", "0.3", str(int(top)) if bits == 32 else "1e22", "123456789e-5"):
+                 "9007199254740993", "9007199254740992", "16777216", "16777218", "16777217.0", "-16777217", "1677721.7e1", "1e22", "1e23", "1e10", "1e11",
+                 "36893488147419103232", "36893488147419103233", "340282346638528859811704183484516925440", "3.4028235e38", "0.3", str(int(top)) if bits == 32 else "1e22", "123456789e-5"):
         add(type_, "", text, float_cell(bits, text))
     for _ in range(40):
         text = "%s%d.%de%d" % (rng.choice(("", "-")), rng.randrange(10), rng.randrange(10**rng.randrange(1, 25)), rng.randrange(-50, 45))
@@ -224,12 +235,181 @@ for _ in range(120):
     fits = ticks.denominator == 1 and lo <= ticks <= hi
     add(type_, "iso", text, '"%d"' % ticks if fits else unfit(utc(instant, d)))
 
+for type_ in ("Time", "Time64(0)", "Time64(3)", "Time64(9)"):
+    p = int(type_[7:-1]) if "(" in type_ else 0
+    most = 3599999 * 10**p + 10**p - 1
+
+    def clock(ticks, shown):
+        return '"%d"' % ticks if ticks.denominator == 1 and abs(ticks) <= most else unfit(shown)
+
+    for unit in ("s", "ms", "us", "ns", "ticks", "days"):
+        scale = 10 ** (p if unit == "ticks" else UNITS.get(unit, 0)) / Fraction(86400 if unit == "days" else 1)
+        edge = int(3599999 * scale)
+        for v in (-edge - 1, -edge, -1, 0, 1, edge, edge + 1, rng.randrange(-edge, edge + 1), 10**25):
+            text = rng.choice(spellings(v))
+            add(type_, unit, text, clock(fraction(text) / scale * 10**p, "%s %s" % (plain(text), unit)))
+        text = "0.%d" % rng.randrange(1, 10**4)
+        add(type_, unit, text, clock(fraction(text) / scale * 10**p, "%s %s" % (plain(text), unit)))
+    for text in ("-999:59:59", "999:59:59", "0:00", "-0:00:01", "12:34:56.5", "-12:34:56.123", "-0:00:00.001", "7:08:09.123456789",
+                 "999:59:59.999999999", "-0:00:00.900"):
+        sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
+        part = (digits.split(":") + ["0"])[:3]
+        secs = int(part[0]) * 3600 + int(part[1]) * 60 + fraction(part[2])
+        add(type_, "iso", text, clock(sign * secs * 10**p, text))
+
+
+# ---- values as JSON: what is no number, and what holds others ----
+
+values = []
+
+
+def string(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def canonical(v):
+    return json.dumps(v, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def ipv6_text(packed):
+    """RFC 5952 by its rules: no leading zeros, lower case, the first of the longest runs of two and more zero groups."""
+    if packed[:12] == bytes(10) + b"\xff\xff":
+        return "::ffff:" + ".".join(map(str, packed[12:]))
+    groups = ["%x" % (packed[i] << 8 | packed[i + 1]) for i in range(0, 16, 2)]
+    runs = [(-n, at) for at in range(8) for n in range(2, 9 - at) if groups[at:at + n] == ["0"] * n]
+    if not runs:
+        return ":".join(groups)
+    n, at = min(runs)
+    return ":".join(groups[:at]) + "::" + ":".join(groups[at - n:])
+
+
+ENUM = {"a": 1, "": -128, "it's": 127, "ж,(": 0}
+ENUM_TYPE = "Enum8(%s)" % ", ".join("'%s' = %d" % (k.replace("'", "\\'"), v) for k, v in ENUM.items())
+
+
+def scalar(type_):
+    """A random owed value of the type, and its cell."""
+    if type_ == "UUID":
+        u = str(uuid.UUID(int=rng.getrandbits(128)))
+        return rng.choice((u, u.upper())), string(u)
+    if type_ == "IPv4":
+        a = ".".join(str(rng.choice((0, 255, rng.randrange(256)))) for _ in range(4))
+        return a, string(a)
+    if type_ == "IPv6":
+        packed = b"".join(rng.choice((bytes(2), bytes(2), rng.randbytes(2))) for _ in range(8))
+        if rng.random() < 0.2:
+            packed = bytes(10) + b"\xff\xff" + rng.randbytes(4)
+        full = ":".join("%04X" % (packed[i] << 8 | packed[i + 1]) for i in range(0, 16, 2))
+        return rng.choice((full, ipaddress.IPv6Address(packed).compressed)), string(ipv6_text(packed))
+    if type_.startswith("FixedString"):
+        n = int(type_[12:-1])
+        text = rng.choice(("", "a", "ab\0", "ж", "abcd"))
+        if len(text.encode()) > n:
+            return text, None
+        return text, string(text + "\0" * (n - len(text.encode())))
+    if type_ == ENUM_TYPE:
+        name = rng.choice(list(ENUM) + ["A", "b"])
+        return name, string(name) if name in ENUM else None
+    if type_ == "String":
+        text = rng.choice(("", "x", '"\\\n', "жü", "\x1f\x7f"))
+        return text, string(text)
+    if type_ == "Bool":
+        v = rng.random() < 0.5
+        return v, '"true"' if v else '"false"'
+    if type_ == "DateTime64(3)":
+        v = rng.randrange(-(10**12), 10**13)
+        return v, '"%d"' % v
+    v = rng.randrange(-(2**8), 2**8)
+    cell = integer(type_, str(v))
+    return v, cell if cell[0] == '"' else None
+
+
+SCALARS = ("UUID", "IPv4", "IPv6", "FixedString(3)", ENUM_TYPE, "String", "Bool", "DateTime64(3)", "Int8", "UInt64")
+
+
+def made(depth):
+    """A random type: its text, and a function that gives an owed value and its cell, None where it is unfit."""
+    kind = rng.randrange(6 if depth > 0 else 1)
+    if kind == 0:
+        type_ = rng.choice(SCALARS)
+        if rng.random() < 0.3:
+            return "Nullable(%s)" % type_, lambda: (None, "null") if rng.random() < 0.3 else scalar(type_)
+        return type_, lambda: scalar(type_)
+    if kind == 1:
+        inner, one = made(depth - 1)
+        return "Array(%s)" % inner, lambda: whole([one() for _ in range(rng.randrange(4))])
+    if kind == 2:
+        parts = [made(depth - 1) for _ in range(rng.randrange(4))]
+        return "Tuple(%s)" % ", ".join(t for t, _ in parts), lambda: whole([one() for _, one in parts])
+    if kind == 3:
+        names = rng.sample(("a", "b c", "ж", "d"), rng.randrange(1, 4))
+        parts = [made(depth - 1) for _ in names]
+
+        def named():
+            got = [one() for _, one in parts]
+            v, cell = whole(got)
+            return (dict(sorted(zip(names, v), key=lambda _: rng.random())) if rng.random() < 0.7 else v), cell
+
+        return "Tuple(%s)" % ", ".join("`%s` %s" % (n, t) for n, (t, _) in zip(names, parts)), named
+    if kind == 4:
+        key, value = rng.choice(("String", "UInt64", "UUID", "Int8")), made(depth - 1)
+
+        def mapped():
+            got = [(scalar(key), value[1]()) for _ in range(rng.randrange(4))]
+            cells = [x[1] for pair in got for x in pair]
+            cell = None if None in cells else "[%s]" % ",".join(
+                sorted(("[%s,%s]" % (k[1], v[1]) for k, v in got), key=lambda x: x.encode()))
+            if len({str(k[0]) for k, _ in got}) == len(got) and rng.random() < 0.5:
+                return {str(k[0]): v[0] for k, v in got}, cell
+            return [[k[0], v[0]] for k, v in got], cell
+
+        return "Map(%s, %s)" % (key, value[0]), mapped
+    names = rng.sample(("a", "b", "c"), rng.randrange(1, 4))
+    parts = [made(depth - 1) for _ in names]
+
+    def nested():
+        n = rng.randrange(4)
+        columns = [[one() for _ in range(n)] for _, one in parts]
+        cell = whole([whole(c) for c in columns])[1]
+        way = rng.randrange(3)
+        if way == 0:
+            return {name: [x[0] for x in c] for name, c in zip(names, columns)}, cell
+        rows = [[c[i][0] for c in columns] for i in range(n)]
+        return ([dict(zip(names, r)) for r in rows] if way == 1 else rows), cell
+
+    return "Nested(%s)" % ", ".join("%s %s" % (n, t) for n, (t, _) in zip(names, parts)), nested
+
+
+def whole(got):
+    cells = [c for _, c in got]
+    return [v for v, _ in got], None if None in cells else "[%s]" % ",".join(cells)
+
+
+def shown(v):
+    return v if isinstance(v, str) else canonical(v)
+
+
+for type_ in SCALARS:
+    for _ in range(12):
+        v, cell = scalar(type_)
+        values.append((type_, "ticks" if "Date" in type_ else "", json.dumps(v, ensure_ascii=False), cell or '{"unfit":%s}' % string(shown(v))))
+for _ in range(120):
+    type_, one = made(3)
+    for _ in range(2):
+        v, cell = one()
+        values.append((type_, "ticks" if "Date" in type_ else "", json.dumps(v, ensure_ascii=False), cell or '{"unfit":%s}' % string(shown(v))))
+
 print("/* SPDX-License-Identifier: Apache-2.0 */")
-print("/*\n * Owed values and their cells, computed with exact fractions by cells_table.py,\n * which writes this file: column type, unit of time, decimal or ISO text, cell.\n */")
-print("static const struct {\n    const char *type, *from, *value, *cell;\n} cells_table[] = {")
+print("/*\n * Owed values and their cells, computed with exact fractions by cells_table.py,\n * which writes this file: column type, unit of time, decimal or ISO text, cell,\n * and whether it is that of the nearest float, the value having none of its own.\n */")
+print("static const struct {\n    const char *type, *from, *value, *cell;\n    bool nearest;\n} cells_table[] = {")
 seen = set()
 for r in rows:
     if r not in seen:
         seen.add(r)
-        print("    {%s}," % ", ".join(json.dumps(x) for x in r))
+        print("    {%s, %s}," % (", ".join(json.dumps(x) for x in r), "true" if (r[0], r[2]) in nearest else "false"))
+print("};")
+print("/* Column type, unit of time, the value's JSON, cell. */")
+print("static const struct {\n    const char *type, *from, *json, *cell;\n} cells_values[] = {")
+for r in dict.fromkeys(values):
+    print("    {%s}," % ", ".join(json.dumps(x, ensure_ascii=False).replace("\x7f", "\\177") for x in r))
 print("};")

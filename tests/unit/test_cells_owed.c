@@ -23,7 +23,9 @@ static void check_table_row(size_t i, struct buf *out, const char *json)
     bool fits = strncmp(cells_table[i].cell, "{\"unfit", 7) != 0;
     struct column c = column(cells_table[i].type, cells_table[i].from);
 
-    if (strcmp(buf_str(out), cells_table[i].cell) != 0 || r != (fits ? CELL_FIT : CELL_UNFIT)) {
+    if (strcmp(buf_str(out), cells_table[i].cell) != 0 || r != (!fits                    ? CELL_UNFIT
+                                                                : cells_table[i].nearest ? CELL_NEAREST
+                                                                                         : CELL_FIT)) {
         fail_msg("%s %s %s: %s (%d), not %s", cells_table[i].type, cells_table[i].from, json, buf_str(out), (int)r,
                  cells_table[i].cell);
     }
@@ -47,6 +49,30 @@ static void test_owed_values_agree_with_exact_fractions(void **state)
     }
     buf_free(&out);
     buf_free(&json);
+}
+
+static void test_values_that_hold_others_agree_with_the_table(void **state)
+{
+    struct buf out = BUF_INIT;
+    const char *why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cells_values / sizeof cells_values[0]; i++) {
+        enum cells_result r = owed(cells_values[i].type, cells_values[i].from, cells_values[i].json, &out, &why);
+        bool fits = strncmp(cells_values[i].cell, "{\"unfit", 7) != 0;
+        struct column c = column(cells_values[i].type, cells_values[i].from);
+        struct buf human = BUF_INIT;
+        if (strcmp(buf_str(&out), cells_values[i].cell) != 0 || (r <= CELL_NEAREST) != fits) {
+            fail_msg("%s %s: %s (%d), not %s", cells_values[i].type, cells_values[i].json, buf_str(&out), (int)r,
+                     cells_values[i].cell);
+        }
+        assert_true(cells_is_canonical(&c.type, out.p, out.len, !fits, &why));
+        cells_human(&c.type, out.p, out.len, &human);
+        assert_true(human.len > 0 && utf8_valid(human.p, human.len));
+        buf_free(&human);
+        type_free(&c.type);
+    }
+    buf_free(&out);
 }
 
 static void test_a_decimals_trailing_zeros_and_a_zeros_sign_are_no_difference(void **state)
@@ -120,14 +146,22 @@ static void test_nan_null_and_minus_zero_are_three_things(void **state)
 static void test_a_float_is_the_nearest_of_its_own_width(void **state)
 {
     static const struct owed_case cases[] = {
-        {"Float32", "", "146.4748", "\"4312798c\"", CELL_FIT},
+        {"Float32", "", "146.4748", "\"4312798c\"", CELL_NEAREST},
         {"Float32", "", "146.47479248046875", "\"4312798c\"", CELL_FIT},
-        {"Float64", "", "0.1", "\"3fb999999999999a\"", CELL_FIT},
-        {"Float64", "", "0.10000000149011612", "\"3fb99999a0000000\"", CELL_FIT},
-        {"Float32", "", "0.1", "\"3dcccccd\"", CELL_FIT},
+        {"Float64", "", "0.1", "\"3fb999999999999a\"", CELL_NEAREST},
+        {"Float64", "", "0.10000000149011612", "\"3fb99999a0000000\"", CELL_NEAREST},
+        {"Float64", "", "0.100000001490116119384765625", "\"3fb99999a0000000\"", CELL_FIT},
+        {"Float32", "", "0.1", "\"3dcccccd\"", CELL_NEAREST},
+        {"Float32", "", "16777216", "\"4b800000\"", CELL_FIT},
+        {"Float32", "", "16777217", "{\"unfit\":\"16777217\"}", CELL_UNFIT},
+        {"Float32", "", "\"1677721.70e1\"", "{\"unfit\":\"16777217\"}", CELL_UNFIT},
+        {"Float32", "", "16777217.5", "\"4b800001\"", CELL_NEAREST},
+        {"Float64", "", "-9007199254740993", "{\"unfit\":\"-9007199254740993\"}", CELL_UNFIT},
+        {"Float64", "", "1e22", "\"4480f0cf064dd592\"", CELL_FIT},
+        {"Float64", "", "1e23", "{\"unfit\":\"100000000000000000000000\"}", CELL_UNFIT},
         /* half way between two floats and a hair more: by way of a double it would go to the even one below */
-        {"Float32", "", "1.000000059604644775390625000000000000000001", "\"3f800001\"", CELL_FIT},
-        {"Float32", "", "1.000000059604644775390625", "\"3f800000\"", CELL_FIT},
+        {"Float32", "", "1.000000059604644775390625000000000000000001", "\"3f800001\"", CELL_NEAREST},
+        {"Float32", "", "1.000000059604644775390625", "\"3f800000\"", CELL_NEAREST},
         {"Float32", "", "1e39", "{\"unfit\":\"1000000000000000000000000000000000000000\"}", CELL_UNFIT},
         {"Float32", "", "1e-46", "{\"unfit\":\"0.0000000000000000000000000000000000000000000001\"}", CELL_UNFIT},
         {"Float64", "", "1e400", "{\"unfit\":\"1e400\"}", CELL_UNFIT},
@@ -150,7 +184,7 @@ static void test_random_floats_agree_with_the_c_library_in_both_directions(void 
 {
     struct buf out = BUF_INIT;
     const char *why;
-    char text[64], want[32];
+    char text[400], want[32];
 
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -162,14 +196,15 @@ static void test_random_floats_agree_with_the_c_library_in_both_directions(void 
         memcpy(&d, &bits, sizeof d);
         memcpy(&f, &half, sizeof f);
         if (isfinite(d) && d != 0) {
-            snprintf(text, sizeof text, "%.17g", d);
-            assert_int_equal(owed("Float64", NULL, text, &out, &why), CELL_FIT);
+            /* a whole number in full, as it must be exact */
+            snprintf(text, sizeof text, fabs(d) < 1e16 ? "%.17g" : "%.0f", d);
+            assert_true(owed("Float64", NULL, text, &out, &why) <= (fabs(d) < 1e16 ? CELL_NEAREST : CELL_FIT));
             snprintf(want, sizeof want, "\"%016" PRIx64 "\"", bits);
             assert_string_equal(buf_str(&out), want);
         }
         if (isfinite(f) && f != 0) {
-            snprintf(text, sizeof text, "%.9g", (double)f);
-            assert_int_equal(owed("Float32", NULL, text, &out, &why), CELL_FIT);
+            snprintf(text, sizeof text, fabsf(f) < 1e7f ? "%.9g" : "%.0f", (double)f);
+            assert_true(owed("Float32", NULL, text, &out, &why) <= (fabsf(f) < 1e7f ? CELL_NEAREST : CELL_FIT));
             snprintf(want, sizeof want, "\"%08x\"", half);
             assert_string_equal(buf_str(&out), want);
         }
@@ -185,13 +220,13 @@ static void test_digits_past_every_buffer_still_decide_a_float(void **state)
     (void)state;
     /* 1 + 2^-53 is half way; 5000 zeros and a 1 more is above it */
     buf_adds(&json, "1.00000000000000011102230246251565404236316680908203125");
-    assert_int_equal(owed("Float64", NULL, buf_str(&json), &out, &why), CELL_FIT);
+    assert_int_equal(owed("Float64", NULL, buf_str(&json), &out, &why), CELL_NEAREST);
     assert_string_equal(buf_str(&out), "\"3ff0000000000000\"");
     for (int i = 0; i < 5000; i++) {
         buf_addc(&json, '0');
     }
     buf_addc(&json, '1');
-    assert_int_equal(owed("Float64", NULL, buf_str(&json), &out, &why), CELL_FIT);
+    assert_int_equal(owed("Float64", NULL, buf_str(&json), &out, &why), CELL_NEAREST);
     assert_string_equal(buf_str(&out), "\"3ff0000000000001\"");
     buf_free(&json);
     buf_free(&out);
@@ -395,10 +430,67 @@ static void test_text_is_bytes_case_space_and_form_included(void **state)
 static void test_a_column_without_cells_never_fits(void **state)
 {
     static const struct owed_case cases[] = {
-        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"}",
+        {"JSON", "", "\"a\"", "{\"unfit\":\"a\"}", CELL_WRONG},
+        {"Array(JSON)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
+        {"Nullable(JSON)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+    };
+
+    (void)state;
+    CHECK_OWED(cases);
+}
+
+static void test_values_of_the_wrong_kind_never_fit(void **state)
+{
+    static const struct owed_case cases[] = {
+        {"UUID", "", "\"7e4ca296f7ba11eca5d90242ac120002\"", "{\"unfit\":\"7e4ca296f7ba11eca5d90242ac120002\"}",
          CELL_WRONG},
-        {"Array(Int8)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
-        {"Nullable(UUID)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"UUID", "", "\"7e4ca296-f7ba-11ec-a5d9-0242ac12000g\"", "{\"unfit\":\"7e4ca296-f7ba-11ec-a5d9-0242ac12000g\"}",
+         CELL_WRONG},
+        {"UUID", "", "7", "{\"unfit\":\"7\"}", CELL_WRONG},
+        {"FixedString(2)", "", "\"abc\"", "{\"unfit\":\"abc\"}", CELL_UNFIT},
+        {"FixedString(2)", "", "\"\"", "\"\\u0000\\u0000\"", CELL_FIT},
+        {"FixedString(2)", "", "12", "{\"unfit\":\"12\"}", CELL_WRONG},
+        {"Enum8('a' = 1)", "", "\"b\"", "{\"unfit\":\"b\"}", CELL_UNFIT},
+        {"Enum8('a' = 1)", "", "1", "{\"unfit\":\"1\"}", CELL_WRONG},
+        {"Enum8('1' = 2)", "", "\"1\"", "\"1\"", CELL_FIT},
+        {"IPv4", "", "\"1.2.3\"", "{\"unfit\":\"1.2.3\"}", CELL_WRONG},
+        {"IPv4", "", "\"1.2.3.04\"", "{\"unfit\":\"1.2.3.04\"}", CELL_WRONG},
+        {"IPv4", "", "\"::1\"", "{\"unfit\":\"::1\"}", CELL_WRONG},
+        {"IPv4", "", "\"1.2.3.4\\u0000\"", "{\"unfit\":\"1.2.3.4\\u0000\"}", CELL_WRONG},
+        {"IPv6", "", "\"1.2.3.4\"", "\"::ffff:1.2.3.4\"", CELL_FIT},
+        {"IPv6", "", "\"::FFFF:1.2.3.4\"", "\"::ffff:1.2.3.4\"", CELL_FIT},
+        {"IPv6", "", "\"::1.2.3.4\"", "\"::102:304\"", CELL_FIT},
+        {"IPv6", "", "\"fe80::1%eth0\"", "{\"unfit\":\"fe80::1%eth0\"}", CELL_WRONG},
+        {"IPv6", "", "\"\"", "{\"unfit\":\"\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:60:00\"", "{\"unfit\":\"12:60:00\"}", CELL_WRONG},
+        {"Time", "iso", "\"12\"", "{\"unfit\":\"12\"}", CELL_WRONG},
+        {"Time", "iso", "\"-\"", "{\"unfit\":\"-\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:00:00Z\"", "{\"unfit\":\"12:00:00Z\"}", CELL_WRONG},
+        {"Time", "iso", "\"12:00:00.5\"", "{\"unfit\":\"12:00:00.5\"}", CELL_UNFIT},
+        {"BFloat16", "", "\"nan\"", "\"nan\"", CELL_FIT},
+        {"BFloat16", "", "\"-inf\"", "\"ff80\"", CELL_FIT},
+        {"BFloat16", "", "-0.0", "\"8000\"", CELL_FIT},
+        {"Array(Int8)", "", "{}", "{\"unfit\":\"{}\"}", CELL_WRONG},
+        {"Array(Int8)", "", "[1,200]", "{\"unfit\":\"[1,200]\"}", CELL_UNFIT},
+        {"Array(Int8)", "", "[null]", "{\"unfit\":\"[null]\"}", CELL_UNFIT},
+        {"Array(Int8)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"Tuple(Int8, String)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
+        {"Tuple(Int8, String)", "", "{\"1\":1}", "{\"unfit\":\"{\\\"1\\\":1}\"}", CELL_WRONG},
+        {"Tuple(a Int8)", "", "{\"a\":1,\"b\":2}", "{\"unfit\":\"{\\\"a\\\":1,\\\"b\\\":2}\"}", CELL_WRONG},
+        {"Tuple(a Int8, b Nullable(Int8))", "", "{\"a\":1}", "[\"1\",null]", CELL_FIT},
+        {"Tuple(a Int8, b Int8)", "", "{\"a\":1}", "{\"unfit\":\"{\\\"a\\\":1}\"}", CELL_UNFIT},
+        {"Tuple()", "", "[]", "[]", CELL_FIT},
+        {"Map(String, Int8)", "", "[[\"a\",1,2]]", "{\"unfit\":\"[[\\\"a\\\",1,2]]\"}", CELL_WRONG},
+        {"Map(String, Int8)", "", "[[\"b\",1],[\"a\",2],[\"b\",1]]", "[[\"a\",\"2\"],[\"b\",\"1\"],[\"b\",\"1\"]]",
+         CELL_FIT},
+        {"Map(UInt8, Int8)", "", "{\"10\":1,\"9\":2}", "[[\"10\",\"1\"],[\"9\",\"2\"]]", CELL_FIT},
+        {"Nested(a Int8, b Int8)", "", "{\"a\":[1],\"b\":[1,2]}", "{\"unfit\":\"{\\\"a\\\":[1],\\\"b\\\":[1,2]}\"}",
+         CELL_WRONG},
+        {"Nested(a Int8, b Int8)", "", "{\"a\":[1]}", "{\"unfit\":\"{\\\"a\\\":[1]}\"}", CELL_WRONG},
+        {"Nested(a Int8, b Int8)", "", "[]", "[[],[]]", CELL_FIT},
+        {"Point", "", "[1.5,-0.0]", "[\"3ff8000000000000\",\"8000000000000000\"]", CELL_FIT},
+        {"LowCardinality(Nullable(UUID))", "", "null", "null", CELL_FIT},
+        {"SimpleAggregateFunction(sum, UInt8)", "", "256", "{\"unfit\":\"256\"}", CELL_UNFIT},
     };
 
     (void)state;
@@ -409,6 +501,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_owed_values_agree_with_exact_fractions),
+        cmocka_unit_test(test_values_that_hold_others_agree_with_the_table),
         cmocka_unit_test(test_a_decimals_trailing_zeros_and_a_zeros_sign_are_no_difference),
         cmocka_unit_test(test_digits_past_the_scale_are_unfit_and_never_cut),
         cmocka_unit_test(test_decimals_of_21_digits_do_not_wrap),
@@ -424,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_a_number_is_no_string_and_a_bit_is_no_bool),
         cmocka_unit_test(test_text_is_bytes_case_space_and_form_included),
         cmocka_unit_test(test_a_column_without_cells_never_fits),
+        cmocka_unit_test(test_values_of_the_wrong_kind_never_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -511,7 +511,7 @@ static struct buf lines_of(const struct multiset_result *res, const bool *asked)
     stream_begin(&out, fd, NULL);
     for (size_t r = 0; r < RELATION_TYPES; r++)
         if (asked[r])
-            multiset_put(&out, (enum relation)r, &res->of[r], &columns, res->differ_keys > 0);
+            multiset_put(&out, (enum relation)r, &res->of[r], &columns, res->differ_keys > 0, false);
     stream_flush(&out);
     struct buf text = BUF_INIT;
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);

@@ -196,11 +196,11 @@ static void cells_by_name(void **state)
         {"{\"note\":null,\"amount\":1e1,\"id\":\"3\"}", "[\"3\",null,\"1000\"]", NULL},
         {"{\"id\":1.5,\"amount\":0.001}", "[{\"unfit\":\"1.5\"},null,{\"unfit\":\"0.001\"}]", NULL},
         {"{\"id\":null,\"amount\":0}", "[{\"unfit\":\"null\"},null,\"0\"]", NULL},
-        {"{\"id\":1}", NULL, "column 'amount': no value, and it is not Nullable"},
+        {"{\"id\":1}", "[\"1\",null,{\"unfit\":\"null\"}]", NULL},
         {"{\"id\":1,\"amount\":1,\"x\\n\":1}", NULL, "column 'x\\x0a': the table's scope has no such column"},
-        {"{\"id\":\"one\",\"amount\":1}", NULL, "column 'id': not a number"},
-        {"{\"id\":1,\"amount\":1,\"note\":1}", NULL, "column 'note': not a string"},
-        {"{}", NULL, "column 'id': no value, and it is not Nullable"},
+        {"{\"id\":\"one\",\"amount\":1}", "[{\"unfit\":\"one\"},null,\"100\"]", NULL},
+        {"{\"id\":1,\"amount\":1,\"note\":1}", "[\"1\",{\"unfit\":\"1\"},\"100\"]", NULL},
+        {"{}", "[{\"unfit\":\"null\"},null,{\"unfit\":\"null\"}]", NULL},
         {"{\"id\":1,\"note\":\"n\",\"amount\":1}", "[\"1\",\"n\",\"100\"]", NULL},
     };
     struct reference_cells c;
@@ -221,14 +221,28 @@ static void cells_by_name(void **state)
 
 /* ---- answers ---- */
 
+static int record_of(struct program_answers *a, uint64_t partition, uint64_t offset, enum program_value value)
+{
+    return program_answers_record(
+        a,
+        &(struct program_record){
+            .topic = "t", .topic_len = 1, .partition = partition, .offset = offset, .value = value, .why = "no"},
+        &err);
+}
+
 static int record(struct program_answers *a, uint64_t partition, uint64_t offset)
 {
-    return program_answers_record(a, "t", 1, partition, offset, &err);
+    return record_of(a, partition, offset, PROGRAM_READ);
+}
+
+static int answer(struct program_answers *a, const char *place, enum program_answer what)
+{
+    return program_answers_at(a, place, strlen(place), what, "said", 4, &err);
 }
 
 static int at(struct program_answers *a, const char *place)
 {
-    return program_answers_at(a, place, strlen(place), strncmp(place, "t/3/", 4) != 0, &err);
+    return answer(a, place, strncmp(place, "t/3/", 4) != 0 ? PROGRAM_ROW : PROGRAM_SKIP);
 }
 
 static void answers_over_gaps(void **state)
@@ -255,10 +269,10 @@ static void answers_over_gaps(void **state)
     assert_int_equal(at(a, "t/1/9223372036854775807"), 0);
     assert_true(program_answers_missing(a, &place) == 1);
     assert_string_equal(buf_str(&place), "t/0/78316");
-    assert_true(program_answers_without_row(a) == 100001); /* partition 3 was skipped */
-    assert_int_equal(program_answers_at(a, "t/3/99999", 9, true, &err), 0);
-    assert_int_equal(program_answers_at(a, "t/3/99999", 9, false, &err), 0);
-    assert_true(program_answers_without_row(a) == 100000);
+    assert_true(program_answers_count(a).without_row == 100001); /* partition 3 was skipped */
+    assert_int_equal(answer(a, "t/3/99999", PROGRAM_ROW), 0);
+    assert_int_equal(answer(a, "t/3/99999", PROGRAM_SKIP), 0);
+    assert_true(program_answers_count(a).without_row == 100000);
     static const char *const wrong[] = {"t/0/1000",
                                         "t/0/100700",
                                         "t/2/1",
@@ -285,35 +299,124 @@ static void answers_over_gaps(void **state)
     program_answers_free(a);
 }
 
-/* ---- payloads ---- */
+/* Each record is one of three things, whatever is answered to it and in whatever order. */
+static void records_that_cannot_be_read(void **state)
+{
+    (void)state;
+    static const struct {
+        enum program_value value;
+        const char *answers; /* r a row, s a skip, u unreadable */
+        char is;             /* r readable, n null, u unreadable */
+    } cases[] = {
+        {PROGRAM_READ, "", 'r'},      {PROGRAM_READ, "s", 'r'},      {PROGRAM_READ, "rs", 'r'},
+        {PROGRAM_READ, "u", 'u'},     {PROGRAM_READ, "ru", 'u'},     {PROGRAM_READ, "uru", 'u'},
+        {PROGRAM_NULL, "", 'n'},      {PROGRAM_NULL, "rs", 'n'},     {PROGRAM_NULL, "us", 'u'},
+        {PROGRAM_NO_VALUE, "", 'u'},  {PROGRAM_NO_VALUE, "s", 'u'},  {PROGRAM_NO_VALUE, "sr", 'r'},
+        {PROGRAM_NO_VALUE, "u", 'u'}, {PROGRAM_NO_VALUE, "ru", 'u'}, {PROGRAM_NO_VALUE, "ur", 'u'},
+    };
+    struct program_answers *a = program_answers_new();
+    uint64_t was[128] = {0}, n = sizeof cases / sizeof *cases;
+    for (uint64_t i = 0; i < n; i++) {
+        char place[32];
+        assert_int_equal(record_of(a, 0, 2 * i, cases[i].value), 0);
+        snprintf(place, sizeof place, "t/0/%" PRIu64, 2 * i);
+        for (const char *p = cases[i].answers; *p; p++)
+            assert_int_equal(answer(a, place,
+                                    *p == 'r'   ? PROGRAM_ROW
+                                    : *p == 's' ? PROGRAM_SKIP
+                                                : PROGRAM_UNREADABLE),
+                             0);
+        was[(int)cases[i].is]++;
+        struct program_counts c = program_answers_count(a);
+        assert_true(c.records == i + 1 && c.readable == was['r'] && c.nulls == was['n'] && c.unreadable == was['u']);
+    }
+    struct program_place out[20];
+    size_t shown = program_answers_unreadable(a, out, 20), k = 0;
+    assert_true(shown == was['u'] && program_answers_unreadable(a, out, 2) == 2);
+    shown = program_answers_unreadable(a, out, 20);
+    for (uint64_t i = 0; i < n; i++) {
+        char place[32];
+        snprintf(place, sizeof place, "t/0/%" PRIu64, 2 * i);
+        if (cases[i].is != 'u')
+            continue;
+        assert_string_equal(out[k].at, place);
+        assert_string_equal(out[k++].why, strchr(cases[i].answers, 'u') ? "said" : "no");
+    }
+    assert_true(k == shown);
+    program_answers_free(a);
+}
+
+/* ---- records ---- */
 
 static void payloads(void **state)
 {
     (void)state;
     static const struct {
-        const char *record, *as_is, *text;
+        const char *payload, *as_is, *text;
+        enum program_value value;
     } cases[] = {
-        {"{\"payload\":null}", ",\"value\":null", ",\"value\":null"},
-        {"{\"payload\":\"{\\\"a\\\":[1,-0.50E+2,\\\"3 \\\\\\\" 4\\\"],\\n\\\"1\\\":true}\"}",
-         ",\"value\":{\"a\":[1,-0.50E+2,\"3 \\\" 4\"], \"1\":true}",
-         ",\"value\":{\"a\":[\"1\",\"-0.50E+2\",\"3 \\\" 4\"], \"1\":true}"},
-        {"{\"payload\":\"7\"}", ",\"value\":7", ",\"value\":\"7\""},
-        {"{\"payload\":\"\"}", ",\"value_error\":\"byte 1: no value\"", ",\"value_error\":\"byte 1: no value\""},
-        {"{\"payload\":\"{\"}", ",\"value_error\":\"byte 2: text ends inside an object\"", NULL},
-        {"{\"payload_b64\":\"/w==\"}", ",\"value_error\":\"the payload is not UTF-8\"", NULL},
-        {"{\"payload\":1}", ",\"value_error\":\"the payload is no string\"", NULL},
-        {"{}", ",\"value_error\":\"the record has no payload\"", NULL},
+        {"\"payload\":null", "\"value\":null", NULL, PROGRAM_NULL},
+        {"\"payload\":\"{\\\"a\\\":[1,-0.50E+2,\\\"3 \\\\\\\" 4\\\"],\\n\\\"1\\\":true}\"",
+         "\"value\":{\"a\":[1,-0.50E+2,\"3 \\\" 4\"], \"1\":true}",
+         "\"value\":{\"a\":[\"1\",\"-0.50E+2\",\"3 \\\" 4\"], \"1\":true}", PROGRAM_READ},
+        {"\"payload\":\"7\"", "\"value\":7", "\"value\":\"7\"", PROGRAM_READ},
+        {"\"payload\":\"null\"", "\"value\":null", NULL, PROGRAM_READ},
+        {"\"payload\":\"\"", "\"value_error\":\"byte 1: no value\"", NULL, PROGRAM_NO_VALUE},
+        {"\"payload\":\"{\"", "\"value_error\":\"byte 2: text ends inside an object\"", NULL, PROGRAM_NO_VALUE},
+        {"\"payload_b64\":\"/w==\"", "\"value_error\":\"the payload is not UTF-8\"", NULL, PROGRAM_NO_VALUE},
+        {"\"payload\":1", "\"value_error\":\"the payload is no string\"", NULL, PROGRAM_NO_VALUE},
+        {"\"key\":\"payload\"", "\"value_error\":\"the record has no payload\"", NULL, PROGRAM_NO_VALUE},
     };
-    struct buf out = BUF_INIT;
+    static const char place[] = "\"topic\":\"t\",\"partition\":3,\"offset\":9";
+    struct buf line = BUF_INIT, out = BUF_INIT, want = BUF_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        for (int text = 0; text < 2; text++) {
-            const char *want = text && cases[i].text ? cases[i].text : cases[i].as_is;
+        for (int how = PROGRAM_TEXT; how <= PROGRAM_RAW; how++) {
+            struct program_record r;
+            buf_reset(&line);
             buf_reset(&out);
-            bool ok = program_payload(parse(cases[i].record), text, &out);
-            assert_string_equal(buf_str(&out), want);
-            assert_true(ok == (strncmp(want, ",\"value\":", 9) == 0));
+            buf_reset(&want);
+            buf_printf(&line, "{\"type\":\"record\",%s,%s}", place, cases[i].payload);
+            buf_printf(&want, "{%s,%s", place, cases[i].payload);
+            if (how != PROGRAM_RAW)
+                buf_printf(&want, ",%s", how == PROGRAM_TEXT && cases[i].text ? cases[i].text : cases[i].as_is);
+            buf_adds(&want, "}\n");
+            assert_int_equal(program_record(line.p, line.len, (enum program_payloads)how, &arena, &out, &r, &err), 0);
+            assert_string_equal(buf_str(&out), buf_str(&want));
+            assert_true(r.partition == 3 && r.offset == 9 && r.topic_len == 1);
+            assert_int_equal(r.value,
+                             how == PROGRAM_RAW && cases[i].value == PROGRAM_NO_VALUE ? PROGRAM_READ : cases[i].value);
         }
     }
+    buf_free(&line);
+    buf_free(&out);
+    buf_free(&want);
+}
+
+/* A null payload is seen without parsing where nothing hides it, and parsed for where something may. */
+static void null_payloads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        bool null;
+    } cases[] = {
+        {"\"key\":null,\"payload\":null", true},
+        {"\"key\":null,\"payload\":\"null\"", false},
+        {"\"headers\":[\"a\",\"payload\"],\"payload\":null", true},
+        {"\"headers\":[\"a\",\"payload\"],\"payload\":\"x\"", false},
+        {"\"key\":\"a,\\\"payload\\\":null\",\"payload\":\"x\"", false},
+        {"\"payload\": null,\"key\":\"k\"", true},
+        {"\"payload\":\"a,\\\"payload\\\":null\"", false},
+    };
+    struct buf line = BUF_INIT, out = BUF_INIT;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program_record r;
+        buf_reset(&line);
+        buf_printf(&line, "{\"type\":\"record\",\"topic\":\"t\",\"partition\":0,\"offset\":1,%s}", cases[i].members);
+        assert_int_equal(program_record(line.p, line.len, PROGRAM_RAW, &arena, &out, &r, &err), 0);
+        assert_int_equal(r.value, cases[i].null ? PROGRAM_NULL : PROGRAM_READ);
+    }
+    buf_free(&line);
     buf_free(&out);
 }
 
@@ -380,6 +483,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(published_over_what_was_there, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_over_gaps, setup, teardown),
+        cmocka_unit_test_setup_teardown(records_that_cannot_be_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(null_payloads, setup, teardown),
         cmocka_unit_test_setup_teardown(payloads, setup, teardown),
         cmocka_unit_test_setup_teardown(story_of_both, setup, teardown),
         cmocka_unit_test_setup_teardown(many_reasons_are_counted, setup, teardown),

@@ -179,7 +179,7 @@ static void test_write_and_read(void **state)
     struct stream_out out;
     stream_begin(&out, fd, NULL);
     stream_put_row(&out, SIDE_CAPTURED, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
-    stream_put_side(&out, &(struct stream_side){SIDE_CAPTURED, 1, false, "cut \x01 short"});
+    stream_put_side(&out, &(struct stream_side){SIDE_CAPTURED, 1, 0, false, "cut \x01 short"});
     stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, BECAUSE(CODE_READS_DIFFER), "bad \xff byte",
                      (const char *const[]){"a", "b", NULL}, "{\"n\":1}");
     assert_int_equal(out.status, OWED_TROUBLE);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A record for the program that is run: its place, and its payload parsed. No digit is read as a number here. */
+#include "program/program.h"
+
+#include <string.h>
+
+/* ---- numbers ---- */
+
+static bool in_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* The text of a valid document on one line, as json_put_line makes it, with each number in quotes. */
+static void put_texts(struct buf *out, const char *p, size_t n)
+{
+    const char *end = p + n;
+    while (p < end) {
+        const char *from = p;
+        if (*p == '"') {
+            for (p++; *p != '"'; p++)
+                p += *p == '\\';
+            p++;
+            buf_add(out, from, (size_t)(p - from));
+        } else if (*p == '-' || (*p >= '0' && *p <= '9')) {
+            while (p < end && in_number(*p))
+                p++;
+            buf_addc(out, '"');
+            buf_add(out, from, (size_t)(p - from));
+            buf_addc(out, '"');
+        } else {
+            buf_addc(out, (unsigned char)*p < 0x20 ? ' ' : *p);
+            p++;
+        }
+    }
+}
+
+/* ---- the payload ---- */
+
+const char *const program_payload_words[] = {"text", "json", "raw"};
+
+static void no_value(struct program_record *out, struct buf *queue, const char *why)
+{
+    out->value = PROGRAM_NO_VALUE;
+    out->why = why;
+    buf_adds(queue, ",\"value_error\":");
+    json_put_s(queue, why);
+}
+
+static void put_value(const struct json *record, bool text, struct program_record *out, struct buf *queue)
+{
+    const struct json *payload = json_get(record, "payload");
+    struct json_error e;
+    if (json_get(record, "payload_b64")) {
+        no_value(out, queue, PROGRAM_NOT_UTF8);
+    } else if (!payload) {
+        no_value(out, queue, "the record has no payload");
+    } else if (payload->type == JSON_NULL) {
+        buf_adds(queue, ",\"value\":null");
+    } else if (payload->type != JSON_STRING) {
+        no_value(out, queue, "the payload is no string");
+    } else if (!json_valid(payload->str, payload->len, &e)) {
+        snprintf(out->why_text, sizeof out->why_text, "byte %zu: %s", e.offset + 1, e.why);
+        no_value(out, queue, out->why_text);
+    } else {
+        buf_adds(queue, ",\"value\":");
+        if (text)
+            put_texts(queue, payload->str, payload->len);
+        else
+            json_put_line(queue, payload->str, payload->len);
+    }
+}
+
+/* ---- the record ---- */
+
+/* The place of a record whose line begins with it, as kafka-read writes it. */
+static bool quick_place(const char *p, size_t n, struct program_record *out)
+{
+    static const char a[] = ",\"topic\":\"", b[] = "\",\"partition\":", c[] = ",\"offset\":";
+    const char *end = p + n, *q, *digits;
+    if (n < sizeof a || memcmp(p, a, sizeof a - 1) != 0)
+        return false;
+    out->topic = p + sizeof a - 1;
+    q = memchr(out->topic, '"', (size_t)(end - out->topic));
+    if (!q || (size_t)(end - q) < sizeof b || memcmp(q, b, sizeof b - 1) != 0 ||
+        memchr(out->topic, '\\', (size_t)(q - out->topic)))
+        return false;
+    out->topic_len = (size_t)(q - out->topic);
+    digits = q + sizeof b - 1;
+    q = memchr(digits, ',', (size_t)(end - digits));
+    if (!q || !scan_u64(digits, (size_t)(q - digits), &out->partition) || (size_t)(end - q) < sizeof c ||
+        memcmp(q, c, sizeof c - 1) != 0)
+        return false;
+    digits = q + sizeof c - 1;
+    q = memchr(digits, ',', (size_t)(end - digits));
+    return q && scan_u64(digits, (size_t)(q - digits), &out->offset);
+}
+
+/* Whether the payload is null, where that can be seen without parsing: no text of a line holds these bytes. */
+static bool quick_null(const char *p, size_t n, struct program_record *out)
+{
+    static const char name[] = ",\"payload";
+    const char *q = memmem(p, n, name, sizeof name - 1);
+    size_t rest = q ? n - (size_t)(q - p) - (sizeof name - 1) : 0;
+    q = q ? q + sizeof name - 1 : NULL;
+    out->value = rest > 6 && memcmp(q, "\":null", 6) == 0 ? PROGRAM_NULL : PROGRAM_READ;
+    return rest > 6 && (out->value == PROGRAM_NULL || memcmp(q, "\":\"", 3) == 0 || memcmp(q, "_b64\":", 6) == 0);
+}
+
+static int parse(const char *line, size_t n, struct arena *a, const struct json **record, struct program_record *out,
+                 struct err *err)
+{
+    struct json_error e;
+    arena_reset(a);
+    *record = json_parse(line, n, a, &e);
+    if (!*record)
+        return err_set(err, ERR_REFUSED, "byte %zu: %s", e.offset + 1, e.why);
+    const struct json *topic = json_get(*record, "topic"), *payload = json_get(*record, "payload");
+    if (!topic || topic->type != JSON_STRING ||
+        json_need_u64(*record, "partition", &out->partition, "record", err) != 0 ||
+        json_need_u64(*record, "offset", &out->offset, "record", err) != 0)
+        return err_set(err, ERR_REFUSED, "a record without its topic, partition and offset");
+    out->topic = topic->str;
+    out->topic_len = topic->len;
+    out->value = payload && payload->type == JSON_NULL ? PROGRAM_NULL : PROGRAM_READ;
+    return 0;
+}
+
+int program_record(const char *line, size_t n, enum program_payloads payloads, struct arena *a, struct buf *queue,
+                   struct program_record *out, struct err *err)
+{
+    static const char head[] = "{\"type\":\"record\"";
+    const char *rest = line + sizeof head - 1;
+    const struct json *record = NULL;
+    size_t left = n - (sizeof head - 1);
+    if (left < 3 || rest[0] != ',' || rest[left - 1] != '}')
+        return err_set(err, ERR_REFUSED, "a record without members, or with spaces between them");
+    bool quick = payloads == PROGRAM_RAW && quick_place(rest, left, out) && quick_null(rest, left, out);
+    if (!quick && parse(line, n, a, &record, out, err) != 0)
+        return -1;
+    if (payloads != PROGRAM_RAW && (json_get(record, "value") || json_get(record, "value_error")))
+        return err_set(err, ERR_REFUSED, "a record with a value already");
+    buf_addc(queue, '{');
+    buf_add(queue, rest + 1, left - 2);
+    if (payloads != PROGRAM_RAW)
+        put_value(record, payloads == PROGRAM_TEXT, out, queue);
+    buf_adds(queue, "}\n");
+    return 0;
+}
