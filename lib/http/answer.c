@@ -26,14 +26,6 @@ static const char *value_of(const char *p, size_t n, const char *name, size_t *l
     return p;
 }
 
-static void copy(char *to, size_t cap, const char *p, size_t n)
-{
-    struct buf b = BUF_INIT;
-    msg_mask(&b, p, n);
-    snprintf(to, cap, "%s", buf_str(&b));
-    buf_free(&b);
-}
-
 /* {"read_rows":"2",…,"result_rows":"2"}: the numbers as text or bare. Anything else is no summary. */
 static void read_summary(struct http_answer *a, const char *p, size_t n)
 {
@@ -71,10 +63,6 @@ size_t http_on_header(char *p, size_t size, size_t n, void *ctx)
         a->has_summary = ++t->summaries == 1 && a->has_summary; /* of two, neither counts */
     } else if ((v = value_of(p, n, "X-ClickHouse-Query-Id", &len)) != NULL) {
         a->own = ++t->ids == 1 && len == strlen(t->query_id) && memcmp(v, t->query_id, len) == 0;
-    } else if ((v = value_of(p, n, "X-ClickHouse-Timezone", &len)) != NULL) {
-        copy(a->timezone, sizeof a->timezone, v, len);
-    } else if ((v = value_of(p, n, "X-ClickHouse-Server-Display-Name", &len)) != NULL) {
-        copy(a->display_name, sizeof a->display_name, v, len);
     }
     return n;
 }
@@ -83,8 +71,12 @@ size_t http_on_body(char *p, size_t size, size_t n, void *ctx)
 {
     struct transfer *t = ctx;
     long status = 0;
-    n *= size;
     curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &status);
+    return http_take_body(t, status, p, size * n);
+}
+
+size_t http_take_body(struct transfer *t, long status, const char *p, size_t n)
+{
     if (status != 200 || t->exception) {
         size_t room = ERROR_BODY - t->error.len;
         buf_add(&t->error, p, n < room ? n : room);
@@ -179,12 +171,10 @@ static void settle_answered(struct transfer *t, struct buf *text)
     }
 }
 
-static void settle_broken(struct transfer *t, CURLcode rc, struct buf *text)
+static void settle_broken(struct transfer *t, CURLcode rc, bool requested, struct buf *text)
 {
     struct http_answer *a = t->a;
-    long requested = 0;
-    curl_easy_getinfo(t->h->easy, CURLINFO_REQUEST_SIZE, &requested);
-    bool begun = t->send && t->send_len > 0 ? t->sent > 0 : requested > 0;
+    bool begun = t->send && t->send_len > 0 ? t->sent > 0 : requested;
     a->outcome = begun ? HTTP_IN_DOUBT : HTTP_NOT_SENT;
     if (a->timed_out || rc == CURLE_OPERATION_TIMEDOUT) {
         bool connecting = rc == CURLE_OPERATION_TIMEDOUT; /* the one time that curl itself keeps */
@@ -222,19 +212,25 @@ static void settle_whole(struct transfer *t, struct buf *text)
 
 void http_settle(struct transfer *t, CURLcode rc)
 {
+    long connects = 0, requested = 0;
+    curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &t->a->status);
+    curl_easy_getinfo(t->h->easy, CURLINFO_NUM_CONNECTS, &connects);
+    curl_easy_getinfo(t->h->easy, CURLINFO_REQUEST_SIZE, &requested);
+    t->a->new_connection = connects > 0 && !t->late;
+    http_decide(t, rc, requested > 0);
+}
+
+void http_decide(struct transfer *t, CURLcode rc, bool requested)
+{
     struct http_answer *a = t->a;
     struct buf text = BUF_INIT;
-    long connects = 0;
-    curl_easy_getinfo(t->h->easy, CURLINFO_RESPONSE_CODE, &a->status);
-    curl_easy_getinfo(t->h->easy, CURLINFO_NUM_CONNECTS, &connects);
-    a->new_connection = connects > 0 && !t->late;
     if (t->aborted) {
         a->outcome = HTTP_ABORTED;
         buf_adds(&text, "given up");
     } else if ((rc == CURLE_OK && !a->timed_out && (a->status != 200 || t->exception)) || a->code > 0) {
         settle_answered(t, &text);
     } else if (!a->spoken && (rc != CURLE_OK || a->timed_out)) {
-        settle_broken(t, rc, &text);
+        settle_broken(t, rc, requested, &text);
     } else {
         settle_whole(t, &text);
     }

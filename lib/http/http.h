@@ -68,11 +68,9 @@ struct http_answer {
                             used */
     bool has_summary;    /* X-ClickHouse-Summary was there once and well formed; the three below are its numbers */
     uint64_t result_rows, read_rows, written_rows;
-    uint64_t body_bytes;    /* of the answer, as given to the callback */
-    char timezone[64];      /* X-ClickHouse-Timezone, or "" */
-    char display_name[128]; /* X-ClickHouse-Server-Display-Name, or "" */
-    char text[700];         /* what went wrong, one printable line without the password, with the exception's code where
-                               there is one; "" after HTTP_DONE */
+    uint64_t body_bytes; /* of the answer, as given to the callback */
+    char text[700];      /* what went wrong, one printable line without the password, with the exception's code where
+                            there is one; "" after HTTP_DONE */
 };
 
 /* Gets the body of an answer of status 200 as it comes: what it is worth is known at the end. Return 0 to go on; else

@@ -43,7 +43,12 @@ struct transfer {
 size_t http_on_header(char *p, size_t size, size_t n, void *ctx);
 size_t http_on_body(char *p, size_t size, size_t n, void *ctx);
 
+/* The body's next bytes, of an answer of this status. As curl has it: how many were taken, fewer to give up. */
+size_t http_take_body(struct transfer *t, long status, const char *p, size_t n);
+
 /* Decide outcome and text of t->a once curl has come back with rc. */
 void http_settle(struct transfer *t, CURLcode rc);
+/* The same once t->a has the status; requested: bytes of the request went out. */
+void http_decide(struct transfer *t, CURLcode rc, bool requested);
 
 #endif

@@ -39,6 +39,8 @@ int kafka_ranges_read(struct kafka_client *k, struct kafka_source *s, const stru
  * from the log: fails the ranges that have more of them than transactions can have ended, counted from the log's start.
  */
 void kafka_gaps_judge(struct kafka_source *s, const struct kafka_reading *how, const struct kafka_bounds *bounds);
+/* Append a record's headers as their member of its line. */
+void kafka_headers_put(struct buf *line, const rd_kafka_headers_t *headers);
 /* Ms from now until the deadline, at most `most` and at least 1. */
 int kafka_until(int64_t deadline_ms, int most);
 /* Bounds as kafka_log_bounds, asked again while the broker is away, for at most timeout_ms or until the deadline. */

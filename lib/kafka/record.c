@@ -35,11 +35,8 @@ static void put_header(struct buf *b, const char *p, size_t n)
     }
 }
 
-static void put_headers(struct buf *b, const rd_kafka_message_t *m)
+void kafka_headers_put(struct buf *b, const rd_kafka_headers_t *headers)
 {
-    rd_kafka_headers_t *headers;
-    if (!m || rd_kafka_message_headers(m, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return;
     const char *name;
     const void *value;
     size_t size;
@@ -52,6 +49,13 @@ static void put_headers(struct buf *b, const rd_kafka_message_t *m)
         put_header(b, value, size);
     }
     buf_addc(b, ']');
+}
+
+static void put_headers(struct buf *b, const rd_kafka_message_t *m)
+{
+    rd_kafka_headers_t *headers;
+    if (m && rd_kafka_message_headers(m, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        kafka_headers_put(b, headers);
 }
 
 void kafka_record_put(struct buf *line, const char *topic_json, const struct kafka_event *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map operator: a record line in, event lines out, a compiled jq program between. */
 #include "ops/internal.h"
-#include "stream/codes.h"
+#include "stream/stream.h"
 
 #include <inttypes.h>
 #include <jq.h>
@@ -152,6 +152,8 @@ static int record_place(struct map *m, const struct json *line, struct err *err)
     if (topic->len == 0 || topic->len > 249 || memchr(topic->str, '\0', topic->len))
         return err_set(err, ERR_REFUSED, "record.topic: not a topic's name");
     snprintf(m->op.at, sizeof m->op.at, "%.*s/%" PRIu64 "/%" PRIu64, (int)topic->len, topic->str, partition, offset);
+    if (!stream_place_ok(m->op.at, strlen(m->op.at)))
+        return err_set(err, ERR_REFUSED, "record: its topic, partition and offset are no place in a log");
     return 0;
 }
 

@@ -411,6 +411,12 @@ static void events_carry_place_and_time(void **state)
         {"{\"type\":\"record\",\"partition\":0,\"offset\":5}", "! record.topic: missing"},
         {"{\"type\":\"record\",\"topic\":\"t\",\"partition\":-1,\"offset\":5}",
          "! record.partition: not a whole number in [0, 2^64)"},
+        {"{\"type\":\"record\",\"topic\":\"t\",\"partition\":2147483648,\"offset\":5}",
+         "! record: its topic, partition and offset are no place in a log"},
+        {"{\"type\":\"record\",\"topic\":\"t\",\"partition\":0,\"offset\":\"9223372036854775808\"}",
+         "! record: its topic, partition and offset are no place in a log"},
+        {"{\"type\":\"record\",\"topic\":\"t t\",\"partition\":0,\"offset\":5}",
+         "! record: its topic, partition and offset are no place in a log"},
     };
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
