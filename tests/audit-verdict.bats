@@ -393,7 +393,7 @@ summary~del(.missing)~missing.keys: missing
 summary~del(.keys)~summary.keys: missing
 summary~if .relation == "delivery" then .keys = 119 else . end~the summary of delivery counts 119 keys of 120 rows
 summary~if .relation == "transformation" then .keys = 121 else . end~the summary of transformation counts 121 keys of 120 rows
-columns~.cells = "owed-cells-v2"~columns of cells that are not clink-canonical-cells-v1
+columns~.cells = "owed-cells-v2"~columns of types whose cells are clink-canonical-cells-v1
 columns~.columns[0].type = "Int32"~the columns are not the scope's
 columns~(.columns[0].type = "Int32"), .~the columns are not the scope's
 CASES
