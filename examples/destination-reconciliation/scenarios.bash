@@ -74,7 +74,7 @@ coverage_scenarios() {
         still orders changed orders "$stray" audited 1 "$whole_table"
     expect 'the job as specified, whole table' 0 "$(checks destination.coverage=passed reference.destination=passed)" "$relations" \
         still orders audited 1 "$whole_table"
-    expect 'an empty output, selected keys' 3 "$(because 'no row')" "$reasons" audited 7
+    expect 'an empty output, selected keys' 3 "$(because 'nothing is owed and nothing was received')" "$reasons" audited 7
     expect 'an empty output, whole table' 0 "$(checks destination.coverage=passed reference.destination=passed)" "$relations" audited 7 "$whole_table"
     expect 'an empty output, and a row in the table' 1 "$(checks destination.coverage=failed)" "$relations" \
         still quiet changed quiet "${stray/INTO shop.orders/INTO shop.quiet}" audited 7 "$whole_table"

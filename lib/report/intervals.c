@@ -16,6 +16,7 @@
 
 /* The sink's intervals by subtask, then epoch; the scope's attempts. */
 struct sink {
+    const struct scope *of;
     const struct scope_bundle *scope;
     const struct interval_line **at;
     size_t n;
@@ -93,6 +94,31 @@ static bool ledger_differs(const struct sink *s, const struct interval *iv)
     return at != iv->seen;
 }
 
+static bool is_other(const char *said, const char *wanted)
+{
+    return said && wanted && strcmp(said, wanted) != 0;
+}
+
+/* As scope-cut holds its evidence against the scope: by the table's names, whatever it was called through. */
+static bool other_table(const struct sink *s, const struct interval *iv)
+{
+    const struct destination *d = &iv->destination;
+    return is_other(d->server_uuid, s->of->server_uuid) || is_other(d->database, s->of->database) ||
+           is_other(d->table, s->of->table) || is_other(d->table_uuid, s->of->table_uuid);
+}
+
+static bool other_engine(const struct sink *s, const struct interval *iv)
+{
+    (void)s;
+    return is_other(iv->destination.engine, OBSERVED_ENGINE);
+}
+
+static bool unacknowledged(const struct sink *s, const struct interval *iv)
+{
+    (void)s;
+    return is_other(iv->destination.async_insert, "0") || is_other(iv->destination.wait_for_async_insert, "1");
+}
+
 static const struct {
     bool (*wrong)(const struct sink *, const struct interval *);
     const char *words;
@@ -103,6 +129,9 @@ static const struct {
     {disarmed, "was disarmed"},
     {truncated, "is truncated"},
     {ledger_differs, "has a ledger of other rows than it counts"},
+    {other_table, "is of another table than the scope's"},
+    {other_engine, "is of a table of another engine than " OBSERVED_ENGINE},
+    {unacknowledged, "is of INSERTs that may be acknowledged before they are stored"},
     {not_quiet, "shows rows after the scope's checkpoint"},
 };
 
@@ -146,7 +175,7 @@ static bool of_sink(const struct report *r, const struct interval_line *l)
 
 static void sink_open(struct sink *s, const struct report *r)
 {
-    *s = (struct sink){.scope = &r->scope.bundle};
+    *s = (struct sink){.of = &r->scope, .scope = &r->scope.bundle};
     s->at = xmalloc((r->intervals.n + 1) * sizeof(*s->at));
     for (const struct report_interval *l = r->interval; l; l = l->next)
         if (of_sink(r, &l->line))
@@ -197,11 +226,6 @@ static int misplaced(const struct interval_line *l, const char *what, struct err
     return err_set(err, ERR_REFUSED,
                    "line %" PRIu64 ": the interval of source subtask %" PRIu64 " %s, and reconcile.scope passed",
                    l->line_no, l->subtask, what);
-}
-
-static bool is_other(const char *said, const char *wanted)
-{
-    return said && wanted && strcmp(said, wanted) != 0;
 }
 
 static bool other_log(const struct log_id *log, const struct scope_source *s)

@@ -28,8 +28,8 @@ struct compared {
     enum check_name check;
     const char *name; /* of the check */
     struct relation_sides of;
-    uint64_t keys, owed_rows, found_rows, excluded; /* of the summary */
-    uint64_t line_no;                               /* of the last line that it rests on */
+    uint64_t keys, owed_rows, found_rows, excluded, repeated; /* of the summary */
+    uint64_t line_no;                                         /* of the last line that it rests on */
 };
 
 static void plan(struct compared *c)
@@ -86,7 +86,8 @@ static int summary(struct compared *c, struct err *err)
     bool found = false;
     for (const struct report_summary *s = c->r->summary; s; s = s->next) {
         const struct summary *l = &s->line;
-        uint64_t different = l->resent | l->replayed | l->unexplained | l->runs_total | l->tail_rows | l->listed;
+        uint64_t different = l->resent | l->replayed | l->unexplained | l->runs_total | l->tail_rows |
+                             l->tail_partitions | l->listed;
         if (s->line.relation != c->relation)
             continue;
         found = true;
@@ -98,7 +99,8 @@ static int summary(struct compared *c, struct err *err)
         if (s->line.undecided || s->line.ambiguous_keys)
             return err_set(err, ERR_REFUSED, "the summary of %s does not decide, and %s passed", relation, c->name);
         if (!add(s->line.keys, &c->keys) || !add(s->line.owed_rows, &c->owed_rows) ||
-            !add(s->line.found_rows, &c->found_rows) || !add(s->line.excluded_keys, &c->excluded))
+            !add(s->line.found_rows, &c->found_rows) || !add(s->line.excluded_keys, &c->excluded) ||
+            !add(s->line.repeated_keys, &c->repeated))
             return err_set(err, ERR_REFUSED, "the summary of %s does not count its keys and rows, and %s passed",
                            relation, c->name);
     }
@@ -121,10 +123,18 @@ static bool empty_fits(const struct compared *c)
             (scope_complete_table(&c->r->scope) && c->r->observed && c->r->observation.table_whole));
 }
 
+/* The relation of every owed key: where only such keys were asked for, it has each row that was read. */
+static bool widest(const struct compared *c)
+{
+    return c->relation == RELATION_REFERENCE_DESTINATION ||
+           (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
+}
+
 static int counts(const struct compared *c, struct err *err)
 {
     const struct stream_side *owed = &c->r->side[c->of.owed], *found = &c->r->side[c->of.found];
-    bool all_found = c->relation == RELATION_TRANSFORMATION || c->relation == RELATION_COVERAGE;
+    bool all_found = c->relation == RELATION_TRANSFORMATION || c->relation == RELATION_COVERAGE ||
+                     (widest(c) && c->r->excluded == 0 && !c->r->observation.table_whole);
     if (c->excluded > c->r->excluded)
         return err_set(err, ERR_TROUBLE,
                        "%" PRIu64 " keys were left out of %s, and the stream names %" PRIu64 " of them", c->excluded,
@@ -141,6 +151,12 @@ static int counts(const struct compared *c, struct err *err)
         (c->keys > c->owed_rows || (one_a_key && c->keys != c->owed_rows)))
         return err_set(err, ERR_REFUSED, "the summary of %s counts %" PRIu64 " keys of %" PRIu64 " rows, and %s passed",
                        relation_name(c->relation), c->keys, c->owed_rows, c->name);
+    uint64_t spare = c->relation == RELATION_REFERENCE_DESTINATION ? c->owed_rows / 2 : c->owed_rows - c->keys;
+    if (c->repeated > spare)
+        return err_set(err, ERR_REFUSED,
+                       "the summary of %s counts %" PRIu64 " keys owed more than once in %" PRIu64 " rows of %" PRIu64
+                       " keys, and %s passed",
+                       relation_name(c->relation), c->repeated, c->owed_rows, c->keys, c->name);
     if (c->relation == RELATION_COVERAGE && c->excluded > 0)
         return err_set(err, ERR_REFUSED, "the table holds keys that were left out, and %s passed", c->name);
     if (!empty_fits(c))
@@ -171,13 +187,11 @@ static int made(const struct compared *c, struct err *err)
     return 0;
 }
 
-/* The widest relation looks at each key that was read, no more and no fewer. */
+/* It looks at each key that was read, no more and no fewer. */
 static int keys(const struct compared *c, struct err *err)
 {
     const struct observation *o = &c->r->observation;
-    bool widest = c->relation == RELATION_REFERENCE_DESTINATION ||
-                  (c->relation == RELATION_DELIVERY && !report_has_reference(c->r));
-    if (!widest || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] || !o->has_keys ||
+    if (!widest(c) || c->excluded || c->r->excluded || c->r->required[CHECK_DESTINATION_COVERAGE] || !o->has_keys ||
         o->keys == c->keys)
         return 0;
     return err_set(err, ERR_REFUSED, "%" PRIu64 " keys were read and %" PRIu64 " compared, and %s passed", o->keys,
