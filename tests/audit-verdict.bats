@@ -295,6 +295,10 @@ interval~if .capture and .subtask == 0 then .ledger[0].rows = 119 else . end~has
 interval~if .capture and .subtask == 0 then .ledger[0].first = 1 else . end~has a ledger of other rows than it counts
 interval~if .capture and .subtask == 0 then .ledger = [] else . end~has a ledger of other rows than it counts
 interval~if .capture and .subtask == 0 then .ledger += [.ledger[0] | .first = 120 | .rows = 0] else . end~has a ledger of other rows than it counts
+interval~if .capture and .subtask == 0 then .ledger[0].blocks = 0 else . end~has a ledger that cannot be
+interval~if .capture and .subtask == 0 then .ledger[0].attempts = 0 else . end~has a ledger that cannot be
+interval~if .capture and .subtask == 0 then .ledger[0].in_doubt = true else . end~has a ledger that cannot be
+interval~if .capture and .subtask == 0 then .ledger[0].resend = "may_duplicate" else . end~has a ledger that cannot be
 interval~if .capture and .subtask == 1 then .operator = "9" else . end~an interval of operator '9', which is not in the scope
 interval~if .from and .subtask == 0 then .to.positions[0].offset = 712 else . end~is of another range than the scope's
 interval~if .from and .subtask == 0 then .from.positions[0].offset = 650 else . end~is of another range than the scope's

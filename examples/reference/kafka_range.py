@@ -36,6 +36,33 @@ def topic_id_bytes(text):
     return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "==")
 
 
+class Count:
+    """The records of a range, and the offsets without one held against them.
+
+    A transaction ends once, after a record of its own, so that up to no offset there are more ends than records. That holds
+    from where no transaction was open: from offset 0.
+    """
+    def __init__(self, start):
+        self.next, self.records = start, 0
+        self.without_end = 0  # records that may still have an end of their own
+        self.excess, self.first = 0, None
+
+    def passes(self, offset):
+        """Nothing was delivered from the last record up to `offset`."""
+        self.without_end -= offset - self.next
+        self.next = offset
+        if self.without_end < 0:
+            if self.first is None:
+                self.first = offset + self.without_end
+            self.excess = max(self.excess, -self.without_end)
+
+    def record(self, offset):
+        self.passes(offset)
+        self.next = offset + 1
+        self.records += 1
+        self.without_end += 1
+
+
 class Ranges:
     """Reads a scope's ranges; afterwards `reasons` says why they are incomplete, `verified` what was looked at."""
 
@@ -45,6 +72,7 @@ class Ranges:
         self.deadline = time.monotonic() + deadline_s
         self.stable_wait = stable_wait_s
         self.reasons, self.verified, self.ranges = [], [], []
+        self.first = {}  # the first offset that each log has
 
     def records(self):
         """Every record of every range, in offset order within a partition."""
@@ -106,7 +134,12 @@ class Ranges:
                     wanted[tp] = [int(start), int(p["to"])]
             consumer.assign(list(wanted))
             if wanted and self.bounds(consumer, wanted):
-                yield from self.read(consumer, wanted)
+                counts = {}
+                yield from self.read(consumer, wanted, counts)
+                self.ranges += [{"topic": tp.topic, "partition": tp.partition, "from": start, "to": end, "delivered": counts[tp].records,
+                                 "not_delivered": end - start - counts[tp].records} for tp, (start, end) in wanted.items()]
+                if isolation == "read_uncommitted":
+                    self.gaps(consumer, wanted, counts)
                 self.log_start(consumer, wanted, "after")
         finally:
             consumer.close()
@@ -114,6 +147,7 @@ class Ranges:
     def log_start(self, consumer, wanted, when):
         for tp, low in consumer.beginning_offsets(list(wanted)).items():
             start = wanted[tp][0]
+            self.first[tp] = low
             if low > start and start < wanted[tp][1]:
                 self.lack(f"{tp.topic}/{tp.partition}: first available offset {low} {when} the read is past the range's start "
                           f"{start}: {low - start} offsets are gone")
@@ -134,27 +168,38 @@ class Ranges:
                       "an open transaction, or a log that ends early")
         return not self.reasons
 
-    def read(self, consumer, wanted):
+    def gaps(self, consumer, wanted, counts):
+        """Offsets without a record that no transaction explains. Which were open where a range begins, only its log's start tells."""
+        again = {tp: [0, wanted[tp][1]] for tp, c in counts.items() if c.excess and wanted[tp][0] > 0 and self.first[tp] == 0}
+        if again and not self.reasons:
+            for _ in self.read(consumer, again, counts):
+                pass
+        for tp, c in counts.items() if not self.reasons else []:
+            if c.excess and (wanted[tp][0] == 0 or tp in again):
+                self.lack(f"{tp.topic}/{tp.partition}: more gaps than transactions: {c.excess} offsets without a record cannot be ends of "
+                          f"transactions, the first of them {c.first}: records were compacted or deleted")
+
+    def read(self, consumer, wanted, counts):
+        """The records of the ranges in `wanted`, each range counted anew in `counts`."""
         open_ranges = {tp: r for tp, r in wanted.items() if r[0] < r[1]}
-        delivered = dict.fromkeys(wanted, 0)
         for tp, (start, _) in wanted.items():
+            counts[tp] = Count(start)
             consumer.seek(tp, start)
-            if tp not in open_ranges:
+            if tp in open_ranges:
+                consumer.resume(tp)
+            else:
                 consumer.pause(tp)
         try:
             while open_ranges and time.monotonic() < self.deadline:
                 for tp, batch in consumer.poll(timeout_ms=200).items():
                     for r in batch:
                         if tp in open_ranges and r.offset < open_ranges[tp][1]:
-                            delivered[tp] += 1
+                            counts[tp].record(r.offset)
                             yield r
                 for tp in [tp for tp in open_ranges if consumer.position(tp) >= open_ranges[tp][1]]:
                     consumer.pause(tp)
-                    del open_ranges[tp]
+                    counts[tp].passes(open_ranges.pop(tp)[1])
         except kafka.errors.KafkaError as e:
             self.lack(f"reading: {e}")
         for tp in open_ranges:
             self.lack(f"{tp.topic}/{tp.partition}: read up to {consumer.position(tp)} of {open_ranges[tp][1]}")
-        for tp, (start, end) in wanted.items():
-            self.ranges.append({"topic": tp.topic, "partition": tp.partition, "from": start, "to": end,
-                                "delivered": delivered[tp], "not_delivered": end - start - delivered[tp]})

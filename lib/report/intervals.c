@@ -99,6 +99,18 @@ static bool is_other(const char *said, const char *wanted)
     return said && wanted && strcmp(said, wanted) != 0;
 }
 
+/* What was in doubt was sent again, and nothing else; each is of a block, and of an attempt that was not in doubt. */
+static bool ledger_impossible(const struct sink *s, const struct interval *iv)
+{
+    (void)s;
+    for (size_t i = 0; i < iv->n_ledger; i++) {
+        const struct ledger_entry *e = &iv->ledger[i];
+        if (e->blocks == 0 || e->attempts <= e->in_doubt || e->in_doubt != (e->resend != RESEND_NONE))
+            return true;
+    }
+    return false;
+}
+
 /* As scope-cut holds its evidence against the scope: by the table's names, whatever it was called through. */
 static bool other_table(const struct sink *s, const struct interval *iv)
 {
@@ -129,6 +141,7 @@ static const struct {
     {disarmed, "was disarmed"},
     {truncated, "is truncated"},
     {ledger_differs, "has a ledger of other rows than it counts"},
+    {ledger_impossible, "has a ledger that cannot be"},
     {other_table, "is of another table than the scope's"},
     {other_engine, "is of a table of another engine than " OBSERVED_ENGINE},
     {unacknowledged, "is of INSERTs that may be acknowledged before they are stored"},

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """agree.py DIR: the reader of examples/reference beside kafka-read, in one process for a whole file of tests: starting it takes
 longer than most of its reads. Through DIR/ask comes a request a line (a test's directory, the exit status that is wanted, the
-reader's options); through DIR/answer goes a line for each, empty where both readers agree, else what differs.
+reader's options); what it says is left there, in theirs.err. Through DIR/answer goes a line for each, empty where both readers
+agree, else what differs.
 """
 import contextlib
 import importlib.machinery
@@ -50,6 +51,8 @@ def read(main, options, out):
 def differs(main, directory, want, options):
     ours, theirs = (os.path.join(directory, name) for name in ("out", "theirs"))
     status, said = read(main, ["--scope=" + os.path.join(directory, "scope.json")] + options, theirs)
+    with open(theirs + ".err", "w", encoding="utf-8") as err:
+        err.write(said)
     if status != want:
         return f"the reference's reader ends with {status}, not {want}: {said}"
     if (want == 0) != (said == ""):

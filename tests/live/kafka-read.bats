@@ -105,6 +105,9 @@ incomplete() { # REASON OPTION…: exit 3 without a stop, the reason in the acco
     shift
     agrees 3 "$@"
 }
+other_says() { # what the other client said of the last read, where it is there
+    [ -z "$AGREE_PID" ] || grep -qF "$1" theirs.err || { cat theirs.err >&2; return 1; }
+}
 alone() { # the same, of what the other client does not look for
     local reason=$1
     shift
@@ -378,7 +381,7 @@ one_key() { yes '{"partition":0,"key":"k","value":"v"}' | head -n "$1"; }
     compacted 8
     end=$(log-look -b "$KAFKA_BOOTSTRAP" -t "$topic" | jq -r 'select(.type == "log") | .partitions[0].high')
     isolation=read_uncommitted scope "0:0-$end"
-    alone "more gaps than transactions: "
+    incomplete "more gaps than transactions: "
     code_is more-gaps-than-transactions
     [ "$(account | jq -r '.facts.partition')" = "$topic/0" ]
     # counted by hand from what was delivered
@@ -390,11 +393,13 @@ one_key() { yes '{"partition":0,"key":"k","value":"v"}' | head -n "$1"; }
         [ "$over" -le "$most" ] || most=$over
     done
     [ "$most" -gt 0 ]
+    other_says "$topic/0: more gaps than transactions: $most offsets without a record cannot be ends of transactions, the first of them $at:"
     [ "$(account | jq -c '[.facts.count, .facts.offset]')" = "[\"$most\",\"$at\"]" ]
     [ "$(range .complete)" = false ]
     # one that begins later is counted from the log's start; the records stay written
     isolation=read_uncommitted scope "0:$at-$end"
-    alone "more gaps than transactions: $most offsets"
+    incomplete "more gaps than transactions: $most offsets"
+    other_says "$topic/0: more gaps than transactions: $most offsets without a record cannot be ends of transactions, the first of them $at:"
     # and so is the second read of a committed one
     scope "0:0-$end"
     complete
