@@ -43,7 +43,8 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
 
 @test "an operator's description loses them too, whoever wrote it; one that is no JSON is refused by name" {
     file=job/capture/op-3/subtask-1/op.json
-    sed -i 's/"parameters":{}/"parameters":{"url":"http:\/\/u:hunter2@h","api_key":"hunter3","table":"t"}/' $file
+    jq -c '.parameters = {url: "http://u:hunter2@h", api_key: "hunter3", table: "t"}' $file >described
+    mv described $file
     run -0 --separate-stderr pack_job job out
     [ "$(jq -c .parameters out/capture/op-3/subtask-1/op.json)" = '{"url":"http://<redacted>@h","api_key":"<redacted>","table":"t"}' ]
     cmp job/capture/op-3/subtask-0/op.json out/capture/op-3/subtask-0/op.json

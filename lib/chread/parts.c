@@ -18,7 +18,7 @@ static int ask(struct chread *c, const struct chread_expect *expect, const struc
     return status != 0;
 }
 
-static int take_parts(const struct texts *x, struct chread_parts *parts, struct chread_why *why)
+int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_why *why)
 {
     parts->at = xcalloc(x->n + 1, sizeof *parts->at);
     for (size_t i = 0; i < x->n; i++) {
@@ -26,12 +26,16 @@ static int take_parts(const struct texts *x, struct chread_parts *parts, struct 
         if (!scan_u64(x->rows[i][1], strlen(x->rows[i][1]), &p->rows))
             return -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                                "reading system.parts: '%s' is no number of rows", x->rows[i][1]);
+        if (i > 0 && strcmp(parts->at[i - 1].name, x->rows[i][0]) >= 0)
+            return -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                               "reading system.parts: '%s' is not in the order that was asked for", x->rows[i][0]);
         p->name = xstrdup(x->rows[i][0]);
         parts->n++;
         parts->masked = parts->masked || strcmp(x->rows[i][2], "0") != 0;
         /* A patch changes rows that other parts hold. */
-        if (strncmp(p->name, "patch-", 6) != 0)
-            parts->rows += p->rows;
+        if (strncmp(p->name, "patch-", 6) != 0 && __builtin_add_overflow(parts->rows, p->rows, &parts->rows))
+            return -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                               "reading system.parts: more rows than can be counted");
     }
     return 0;
 }
@@ -53,7 +57,7 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
         why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});
     if (status == 0)
-        status = take_parts(&x, parts, why);
+        status = parts_take(&x, parts, why);
     texts_free(&x);
     buf_free(&sql);
     return status;

@@ -91,6 +91,20 @@ void texts_free(struct texts *t)
     *t = (struct texts)TEXTS_INIT;
 }
 
+int session_take(const struct buf *answer, uint64_t counted, size_t columns, uint64_t most, struct texts *t,
+                 const char *what, struct chread_why *why)
+{
+    if (split(answer, columns, most, t) != 0)
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                          "%s: the answer is not the %" PRIu64 " rows of %zu texts, at most, that were asked for", what,
+                          most, columns);
+    if (counted != t->n)
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                          "%s: the answer's end is not proven: the server counted %" PRIu64 " rows and %zu came", what,
+                          counted, t->n);
+    return 0;
+}
+
 int session_texts(struct chread *c, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
                   const char *what, struct chread_why *why)
 {
@@ -110,14 +124,8 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
                             "%s: the answer is larger than %zu bytes", what, asked.bytes);
     else if (got != HTTP_DONE)
         status = session_why(&a, what, why);
-    else if (split(&b, columns, asked.rows, t) != 0)
-        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer is not the %" PRIu64 " rows of %zu texts, at most, that were asked for",
-                            what, asked.rows, columns);
-    else if (a.result_rows != t->n)
-        status = chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
-                            "%s: the answer's end is not proven: the server counted %" PRIu64 " rows and %zu came",
-                            what, a.result_rows, t->n);
+    else
+        status = session_take(&b, a.result_rows, columns, asked.rows, t, what, why);
     t->new_connection = a.new_connection;
     buf_free(&b);
     buf_free(&text);
@@ -161,6 +169,20 @@ static void take_limit(const char *name, const char *value, struct chread_limits
         l->elements = v;
 }
 
+void session_take_settings(struct chread *c, const struct texts *t)
+{
+    c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = t->rows[i][0], *value = neutral_value(name);
+        if (value)
+            add_setting(c, name, value);
+        else
+            take_limit(name, t->rows[i][1], &c->limits);
+    }
+    /* The server's own count of elements is not ours to the last one. */
+    c->limits.elements -= c->limits.elements / 8;
+}
+
 /* Read which of the settings this server knows, and how long a statement may be for this user. */
 static int read_settings(struct chread *c, struct chread_why *why)
 {
@@ -173,16 +195,8 @@ static int read_settings(struct chread *c, struct chread_why *why)
             buf_printf(&sql, ", '%s'", neutral_settings[i].name);
     buf_adds(&sql, ") ORDER BY name");
     int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
-    c->limits = (struct chread_limits){c->o->keys_per_query, 262144, 50000};
-    for (size_t i = 0; status == 0 && i < t.n; i++) {
-        const char *name = t.rows[i][0], *value = neutral_value(name);
-        if (value)
-            add_setting(c, name, value);
-        else
-            take_limit(name, t.rows[i][1], &c->limits);
-    }
-    /* The server's own count of elements is not ours to the last one. */
-    c->limits.elements -= c->limits.elements / 8;
+    if (status == 0)
+        session_take_settings(c, &t);
     texts_free(&t);
     buf_free(&sql);
     return status;

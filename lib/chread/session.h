@@ -19,6 +19,20 @@ struct texts {
 int session_texts(struct chread *c, const char *sql, size_t columns, struct http_asked asked, struct texts *t,
                   const char *what, struct chread_why *why);
 void texts_free(struct texts *t);
+/* Take the rows of such an answer, which the server counted as so many. */
+int session_take(const struct buf *answer, uint64_t counted, size_t columns, uint64_t most, struct texts *t,
+                 const char *what, struct chread_why *why);
+
+/* What each of the session's, the look's and the parts' answers says, in *c, *t or *parts. */
+void session_take_settings(struct chread *c, const struct texts *t);
+int table_take_server(const struct texts *x, struct chread_table *t, struct chread_why *why);
+int table_take_definition(const struct texts *x, const struct chread_expect *e, struct chread_table *t,
+                          struct chread_why *why);
+void table_take_columns(const struct texts *x, struct chread_table *t);
+int table_take_mutations(const struct texts *x, struct chread_table *t, struct chread_why *why);
+/* The window where the definition says it, or NULL; malloc'd. */
+char *table_window(const char *engine_full);
+int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_why *why);
 
 /* The settings as http takes them, with max_result_rows as given; NULL-terminated, valid until the next call. */
 const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,

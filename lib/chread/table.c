@@ -10,10 +10,17 @@
 
 #define LOOKS 3 /* a connection may be closed between two statements; this often is not chance */
 
-static int64_t number(const char *s)
+#define WINDOW "non_replicated_deduplication_window"
+
+#define SECONDS ((uint64_t)253402300799) /* of the year 9999's last */
+
+/* A time in so many units at most. */
+static bool take_time(const char *s, uint64_t most, int64_t *out)
 {
-    int64_t v = 0;
-    return scan_i64(s, strlen(s), &v) ? v : 0;
+    uint64_t v;
+    bool ok = scan_u64(s, strlen(s), &v) && v <= most;
+    *out = ok ? (int64_t)v : 0;
+    return ok;
 }
 
 /* Statements of one look share this: whether a later one came over another connection than the one before. */
@@ -36,6 +43,17 @@ static int ask(struct look *l, const char *sql, size_t columns, struct http_aske
     return status;
 }
 
+int table_take_server(const struct texts *x, struct chread_table *t, struct chread_why *why)
+{
+    if (x->n != 1 || !take_time(x->rows[0][4], 1000 * SECONDS + 999, &t->server_ms))
+        return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN), "the server gave no identity");
+    t->server_uuid = xstrdup(x->rows[0][0]);
+    t->server_version = xstrdup(x->rows[0][1]);
+    t->server_host = xstrdup(x->rows[0][2]);
+    t->timezone = xstrdup(x->rows[0][3]);
+    return 0;
+}
+
 static int read_server(struct look *l, struct chread_table *t)
 {
     struct texts x = TEXTS_INIT;
@@ -44,15 +62,8 @@ static int read_server(struct look *l, struct chread_table *t)
         l,
         "SELECT toString(serverUUID()), version(), hostName(), timezone(), toString(toUnixTimestamp64Milli(now64(3)))",
         5, HTTP_ASKED_WORDS, &x, "reading the server's identity");
-    if (status == 0 && x.n != 1)
-        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN), "the server gave no identity");
-    if (status == 0) {
-        t->server_uuid = xstrdup(x.rows[0][0]);
-        t->server_version = xstrdup(x.rows[0][1]);
-        t->server_host = xstrdup(x.rows[0][2]);
-        t->timezone = xstrdup(x.rows[0][3]);
-        t->server_ms = number(x.rows[0][4]);
-    }
+    if (status == 0)
+        status = table_take_server(&x, t, l->why);
     texts_free(&x);
     return status;
 }
@@ -66,6 +77,25 @@ static void where_table(struct buf *sql, const struct chread_expect *e, const ch
     http_quote_string(sql, e->table, strlen(e->table));
 }
 
+int table_take_definition(const struct texts *x, const struct chread_expect *e, struct chread_table *t,
+                          struct chread_why *why)
+{
+    char **const to[] = {&t->table_uuid,         &t->engine,        &t->engine_full,
+                         &t->create_table_query, &t->partition_key, &t->sorting_key};
+    for (size_t i = 0; x->n == 1 && i < sizeof to / sizeof *to; i++)
+        *to[i] = xstrdup(x->rows[0][i]);
+    if (x->n == 1)
+        return 0;
+    struct buf name = BUF_INIT;
+    http_quote_ident(&name, e->database, strlen(e->database));
+    buf_addc(&name, '.');
+    http_quote_ident(&name, e->table, strlen(e->table));
+    chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_MISSING, {"table", buf_str(&name)}),
+               "the server shows this user no table %s: it is not there, or may not be seen", buf_str(&name));
+    buf_free(&name);
+    return -1;
+}
+
 static int read_table(struct look *l, struct chread_table *t)
 {
     struct texts x = TEXTS_INIT;
@@ -75,25 +105,19 @@ static int read_table(struct look *l, struct chread_table *t)
         "SELECT toString(uuid), engine, engine_full, create_table_query, partition_key, sorting_key FROM system.tables");
     where_table(&sql, l->expect, "name");
     int status = ask(l, buf_str(&sql), 6, HTTP_ASKED_ROW, &x, "reading system.tables");
-    if (status == 0 && x.n != 1) {
-        struct buf name = BUF_INIT;
-        http_quote_ident(&name, l->expect->database, strlen(l->expect->database));
-        buf_addc(&name, '.');
-        http_quote_ident(&name, l->expect->table, strlen(l->expect->table));
-        status = chread_say(l->why, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_MISSING, {"table", buf_str(&name)}),
-                            "the server shows this user no table %s: it is not there, or may not be seen",
-                            buf_str(&name));
-        buf_free(&name);
-    }
-    if (status == 0) {
-        char **const to[] = {&t->table_uuid,         &t->engine,        &t->engine_full,
-                             &t->create_table_query, &t->partition_key, &t->sorting_key};
-        for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-            *to[i] = xstrdup(x.rows[0][i]);
-    }
+    if (status == 0)
+        status = table_take_definition(&x, l->expect, t, l->why);
     texts_free(&x);
     buf_free(&sql);
     return status;
+}
+
+void table_take_columns(const struct texts *x, struct chread_table *t)
+{
+    t->columns = xcalloc(x->n, sizeof *t->columns);
+    t->n_columns = x->n;
+    for (size_t i = 0; i < x->n; i++)
+        t->columns[i] = (struct chread_column){xstrdup(x->rows[i][0]), xstrdup(x->rows[i][1]), xstrdup(x->rows[i][2])};
 }
 
 static int read_columns(struct look *l, struct chread_table *t)
@@ -104,15 +128,27 @@ static int read_columns(struct look *l, struct chread_table *t)
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY position");
     int status = ask(l, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.columns");
-    if (status == 0) {
-        t->columns = xcalloc(x.n, sizeof *t->columns);
-        t->n_columns = x.n;
-        for (size_t i = 0; i < x.n; i++)
-            t->columns[i] = (struct chread_column){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]), xstrdup(x.rows[i][2])};
-    }
+    if (status == 0)
+        table_take_columns(&x, t);
     texts_free(&x);
     buf_free(&sql);
     return status;
+}
+
+int table_take_mutations(const struct texts *x, struct chread_table *t, struct chread_why *why)
+{
+    t->mutations = xcalloc(x->n, sizeof *t->mutations);
+    for (size_t i = 0; i < x->n; i++) {
+        char **row = x->rows[i];
+        int64_t created;
+        if (!take_time(row[2], SECONDS, &created))
+            return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                              "reading system.mutations: '%s' is no time", row[2]);
+        /* Only what says that it is done is; anything else still runs. */
+        t->mutations[t->n_mutations++] = (struct chread_mutation){xstrdup(row[0]), xstrdup(row[1]), 1000 * created,
+                                                                  strcmp(row[3], "1") == 0};
+    }
+    return 0;
 }
 
 static int read_mutations(struct look *l, struct chread_table *t)
@@ -125,40 +161,38 @@ static int read_mutations(struct look *l, struct chread_table *t)
     where_table(&sql, l->expect, "table");
     buf_adds(&sql, " ORDER BY create_time, mutation_id");
     int status = ask(l, buf_str(&sql), 4, HTTP_ASKED_LIST, &x, "reading system.mutations");
-    if (status == 0) {
-        t->mutations = xcalloc(x.n, sizeof *t->mutations);
-        t->n_mutations = x.n;
-        for (size_t i = 0; i < x.n; i++)
-            t->mutations[i] = (struct chread_mutation){xstrdup(x.rows[i][0]), xstrdup(x.rows[i][1]),
-                                                       1000 * number(x.rows[i][2]), strcmp(x.rows[i][3], "0") != 0};
-    }
+    if (status == 0)
+        status = table_take_mutations(&x, t, l->why);
     texts_free(&x);
     buf_free(&sql);
     return status;
 }
 
+char *table_window(const char *engine_full)
+{
+    const char *in = strstr(engine_full, WINDOW);
+    if (!in)
+        return NULL;
+    in += sizeof WINDOW - 1;
+    in += strspn(in, " =");
+    return xstrndup(in, strspn(in, "0123456789"));
+}
+
 /* Of no weight for the check: what the table keeps against repeated INSERTs, "" where it cannot be told. */
 static void read_window(struct look *l, struct chread_table *t)
 {
-    static const char name[] = "non_replicated_deduplication_window";
-    const char *in = strstr(t->engine_full, name);
-    if (in) {
-        in += sizeof name - 1;
-        in += strspn(in, " =");
-        t->dedup_window = xstrndup(in, strspn(in, "0123456789"));
+    t->dedup_window = table_window(t->engine_full);
+    if (t->dedup_window)
         return;
-    }
     struct texts x = TEXTS_INIT;
     struct chread_why ignored;
     struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
-    struct buf sql = BUF_INIT;
-    buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", name);
-    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
+    bool got = ask(&aside, "SELECT value FROM system.merge_tree_settings WHERE name = '" WINDOW "'", 1,
+                   HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
                x.n == 1;
     t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
     l->moved = l->moved || aside.moved;
     texts_free(&x);
-    buf_free(&sql);
 }
 
 static void fill_texts(struct chread_table *t)

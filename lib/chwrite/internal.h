@@ -116,6 +116,31 @@ int sink_look(struct chwrite *w, struct err *err);
 /* Read the table's identity, form and columns. ERR_REFUSED where trying again would not help. */
 int look_read(struct http *http, const struct chwrite_options *o, struct look *out, struct err *err);
 void look_free(struct look *l);
+
+/* A question of a look, whose answer is rows of JSONEachRow. */
+struct question {
+    const char *sql, *what; /* what: its name in errors */
+    const struct http_setting *settings;
+    struct http_asked asked; /* the most that the answer may be */
+};
+
+struct rows {
+    struct json **at;
+    size_t n;
+};
+
+/* Each line of p[0..n) as a tree: whole lines, as many as the server counted and no more than were asked for. */
+int look_take_rows(const struct question *q, const char *p, size_t n, uint64_t counted, struct arena *a,
+                   struct rows *rows, struct err *err);
+/* What the answers say: of the table, its columns, which of the settings the server knows, and whether each has the
+ * value that it was sent with. */
+int look_take_identity(const struct rows *rows, const struct chwrite_options *o, struct look *l, struct err *err);
+int look_take_columns(const struct rows *rows, struct look *l, struct err *err);
+int look_take_known(const struct rows *rows, struct http_setting *settings, size_t *n, size_t needed, struct err *err);
+int look_take_effect(const struct rows *rows, const struct http_setting *settings, struct err *err);
+/* What the table's own SETTINGS say of the window, or NULL. */
+const char *look_window(const char *engine_full, struct arena *a);
+
 /* NULL where b is the same server and table as a, else what is another. */
 const char *look_differs(const struct look *a, const struct look *b);
 /* Prove on this connection that the settings (ending in a NULL name) take effect whatever the profile says, and keep

@@ -9,21 +9,8 @@
 #include "stream/codes.h"
 #include "chwrite/internal.h"
 
-/* A query whose answer is rows of JSONEachRow, and the most that it may be. */
-struct question {
-    const char *sql, *what; /* what: its name in errors */
-    const struct http_setting *settings;
-    struct http_asked asked;
-};
-
-struct rows {
-    struct json **at;
-    size_t n;
-};
-
-/* Each line of p[0..n) as a tree: whole lines, as many as the server counted and no more than were asked for. */
-static int take_rows(const struct question *q, const char *p, size_t n, uint64_t counted, struct arena *a,
-                     struct rows *rows, struct err *err)
+int look_take_rows(const struct question *q, const char *p, size_t n, uint64_t counted, struct arena *a,
+                   struct rows *rows, struct err *err)
 {
     size_t lines = 0;
 
@@ -93,7 +80,7 @@ static int rows_of(struct http *http, const struct question *q, struct arena *a,
         rc = no_rows(http, q, &answer, err);
     } else {
         const char *copy = arena_strndup(a, text.p ? text.p : "", text.len);
-        rc = take_rows(q, copy, text.len, answer.result_rows, a, rows, err);
+        rc = look_take_rows(q, copy, text.len, answer.result_rows, a, rows, err);
     }
     buf_free(&text);
     return rc;
@@ -107,15 +94,13 @@ static void where_table(struct buf *sql, const struct chwrite_options *o, const 
     http_quote_string(sql, o->table, strlen(o->table));
 }
 
-static int read_identity(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
+int look_take_identity(const struct rows *rows, const struct chwrite_options *o, struct look *l, struct err *err)
 {
+    static const char what[] = "the table's identity";
     struct destination *d = &l->destination;
-    struct buf sql = BUF_INIT;
-    struct question q = {.what = "the table's identity", .asked = HTTP_ASKED_ROW};
-    struct rows rows;
     const char *uptime = "";
     uint64_t seconds;
-    int rc;
+    int rc = 0;
     const struct {
         const char *name, **to;
     } f[] = {{"server_uuid", &d->server_uuid},
@@ -128,6 +113,27 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
              {"partition_key", &d->partition_key},
              {"uptime", &uptime}};
 
+    if (rows->n != 1)
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_TABLE_MISSING), "no table %s.%s that this user may see",
+                        o->database, o->table);
+    for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++)
+        rc = json_need_str(rows->at[0], f[i].name, &l->arena, f[i].to, what, err);
+    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000))
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN), "%s: the server's uptime is '%.20s'", what,
+                        uptime);
+    l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
+    d->database = o->database;
+    d->table = o->table;
+    return rc;
+}
+
+static int read_identity(struct http *http, const struct chwrite_options *o, struct look *l, struct err *err)
+{
+    struct buf sql = BUF_INIT;
+    struct question q = {.what = "the table's identity", .asked = HTTP_ASKED_ROW};
+    struct rows rows;
+    int rc;
+
     buf_adds(&sql,
              "SELECT toString(serverUUID()) AS server_uuid, version() AS server_version, hostName() AS server_host, "
              "toString(uptime()) AS uptime, toString(uuid) AS table_uuid, engine, engine_full, create_table_query, "
@@ -137,19 +143,32 @@ static int read_identity(struct http *http, const struct chwrite_options *o, str
     q.sql = buf_str(&sql);
     rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
-    if (rc == 0 && rows.n != 1)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_TABLE_MISSING), "no table %s.%s that this user may see",
-                        o->database, o->table);
-    for (size_t i = 0; rc == 0 && i < sizeof f / sizeof f[0]; i++)
-        rc = json_need_str(rows.at[0], f[i].name, &l->arena, f[i].to, q.what, err);
-    if (rc == 0 && (!scan_u64(uptime, strlen(uptime), &seconds) || seconds > INT64_MAX / 1000))
-        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN), "%s: the server's uptime is '%.20s'", q.what,
-                        uptime);
-    l->uptime_ms = rc == 0 ? (int64_t)seconds * 1000 : 0;
+    if (rc == 0)
+        rc = look_take_identity(&rows, o, l, err);
     l->seen_ms = time_mono_ms();
-    d->endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
-    d->database = o->database;
-    d->table = o->table;
+    l->destination.endpoint = arena_strndup(&l->arena, http_endpoint(http), strlen(http_endpoint(http)));
+    return rc;
+}
+
+int look_take_columns(const struct rows *rows, struct look *l, struct err *err)
+{
+    struct map names = MAP_INIT;
+    int rc = 0;
+
+    l->n_found = rows->n;
+    l->found = arena_zalloc(&l->arena, (l->n_found + 1) * sizeof *l->found);
+    for (size_t i = 0; rc == 0 && i < l->n_found; i++) {
+        struct chwrite_found *f = &l->found[i];
+        if (json_need_str(rows->at[i], "name", &l->arena, &f->name, "a column", err) != 0 ||
+            json_need_str(rows->at[i], "type", &l->arena, &f->type, "a column", err) != 0 ||
+            json_need_str(rows->at[i], "default_kind", &l->arena, &f->kind, "a column", err) != 0) {
+            rc = -1;
+        } else if (!map_add(&names, f->name, strlen(f->name), i)) {
+            rc = err_fail(err, ERR_TROUBLE, BECAUSE(CODE_ANSWER_BROKEN), "the table's columns: %s is there twice",
+                          f->name);
+        }
+    }
+    map_free(&names);
     return rc;
 }
 
@@ -166,19 +185,7 @@ static int read_columns(struct http *http, const struct chwrite_options *o, stru
     q.sql = buf_str(&sql);
     rc = rows_of(http, &q, &l->arena, &rows, err);
     buf_free(&sql);
-    if (rc != 0)
-        return -1;
-    l->n_found = rows.n;
-    l->found = arena_zalloc(&l->arena, (l->n_found + 1) * sizeof *l->found);
-    for (size_t i = 0; i < l->n_found; i++) {
-        struct chwrite_found *f = &l->found[i];
-        if (json_need_str(rows.at[i], "name", &l->arena, &f->name, "a column", err) != 0 ||
-            json_need_str(rows.at[i], "type", &l->arena, &f->type, "a column", err) != 0 ||
-            json_need_str(rows.at[i], "default_kind", &l->arena, &f->kind, "a column", err) != 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return rc == 0 ? look_take_columns(&rows, l, err) : -1;
 }
 
 /* One text from a query of at most one row and the one column `v`; *out stays where there is no row or no right to ask.
@@ -194,8 +201,7 @@ static int read_text(struct http *http, const char *sql, struct look *l, const c
     return rows.n == 0 ? 0 : json_need_str(rows.at[0], "v", &l->arena, out, q.what, err);
 }
 
-/* What the table's own SETTINGS say of the window, or NULL. */
-static const char *window_in(const char *engine_full, struct arena *a)
+const char *look_window(const char *engine_full, struct arena *a)
 {
     static const char name[] = " non_replicated_deduplication_window = ";
     const char *at = strstr(engine_full, " SETTINGS ");
@@ -213,7 +219,7 @@ static int read_window(struct http *http, struct look *l, struct err *err)
     static const char hashes[] =
         "SELECT value AS v FROM system.server_settings WHERE name = 'insert_deduplication_version' "
         "FORMAT JSONEachRow";
-    const char *window = window_in(l->destination.engine_full, &l->arena), *kept = "";
+    const char *window = look_window(l->destination.engine_full, &l->arena), *kept = "";
 
     if (!window && read_text(http, by_default, l, &window, err) != 0)
         return -1;
@@ -303,33 +309,44 @@ static int read_settings(struct http *http, const struct http_setting *names, co
     return rc;
 }
 
+int look_take_known(const struct rows *rows, struct http_setting *settings, size_t *n, size_t needed, struct err *err)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        if (row_named(rows, settings[i].name))
+            settings[kept++] = settings[i];
+        else if (i < needed)
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
+                            "the server does not show the setting %s to this user", settings[i].name);
+    }
+    *n = kept;
+    settings[kept] = (struct http_setting){NULL, NULL};
+    return 0;
+}
+
+int look_take_effect(const struct rows *rows, const struct http_setting *settings, struct err *err)
+{
+    for (; settings->name; settings++) {
+        if (!json_is(row_named(rows, settings->name), settings->value))
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
+                            "the server does not take %s=%s from this user", settings->name, settings->value);
+    }
+    return 0;
+}
+
 int look_settings(struct http *http, struct http_setting *settings, size_t *n, size_t needed, struct err *err)
 {
     struct arena a = ARENA_INIT;
     struct rows rows;
-    size_t kept = 0;
     int rc = read_settings(http, settings, NULL, &a, &rows, err);
 
-    for (size_t i = 0; rc == 0 && i < *n; i++) {
-        if (row_named(&rows, settings[i].name)) {
-            settings[kept++] = settings[i];
-        } else if (i < needed) {
-            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
-                          "the server does not show the setting %s to this user", settings[i].name);
-        }
-    }
-    if (rc == 0) {
-        *n = kept;
-        settings[kept] = (struct http_setting){NULL, NULL};
+    if (rc == 0)
+        rc = look_take_known(&rows, settings, n, needed, err);
+    if (rc == 0)
         rc = read_settings(http, settings, settings, &a, &rows, err);
-    }
-    for (size_t i = 0; rc == 0 && i < kept; i++) {
-        const struct json *v = row_named(&rows, settings[i].name);
-        if (!json_is(v, settings[i].value)) {
-            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_SETTINGS_NOT_ALLOWED),
-                          "the server does not take %s=%s from this user", settings[i].name, settings[i].value);
-        }
-    }
+    if (rc == 0)
+        rc = look_take_effect(&rows, settings, err);
     arena_free(&a);
     return rc;
 }

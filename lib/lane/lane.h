@@ -77,6 +77,9 @@ int lane_restore(struct lane_state *l, const struct kafka_log *log, const struct
  * they were read. Partitions that came since are left as they are. */
 int lane_restore_all(struct lane_state *lanes, uint32_t n, const struct lane_owner *owner, const struct kafka_log *log,
                      const struct kafka_bounds *bounds, uint64_t checkpoint, struct err *err);
+/* Lane `lane` as the snapshot of `checkpoint`; strings are the owner's and the log's, arrays in a. */
+void lane_describe(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner,
+                   const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct snapshot *out);
 /* Store lane `lane` as snapshot of `checkpoint`, durable. entry: what to say of it in the barrier, strings in a. */
 int lane_store(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner, const struct kafka_log *log,
                uint64_t checkpoint, struct arena *a, struct left *entry, struct err *err);

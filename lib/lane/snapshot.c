@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void describe(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner,
-                     const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct snapshot *out)
+void lane_describe(const struct lane_state *l, uint32_t lane, const struct lane_owner *owner,
+                   const struct kafka_log *log, uint64_t checkpoint, struct arena *a, struct snapshot *out)
 {
     *out = (struct snapshot){.job = owner->job,
                              .operator_id = owner->operator_id,
@@ -40,7 +40,7 @@ int lane_store(const struct lane_state *l, uint32_t lane, const struct lane_owne
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
-    describe(l, lane, owner, log, checkpoint, a, &s);
+    lane_describe(l, lane, owner, log, checkpoint, a, &s);
     evidence_path_snapshot(&rel, owner->job, owner->generation, lane, checkpoint);
     int rc = snapshot_write(owner->checkpoint_dir, buf_str(&rel), &s, a, entry, err);
     buf_free(&rel);
@@ -53,7 +53,7 @@ int lane_store_start(const struct lane_state *l, uint32_t lane, const struct lan
 {
     struct buf rel = BUF_INIT;
     struct snapshot s;
-    describe(l, lane, owner, log, first_epoch - 1, a, &s);
+    lane_describe(l, lane, owner, log, first_epoch - 1, a, &s);
     s.is_start = true;
     s.first_epoch = first_epoch;
     s.restored_from = restored_from;

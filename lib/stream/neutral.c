@@ -45,5 +45,7 @@ const char *neutral_value(const char *name)
     for (size_t i = 0; i < neutral_settings_n; i++)
         if (strcmp(neutral_settings[i].name, name) == 0)
             return neutral_settings[i].value;
-    return strstr(name, "overflow_mode") ? "throw" : NULL;
+    /* A server may list what is no setting's name, and then it has no place in a statement or a line. */
+    bool named = name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+    return named && strstr(name, "overflow_mode") ? "throw" : NULL;
 }

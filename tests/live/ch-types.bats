@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# ch-read and rows-diff on every type of owed-cells-v2, against the real engine, whose tables and their cells types.py makes.
+# ch-read and rows-diff on every type of owed-cells-v2, against the real engine, whose tables and their cells column_types.py makes.
 # OWED_CH_LINE=26.7 tries another line.
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
@@ -14,7 +14,7 @@ setup_file() {
     clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='small:select:max_block_size=3'
     export MADE=$BATS_FILE_TMPDIR/made
     mkdir -p "$MADE"
-    [ -n "${CH_LACK:-}" ] || python3 "$BATS_TEST_DIRNAME/types.py" "$MADE"
+    [ -n "${CH_LACK:-}" ] || python3 "$BATS_TEST_DIRNAME/column_types.py" "$MADE"
 }
 
 setup() {

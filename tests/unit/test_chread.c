@@ -13,7 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "chread/chread.h"
+#include "chread/session.h"
+#include "stream/neutral.h"
 #include "types/definition.h"
 #include "mock_server.h"
 
@@ -827,6 +828,39 @@ static void test_unproven_looks(void **state)
     expect_no_look(another_server, STATUS_UNAVAILABLE, "the query id of another statement");
 }
 
+/* ---- answers that cannot be ---- */
+
+static void test_answers_that_cannot_be(void **state)
+{
+    (void)state;
+    char *running[] = {"m", "DELETE WHERE 1", "1758000000", "2"}, *late[] = {"m", "c", "9223372036854775807", "1"};
+    char *here[] = {"u", "26.5.1.1", "h", "UTC", "9223372036854775807"};
+    char *a[] = {"a", "1", "0"}, *b[] = {"b", "18446744073709551615", "0"};
+    char **one[] = {running}, **no_time[] = {late}, **server[] = {here}, **backwards[] = {b, a}, **twice[] = {a, a},
+         **many[] = {a, b};
+    struct chread_table t = CHREAD_TABLE_INIT;
+    struct chread_why why;
+    /* What does not say that it is done runs. */
+    assert_int_equal(table_take_mutations(&(struct texts){.rows = one, .n = 1}, &t, &why), 0);
+    assert_false(t.mutations[0].done);
+    chread_table_free(&t);
+    assert_int_equal(table_take_mutations(&(struct texts){.rows = no_time, .n = 1}, &t, &why), -1);
+    assert_string_equal(why.reason, "reading system.mutations: '9223372036854775807' is no time");
+    chread_table_free(&t);
+    assert_int_equal(table_take_server(&(struct texts){.rows = server, .n = 1}, &t, &why), -1);
+    chread_table_free(&t);
+    /* Parts are compared in the order of their names. */
+    char ***const lists[] = {backwards, twice, many};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct chread_parts parts = CHREAD_PARTS_INIT;
+        assert_int_equal(parts_take(&(struct texts){.rows = lists[i], .n = 2}, &parts, &why), 1);
+        assert_int_equal(why.cause.code, CODE_ANSWER_BROKEN);
+        chread_parts_free(&parts);
+    }
+    assert_string_equal(neutral_value("new_overflow_mode"), "throw");
+    assert_null(neutral_value("n\xadw_overflow_mode"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -850,6 +884,7 @@ int main(void)
         cmocka_unit_test(test_new_connection),
         cmocka_unit_test(test_more_than_asked),
         cmocka_unit_test(test_unproven_looks),
+        cmocka_unit_test(test_answers_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of every type of owed-cells-v2, and the cells that their values have, computed here and by nothing of lib/.
 
-    types.py DIR
+    column_types.py DIR
 
 writes into DIR: create.sql, insert-0.sql and insert-1.sql (the rows in two parts), columns.json and rows (cells, a row a
 line) of a table of all types; keyNN.sql, keyNN-insert.sql, keyNN.json and keyNN of a table for each type that may be a key; stored.sql,
