@@ -14,9 +14,13 @@ holds() {
 }
 
 @test "what holds its input takes as many times the input as its page says" {
-    holds verdict scope-declare ref-seal ref-bind bundle-check scope-cut
+    holds verdict scope-declare ref-seal ref-bind bundle-check scope-cut ckpt-plan
 }
 
 @test "what does not hold its input takes no more for more of it" {
     holds lane-join cap-tee row-map ref-run ckpt-mark
+}
+
+@test "what is given its memory takes no more, whatever it reads" {
+    holds rows-diff
 }
