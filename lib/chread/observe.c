@@ -11,7 +11,8 @@
 
 static void add_unstable(struct chread_unstable *u, const struct cause *cause, const char *what)
 {
-    u->why = xrealloc(u->why, (u->n + 1) * sizeof(*u->why));
+    if ((u->n & (u->n - 1)) == 0) /* full: the room is a power of two */
+        u->why = xrealloc(u->why, (u->n == 0 ? 1 : 2 * u->n) * sizeof(*u->why));
     u->why[u->n++] = xstrdup(what);
     buf_printf(&u->reason, "%s%s", u->reason.len > 0 ? "; " : "", what);
     if (u->cause.code == CODE_NONE)

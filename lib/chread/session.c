@@ -138,7 +138,8 @@ static void add_setting(struct chread *c, const char *name, const char *value)
 {
     if (map_find(&c->setting_names, name, strlen(name)))
         return;
-    c->settings = xrealloc(c->settings, (c->n_settings + 1) * sizeof *c->settings);
+    if ((c->n_settings & (c->n_settings - 1)) == 0) /* full: the room is a power of two */
+        c->settings = xrealloc(c->settings, (c->n_settings == 0 ? 1 : 2 * c->n_settings) * sizeof *c->settings);
     c->settings[c->n_settings] = (struct chread_setting){xstrdup(name), xstrdup(value)};
     map_add(&c->setting_names, c->settings[c->n_settings].name, strlen(name), c->n_settings);
     c->n_settings++;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <time.h>
 
 #include "chread/session.h"
 #include "stream/neutral.h"
@@ -597,6 +598,126 @@ static void test_identity(void **state)
     end(&s, &m);
 }
 
+/* ---- lists of any length ---- */
+
+enum { FEW = 25000, MANY = 4 * FEW, RATIO_MOST = 9 };
+
+static void numbered(struct buf *b, const char *form, unsigned i)
+{
+    char name[100];
+    snprintf(name, sizeof name, form, i);
+    text(b, name);
+}
+
+/* n settings of the user that the server knows, each to be sent neutral. */
+static void script_settings(struct mock *m, unsigned n)
+{
+    struct buf b = BUF_INIT;
+    answer_texts(m, MOCK_ANSWER, 1, 1, (const char *[]){"26.5.1.1"});
+    for (unsigned i = 0; i < n; i++) {
+        numbered(&b, "s%u_overflow_mode", i);
+        text(&b, "break");
+    }
+    mock_own(m, MOCK_ANSWER, n, 0, b.p, b.len);
+    buf_free(&b);
+}
+
+static void script_mutations(struct mock *m, unsigned n)
+{
+    struct buf b = BUF_INIT;
+    answer_texts(m, MOCK_ANSWER, 1, 5, (const char *[]){"u1", "26.5.1.1", "host", "UTC", "1758000000000"});
+    answer_texts(m, MOCK_ANSWER, 1, 6,
+                 (const char *[]){"t1", "MergeTree", "MergeTree ORDER BY k", "CREATE TABLE t", "", "k"});
+    answer_texts(m, MOCK_ANSWER, 1, 3, (const char *[]){"k", "UInt8", ""});
+    for (unsigned i = 0; i < n; i++) {
+        numbered(&b, "mutation_%u.txt", i);
+        text(&b, "(DELETE WHERE k = 1)");
+        text(&b, "1758000000");
+        text(&b, i % 2 == 0 ? "1" : "0");
+    }
+    mock_own(m, MOCK_ANSWER, n, 0, b.p, b.len);
+    answer_texts(m, MOCK_ANSWER, 1, 1, (const char *[]){"0"});
+    buf_free(&b);
+}
+
+/* This thread's: what the scripted server takes is not counted. */
+static double cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double open_with_settings(unsigned n)
+{
+    struct mock m;
+    struct chread ch;
+    struct chread_why why;
+    struct chread_options o = {.format = CHREAD_ROWBINARY, .max_rows = 100, .keys_per_query = 100, .max_bytes = 4096};
+    mock_listen(&m);
+    script_settings(&m, n);
+    o.http.url = m.url;
+    mock_start(&m);
+    double before = cpu_s();
+    if (chread_open(&ch, &o, &why) != 0)
+        fail_msg("%s", why.reason);
+    double took = cpu_s() - before;
+    assert_true(ch.n_settings >= n);
+    chread_close(&ch);
+    mock_stop(&m);
+    mock_free(&m);
+    return took;
+}
+
+/* Two looks at n mutations each, half of them running, and what the second has that the first had not: none. */
+static double look_at_mutations(unsigned n)
+{
+    struct mock m;
+    struct served s;
+    struct chread_table last;
+    struct chread_unstable u = CHREAD_UNSTABLE_INIT;
+    mock_listen(&m);
+    script_open(&m);
+    script_mutations(&m, n);
+    script_mutations(&m, n);
+    double before = cpu_s();
+    assert_int_equal(begin(&s, &m), 0);
+    assert_int_equal(chread_look(&s.ch, &evidence, &last, &s.why), 0);
+    chread_find_unstable(&s.t, &last, &u);
+    double took = cpu_s() - before;
+    assert_int_equal(last.n_mutations, n);
+    assert_int_equal(u.n, n / 2);
+    chread_unstable_free(&u);
+    chread_table_free(&last);
+    end(&s, &m);
+    return took;
+}
+
+/* Four times as many take about four times the processor's time; once more where not, as the machine has other work. */
+static void expect_linear(double (*take)(unsigned n), const char *what)
+{
+    double few = 0, many = 0;
+    for (int i = 0; i < 2; i++) {
+        few = take(FEW);
+        many = take(MANY);
+        if (many <= RATIO_MOST * (few > 0.02 ? few : 0.02))
+            return;
+    }
+    fail_msg("%d %s took %.2f s, %d %.2f s", FEW, what, few, MANY, many);
+}
+
+static void test_many_settings(void **state)
+{
+    (void)state;
+    expect_linear(open_with_settings, "settings");
+}
+
+static void test_many_mutations(void **state)
+{
+    (void)state;
+    expect_linear(look_at_mutations, "mutations");
+}
+
 /* The kept connection goes away under the read: what answers at the address now is looked at before its rows count. */
 static void moved(const char *server, const char *table, enum mock_do rows, int want, const char *why)
 {
@@ -758,6 +879,8 @@ int main(void)
         cmocka_unit_test(test_phantom_rows),
         cmocka_unit_test(test_settings_sent),
         cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_many_settings),
+        cmocka_unit_test(test_many_mutations),
         cmocka_unit_test(test_new_connection),
         cmocka_unit_test(test_more_than_asked),
         cmocka_unit_test(test_unproven_looks),
