@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # A cluster of three brokers with every record on all of them: the leader killed under a reader of exact ranges, and under a
-# job. RECORDS is how many the reader's log holds.
+# job. BROKER_RECORDS is how many the reader's log holds.
 # shellcheck disable=SC2154 # the services set what they print
 bats_require_minimum_version 1.5.0
 load job
@@ -46,7 +46,7 @@ comes_back() { # broker, topic
 }
 
 @test "a leader killed under a reader of exact ranges: every offset once, in order, and the account whole" {
-    local n=${RECORDS:-60000} lead taking
+    local n=${BROKER_RECORDS:-60000} lead taking
     kafka create-topic "t$id" 2
     # wide ones, so that what was read ahead before the kill is a small part
     seq 1 "$n" | awk '{ printf "{\"partition\":%d,\"key\":\"%d\",\"value\":\"%d%600s\"}\n", $1 % 2, $1, $1, "." }' | kafka produce "t$id"

@@ -74,6 +74,13 @@ soon() {
     done
 }
 
+# The lines of standard input in one write: a sink that ends at the first of them leaves no pipe for a second.
+sink_takes() {
+    local lines
+    lines=$(cat)
+    printf '%s\n' "$lines" >&9
+}
+
 finish_sink() { # expected status
     local status=0
     exec 9>&-

@@ -206,7 +206,7 @@ TSV
     soon grep -q barrier sink.out
     ch "DROP TABLE shop.$t"
     table 'id Int64'
-    { event 2; barrier 2 1; } >&9
+    { event 2; barrier 2 1; } | sink_takes
     finish_sink 2
     grep -q 'dropped and created again' sink.err
     [ ! -e cap/op-3/subtask-0/epoch-2.sink.json ]
@@ -219,7 +219,7 @@ TSV
     { valued 1 '{"id":1,"v":2}'; barrier 1 0; } >&9
     soon grep -q barrier sink.out
     ch "ALTER TABLE shop.$t MODIFY COLUMN id Int64"
-    { valued 2 '{"id":2,"v":3}'; barrier 2 1; } >&9
+    { valued 2 '{"id":2,"v":3}'; barrier 2 1; } | sink_takes
     finish_sink 3
     [ "$(rows)" = $'1\t2' ]
 }
