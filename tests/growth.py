@@ -169,6 +169,14 @@ def rows_of_topics(n):
     return ["rows-diff"]
 
 
+def observed(n):
+    """A table that was read with so many settings, and has so many mutations."""
+    stream("in", [{"type": "observation", "stable": True, "settings": {f"s{i}": "1" for i in range(n)},
+                   "mutations": [{"id": f"mutation_{i}.txt", "command": "(DELETE WHERE k = 1)", "created": "2026-01-01T00:00:00.000Z",
+                                  "done": True} for i in range(n)]}])
+    return ["verdict"]
+
+
 def findings_read(n):
     rows_of_topics(n)
     with open("in") as source, open("compared", "w") as out:
