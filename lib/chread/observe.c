@@ -63,25 +63,14 @@ static bool is_merge_tree(const struct chread_table *t)
 
 /* ---- a table line ---- */
 
-static void put_text(struct json_w *w, const char *name, const char *s)
-{
-    struct buf b = BUF_INIT;
-    if (s && !utf8_valid(s, strlen(s))) {
-        msg_mask(&b, s, strlen(s));
-        s = buf_str(&b);
-    }
-    jw_str(w, name, s);
-    buf_free(&b);
-}
-
 static void put_columns(struct json_w *w, const struct chread_table *t)
 {
     jw_arr(w, "columns");
     for (size_t i = 0; i < t->n_columns; i++) {
         jw_obj(w, NULL);
-        put_text(w, "name", t->columns[i].name);
-        put_text(w, "type", t->columns[i].type);
-        put_text(w, "kind", t->columns[i].kind);
+        jw_shown(w, "name", t->columns[i].name);
+        jw_shown(w, "type", t->columns[i].type);
+        jw_shown(w, "kind", t->columns[i].kind);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -89,15 +78,15 @@ static void put_columns(struct json_w *w, const struct chread_table *t)
 
 static void put_definition(struct json_w *w, const struct chread_table *t)
 {
-    put_text(w, "engine", t->engine);
+    jw_shown(w, "engine", t->engine);
     /* Other engines' arguments may be a remote user's. */
     if (is_merge_tree(t)) {
-        put_text(w, "engine_full", t->engine_full);
-        put_text(w, "create_table_query", t->create_table_query);
+        jw_shown(w, "engine_full", t->engine_full);
+        jw_shown(w, "create_table_query", t->create_table_query);
     }
-    put_text(w, "partition_key", t->partition_key);
-    put_text(w, "sorting_key", t->sorting_key);
-    put_text(w, "dedup_window", t->dedup_window);
+    jw_shown(w, "partition_key", t->partition_key);
+    jw_shown(w, "sorting_key", t->sorting_key);
+    jw_shown(w, "dedup_window", t->dedup_window);
 }
 
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
@@ -107,15 +96,15 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     struct json_w w;
     jw_init(&w, &members);
     jw_obj(&w, NULL);
-    put_text(&w, "endpoint", http_endpoint(c->http));
-    put_text(&w, "server_uuid", t->server_uuid);
-    put_text(&w, "server_version", t->server_version);
-    put_text(&w, "database", e->database);
-    put_text(&w, "table", e->table);
-    put_text(&w, "table_uuid", t->table_uuid);
+    jw_shown(&w, "endpoint", http_endpoint(c->http));
+    jw_shown(&w, "server_uuid", t->server_uuid);
+    jw_shown(&w, "server_version", t->server_version);
+    jw_shown(&w, "database", e->database);
+    jw_shown(&w, "table", e->table);
+    jw_shown(&w, "table_uuid", t->table_uuid);
     put_definition(&w, t);
     put_columns(&w, t);
-    put_text(&w, "unfit", unfit);
+    jw_shown(&w, "unfit", unfit);
     jw_end_obj(&w);
     buf_addc(out, ',');
     buf_add(out, members.p + 1, members.len - 2);

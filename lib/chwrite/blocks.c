@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "chwrite/internal.h"
 
 #define DAY 86400
@@ -67,18 +68,9 @@ void blocks_init(struct blocks *b, const char *partition_key, const struct colum
         b->rule = read_span(b, partition_key, cols) ? BLOCKS_SPAN : BLOCKS_ROWS;
 }
 
-static uint64_t hash(const char *p, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)p[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
 static void insert(struct blocks *b, const char *body, size_t at, size_t len)
 {
-    size_t slot = (size_t)hash(body + at, len) & (b->size - 1);
+    size_t slot = (size_t)hash_bytes(body + at, len) & (b->size - 1);
 
     while (b->cells[slot].len != 0) {
         if (b->cells[slot].len == len && memcmp(body + b->cells[slot].at, body + at, len) == 0)

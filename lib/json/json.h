@@ -124,6 +124,8 @@ void jw_end_obj(struct json_w *w);
 void jw_end_arr(struct json_w *w);
 void jw_str(struct json_w *w, const char *name, const char *s); /* NULL s writes null */
 void jw_strn(struct json_w *w, const char *name, const char *p, size_t n);
+/* Another's text: masked where it is not UTF-8. */
+void jw_shown(struct json_w *w, const char *name, const char *s);
 void jw_u64(struct json_w *w, const char *name, uint64_t v);
 void jw_i64(struct json_w *w, const char *name, int64_t v);
 void jw_bool(struct json_w *w, const char *name, bool v);

@@ -161,6 +161,17 @@ void jw_strn(struct json_w *w, const char *name, const char *p, size_t n)
     json_put_str(w->b, p, n);
 }
 
+void jw_shown(struct json_w *w, const char *name, const char *s)
+{
+    struct buf b = BUF_INIT;
+    if (s && !utf8_valid(s, strlen(s))) {
+        msg_mask(&b, s, strlen(s));
+        s = buf_str(&b);
+    }
+    jw_str(w, name, s);
+    buf_free(&b);
+}
+
 void jw_u64(struct json_w *w, const char *name, uint64_t v)
 {
     before(w, name);

@@ -259,24 +259,13 @@ int stream_observation(const struct stream_line *line, struct arena *arena, stru
 
 /* ---- writing ---- */
 
-static void text_put(struct json_w *w, const char *name, const char *s)
-{
-    struct buf b = BUF_INIT;
-    if (s && !utf8_valid(s, strlen(s))) {
-        msg_mask(&b, s, strlen(s));
-        s = buf_str(&b);
-    }
-    jw_str(w, name, s);
-    buf_free(&b);
-}
-
 static void columns_put(struct json_w *w, const struct observation *o)
 {
     jw_arr(w, "columns");
     for (size_t i = 0; i < o->n_columns; i++) {
         jw_obj(w, NULL);
-        text_put(w, "name", o->columns[i].name);
-        text_put(w, "type", o->columns[i].type);
+        jw_shown(w, "name", o->columns[i].name);
+        jw_shown(w, "type", o->columns[i].type);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -286,7 +275,7 @@ static void settings_put(struct json_w *w, const struct observation *o)
 {
     jw_obj(w, "settings");
     for (size_t i = 0; i < o->n_settings; i++)
-        text_put(w, o->settings[i].name, o->settings[i].value);
+        jw_shown(w, o->settings[i].name, o->settings[i].value);
     jw_end_obj(w);
 }
 
@@ -303,8 +292,8 @@ static void mutations_put(struct json_w *w, const struct observation *o)
     jw_arr(w, "mutations");
     for (size_t i = 0; i < o->n_mutations; i++) {
         jw_obj(w, NULL);
-        text_put(w, "id", o->mutations[i].id);
-        text_put(w, "command", o->mutations[i].command);
+        jw_shown(w, "id", o->mutations[i].id);
+        jw_shown(w, "command", o->mutations[i].command);
         jw_str(w, "created", o->mutations[i].created);
         jw_bool(w, "done", o->mutations[i].done);
         jw_end_obj(w);
@@ -340,10 +329,10 @@ static void member_put(struct json_w *w, const struct member *m, const struct ob
 {
     const void *from = (const char *)o + m->at;
     switch (m->kind) {
-    case TEXT: text_put(w, m->name, *(const char *const *)from); break;
+    case TEXT: jw_shown(w, m->name, *(const char *const *)from); break;
     case OPTIONAL:
         if (*(const char *const *)from)
-            text_put(w, m->name, *(const char *const *)from);
+            jw_shown(w, m->name, *(const char *const *)from);
         break;
     case TRUTH: jw_bool(w, m->name, *(const bool *)from); break;
     case NUMBER: jw_u64(w, m->name, *(const uint64_t *)from); break;
@@ -382,7 +371,7 @@ void stream_put_observation(struct stream_out *out, const struct observation *o)
     jw_bool(&w, "stable", o->stable);
     jw_arr(&w, "unstable");
     for (size_t i = 0; i < o->n_unstable; i++)
-        text_put(&w, NULL, o->unstable[i]);
+        jw_shown(&w, NULL, o->unstable[i]);
     jw_end_arr(&w);
     jw_end_obj(&w);
     stream_put(out, LINE_OBSERVATION, text.p, text.len);

@@ -635,10 +635,14 @@ static void writes_with_the_fewest_escapes(void **state)
     jw_bool(&w, "b", true);
     jw_raw(&w, "r", "[1]", 3);
     jw_null(&w, "z");
+    jw_shown(&w, "whole", "\xc3\xa9");
+    jw_shown(&w, "broken", "a\xff");
+    jw_shown(&w, "nothing", NULL);
     jw_end_obj(&w);
     assert_string_equal(buf_str(&b),
                         "{\"s\":\"x\",\"none\":null,\"l\":[9007199254740992,\"9007199254740993\",-9007199254740992,"
-                        "\"-9007199254740993\",{},[]],\"b\":true,\"r\":[1],\"z\":null}");
+                        "\"-9007199254740993\",{},[]],\"b\":true,\"r\":[1],\"z\":null,"
+                        "\"whole\":\"\xc3\xa9\",\"broken\":\"a\\\\xff\",\"nothing\":null}");
     buf_reset(&b);
     jw_init(&w, &b);
     for (int i = 0; i < JSON_DEPTH; i++)
