@@ -125,7 +125,7 @@ load ch-sink
     "$OWED_ROOT/tests/services/clickhouse" kill --dir="$CH_DIR"
     rm -rf "$CH_DIR/identity"
     "$OWED_ROOT/tests/services/clickhouse" up --dir="$CH_DIR" >/dev/null
-    { event 2; barrier 2 1; } >&9
+    { event 2; barrier 2 1; } | sink_takes
     finish_sink 2
     grep -q 'another server' sink.err
     run -1 grep -q '"checkpoint":2' sink.out

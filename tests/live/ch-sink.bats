@@ -52,7 +52,7 @@ load ch-sink
     table 'id Int64'
     start_sink --batch-rows=2 --batch-ms=300
     # In one write, so that the first two have the same age.
-    printf '%s\n' "$(event 1; event 2; event 3)" >&9
+    { event 1; event 2; event 3; } | sink_takes
     soon eval '[ "$(count)" = 3 ]'
     { event 4; barrier 1 0; } >&9
     soon grep -q barrier sink.out
