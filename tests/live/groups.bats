@@ -3,8 +3,8 @@
 # log-look --group on a real broker: what consumer groups have committed, while they run, after they ended, and of a name that is none.
 bats_require_minimum_version 1.5.0
 
-stderr="" stderr_lines=() # run sets them
-. "$BATS_TEST_DIRNAME/kafka.bash"
+stderr="" # run sets it
+load kafka
 
 setup_file() { kafka_up; }
 teardown_file() { kafka_down; }
