@@ -13,6 +13,7 @@ declare -A stages_of=(
     [--job=]='scope-cut'
     [--sink=]='scope-cut'
     [--topic=]='log-look'
+    [--group=]='log-look'
     [--range=]='scope-declare'
     [--isolation=]='scope-declare'
     [--from=]='scope-declare'

@@ -133,7 +133,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return -1;
     if ((line->type == LINE_LOG ? declare_log : declare_table)(&r->d, v, err) != 0)
         return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
-    return 1;
+    return line->type == LINE_TABLE; /* what was found of the log goes on: the answer speaks of it */
 }
 
 /* ---- the scope ---- */

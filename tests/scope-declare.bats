@@ -51,7 +51,7 @@ not_audited() { # STATUS CODE REASON ARGUMENT…
     declare_it 3 "${found:-found}" "$@" --out=scope.json
     [ "$(jq -r 'select(.type == "check") | .name + " " + .status + " " + .code + " " + .reason' <<<"$output")" = "reconcile.scope $as $code $text" ] ||
         { printf '%s\n' "$output" >&2; return 1; }
-    [ "$(jq -r .type <<<"$output" | grep -v '^note$' | tr '\n' ' ')" = "stream require check stop end " ]
+    [ "$(jq -r .type <<<"$output" | grep -v '^note$\|^log$' | tr '\n' ' ')" = "stream require check stop end " ]
     [ ! -e scope.json ]
     echo "$output" >declared
     run -3 --separate-stderr from declared "$bin/verdict"
@@ -61,7 +61,7 @@ not_audited() { # STATUS CODE REASON ARGUMENT…
 @test "ranges of a log and a table that were found" {
     declare_it 0 found "${key[@]}" --range=1:0-1800 --range=0:100-1990 --out=scope.json
     [ -z "$stderr" ]
-    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream note require scope columns check end " ]
+    [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream log note require scope columns check end " ]
     [ "$(jq -c 'select(.type == "require") | .checks' <<<"$output")" = '["reconcile.scope","reconcile.destination","reference.scope","reference.destination"]' ]
     document | jq -e '.origin == "declared" and .declared == {gone: [{topic: "orders", partition: 0, offsets: 100}]} and (has("bundle") | not) and
         .destination == {server_uuid: "s1", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "u1"} and

@@ -517,6 +517,10 @@
       "the user may not read or describe the topic", \
       "a missing ACL", \
       "grant READ, DESCRIBE and DESCRIBE_CONFIGS on topic {topic|that the reason names}") \
+    X(GROUP_NOT_GRANTED, "group-not-granted", \
+      "the user may not describe the consumer group", \
+      "a missing ACL", \
+      "grant DESCRIBE on group {group|that the reason names}") \
     X(TOPIC_RECREATED, "topic-recreated", \
       "the topic of this name is not the one that was read before: its id is another", \
       "it was deleted and made again", \
