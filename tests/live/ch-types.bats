@@ -103,22 +103,22 @@ passes() { # FILE OF CELLS
         # All of them, those at the ends, and one between.
         for some in all ends one; do
             case $some in
-                all) owed=("${rows[@]}") ;;
-                ends) owed=("${rows[0]}" "${rows[-1]}") ;;
-                one) owed=("${rows[1]}") ;;
+                all) wanted=("${rows[@]}") ;;
+                ends) wanted=("${rows[0]}" "${rows[-1]}") ;;
+                one) wanted=("${rows[1]}") ;;
             esac
-            stream_for "$table" "$(cat "$f")" "$cells" "${owed[@]}"
+            stream_for "$table" "$(cat "$f")" "$cells" "${wanted[@]}"
             for format in native rowbinary; do
                 for way in --max-line=64M --keys-only; do
                     read_as reader 0 --format=$format $way
-                    diff <(printf '%s\n' "${owed[@]}" | sort) <(read_rows 1 | sort)
+                    diff <(printf '%s\n' "${wanted[@]}" | sort) <(read_rows 1 | sort)
                 done
             done
             ch_fault "when=error&match=SELECT+toString%28reinterpret"
             ch_fault "when=error&match=SELECT+toString%28CAST"
             read_as reader 0 --keys-only
             ch_fault clear=1
-            diff <(printf '%s\n' "${owed[@]}" | sort) <(read_rows 1 | sort)
+            diff <(printf '%s\n' "${wanted[@]}" | sort) <(read_rows 1 | sort)
         done
     done
 }
