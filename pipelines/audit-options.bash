@@ -18,6 +18,8 @@ declare -A stages_of=(
     [--isolation=]='scope-declare'
     [--from=]='scope-declare'
     [--columns=]='scope-declare'
+    [--except=]='scope-declare'
+    [--filled=]='scope-declare'
     [--database=]='scope-cut table-look scope-declare'
     [--table=]='scope-cut table-look scope-declare'
     [--topic-id=]='scope-declare'
