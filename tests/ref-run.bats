@@ -224,8 +224,9 @@ BYTES
     run -0 --separate-stderr ref-run --strict -- bash -c 'cat >/dev/null; while IFS= read -r -n 1 -d "" c; do printf %s "$c"; done <slow; echo "{\"at\":\"t/0/2\",\"skip\":true}"' <in
     [ "$(events)" = "$(jq -c . slow)" ]
     # one that is no object is named by the line on which it begins
+    whole none </dev/null
     while IFS=$'\t' read -r text why; do
-        run -3 --separate-stderr ref-run -- printf "$text" <in
+        run -3 --separate-stderr ref-run -- printf "$text" <none
         not_whole "line $why"
     done <<'BAD'
 {\n"id":1\n}\n\nnull\n	5 of printf: not an object
