@@ -214,8 +214,8 @@ static int check_cells(struct reference *r, struct err *err)
     if (len != r->row.cells_len)
         return bad_line(r, "something between its cells and the next member", err);
     const struct column *c = cells_row_misfit(r->columns, cells, r->ends, &why);
-    return c ? err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name,
-                       r->lines.line_no, c->name, why)
+    return c ? err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name, r->lines.line_no,
+                       c->name, why)
              : 0;
 }
 

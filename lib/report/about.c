@@ -185,8 +185,7 @@ static void put_table(struct view *v, struct buf *out, const char *definition, c
                       const char *version, const char *window)
 {
     buf_printf(out, "%s, at %s on %s (%s); deduplication window %s", without_credentials(v, definition),
-               without_credentials(v, endpoint),
-               view_shown(v, host), view_shown(v, version), view_shown(v, window));
+               without_credentials(v, endpoint), view_shown(v, host), view_shown(v, version), view_shown(v, window));
 }
 
 /* The table as the sink found it, and what it promised of it. */

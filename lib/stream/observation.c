@@ -17,7 +17,8 @@ enum kind { TEXT, OPTIONAL, QUERY, TRUTH, NUMBER, COLUMNS, SETTINGS, BOUNDS, MUT
 
 struct member {
     const char *name;
-    enum kind kind; /* a TEXT that is NULL is written as null, an OPTIONAL left out; a QUERY is one without credentials */
+    enum kind
+        kind; /* a TEXT that is NULL is written as null, an OPTIONAL left out; a QUERY is one without credentials */
     size_t at;
 };
 
