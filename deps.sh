@@ -7,10 +7,11 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python)
+ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python node)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
 PYTHON="kafka-python==3.0.12 confluent-kafka==2.16.1 clickhouse-connect==1.12.0"
+NODE="kafkajs@2.2.4 @clickhouse/client@1.22.0"
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -123,6 +124,16 @@ make_python() {
     }
 }
 
+# The packages of the pipeline in Node; npm checks each against the registry's digest.
+make_node() {
+    command -v npm >/dev/null || die "npm is missing (part debian brings it)"
+    # shellcheck disable=SC2086  # one word a package
+    npm install --silent --ignore-scripts --no-audit --no-fund --prefix "$1/out" $NODE >"$1/npm.log" 2>&1 || {
+        tail -n 20 "$1/npm.log" >&2
+        die "npm could not fetch $NODE"
+    }
+}
+
 # part NAME VERSION [FOLDER]: run make_NAME in a folder beside, then rename.
 part() {
     local name=$1 version=$2 dir=$OWED_DEPS/${3:-$1}
@@ -154,6 +165,7 @@ for name; do
     kafka) part kafka "$KAFKA" kafka-4 ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
     python) part "$name" "$PYTHON" ;;
+    node) part "$name" "$NODE" ;;
     -h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
     *) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
     esac

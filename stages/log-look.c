@@ -2,9 +2,11 @@
 /*
  * log-look: what a topic is and holds, as a `log` line: its cluster's id and
  * its own, its cleanup policy, and of each partition the first offset, the
- * end, and how far committed data reaches.
+ * end, and how far committed data reaches; and, of the consumer groups that are
+ * named, what each has committed of it and who is in it.
  */
 #include "kafka/kafka.h"
+#include "stream/log.h"
 #include "stream/stream.h"
 
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 struct options {
     struct kafka_options kafka;
-    struct opt_list topics;
+    struct opt_list topics, groups;
 };
 
 static int take_topic(const char *topic, void *ctx, struct err *err)
@@ -27,19 +29,65 @@ static int take_topic(const char *topic, void *ctx, struct err *err)
     return 0;
 }
 
+static int take_group(const char *group, void *ctx, struct err *err)
+{
+    struct opt_list *groups = ctx;
+    if (!*group || !utf8_valid(group, strlen(group)))
+        return err_set(err, ERR_REFUSED, "--group: not a group's name: '%s'", group);
+    if (opt_list_has(groups, group))
+        return err_set(err, ERR_REFUSED, "--group=%s is given twice", group);
+    opt_list_add(groups, group, strlen(group));
+    return 0;
+}
+
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     const struct opt table[] = {
         OPT_USAGE("log-look -b HOST:PORT -t TOPIC [options]\n"
-                  "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream."),
-        OPT_TAKE("t,topic", "TOPIC", take_topic, &o->topics, "the topic; may be given again"), KAFKA_OPTIONS(&o->kafka),
-        OPT_END};
+                  "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream,\n"
+                  "and how far consumer groups have read it."),
+        OPT_TAKE("t,topic", "TOPIC", take_topic, &o->topics, "the topic; may be given again"),
+        OPT_TAKE("group", "NAME", take_group, &o->groups,
+                 "also what this consumer group has committed (Kafka Connect's: connect-NAME); may be\ngiven again"),
+        KAFKA_OPTIONS(&o->kafka), OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
     return rc == 0 && o->topics.n == 0 ? err_set(err, ERR_REFUSED, "no topic is named (-t)") : rc;
 }
 
+/* What the groups that are named have committed, in arena. */
+static int look_groups(struct kafka_client *k, const struct opt_list *names, struct log_group *groups,
+                       struct arena *arena, struct err *err)
+{
+    uint32_t partitions = kafka_log(k)->partitions;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < names->n; i++) {
+        struct kafka_group found;
+        if ((rc = kafka_group_look(k, names->at[i], &found, err)) == 0) {
+            struct log_position *at = arena_zalloc(arena, (partitions + 1) * sizeof *at);
+            groups[i] = (struct log_group){
+                .name = found.name, .state = found.state, .members = found.members, .at = at};
+            for (uint32_t p = 0; p < partitions; p++)
+                if (found.committed[p] != KAFKA_NOT_COMMITTED)
+                    at[groups[i].n++] = (struct log_position){.partition = p, .committed = found.committed[p]};
+            if (strcmp(found.state, LOG_GROUP_UNKNOWN) == 0)
+                msg_error("group %s: the cluster knows no such group", found.name);
+        }
+        kafka_group_free(&found);
+    }
+    return rc;
+}
+
+/* Who reads uncommitted records can be past the stable end. */
+static void count_lag(struct log_group *g, const struct kafka_bounds *bounds)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        int64_t stable = bounds[g->at[i].partition].stable;
+        g->at[i].lag = stable > g->at[i].committed ? stable - g->at[i].committed : 0;
+    }
+}
+
 static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy,
-                    const struct kafka_bounds *bounds)
+                    const struct kafka_bounds *bounds, const struct log_group *groups, size_t n_groups)
 {
     struct buf text = BUF_INIT;
     struct json_w w;
@@ -59,6 +107,7 @@ static void put_log(struct stream_out *out, const struct kafka_log *log, const c
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
+    stream_log_put_groups(&w, groups, n_groups);
     jw_end_obj(&w);
     struct buf *line = stream_build(out, LINE_LOG);
     buf_addc(line, ',');
@@ -76,14 +125,21 @@ static int look(struct stream_out *out, const struct options *o, const char *top
         return err_prefix(err, "topic %s", topic);
     const struct kafka_log *log = kafka_log(k);
     struct kafka_bounds *bounds = xcalloc(log->partitions, sizeof *bounds);
-    int rc = kafka_log_bounds(k, bounds, err);
+    struct arena arena = ARENA_INIT;
+    struct log_group *groups = arena_zalloc(&arena, (o->groups.n + 1) * sizeof *groups);
+    /* The groups first: what they commit meanwhile must not lie past the ends. */
+    int rc = look_groups(k, &o->groups, groups, &arena, err);
+    rc = rc == 0 ? kafka_log_bounds(k, bounds, err) : rc;
     if (rc == 0) {
+        for (size_t i = 0; i < o->groups.n; i++)
+            count_lag(&groups[i], bounds);
         if (!log->topic_id)
             msg_error("topic %s: its id is not to be had: %s", topic, log->topic_id_lack);
         if (kafka_log_policy(k, &policy, &why) != 0) /* may need a right of its own */
             msg_error("topic %s: %s", topic, why.text);
-        put_log(out, log, policy, bounds);
+        put_log(out, log, policy, bounds, groups, o->groups.n);
     }
+    arena_free(&arena);
     free(policy);
     free(bounds);
     kafka_close(k);
@@ -112,5 +168,6 @@ int main(int argc, char **argv)
     }
     kafka_conf_free(o.kafka.conf);
     opt_list_free(&o.topics);
+    opt_list_free(&o.groups);
     return status;
 }

@@ -13,8 +13,15 @@ holds() {
     return "$status"
 }
 
+@test "each program's page says what it takes of memory" {
+    for stage in "$BATS_TEST_DIRNAME"/../stages/*.c; do
+        page=$BATS_TEST_DIRNAME/../man/$(basename "$stage" .c).1
+        sed -n '/^\.Sh LIMITS/,/^\.Sh SEE ALSO/p' "$page" | grep -q '^Memory: ' || { echo "$page" >&2; return 1; }
+    done
+}
+
 @test "what holds its input takes as many times the input as its page says" {
-    holds verdict scope-declare ref-seal ref-bind bundle-check scope-cut ckpt-plan
+    holds verdict scope-declare ref-seal ref-bind bundle-check bundle-pack scope-cut ckpt-plan
 }
 
 @test "what does not hold its input takes no more for more of it" {

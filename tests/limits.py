@@ -105,6 +105,34 @@ def snapshot_planned(n):
     return ["ckpt-plan", "--checkpoint-dir=.", "--job=1", "--parallelism=1"]
 
 
+def described(n):
+    """A job whose manifest has n operators."""
+    snapshot_planned(1)
+    os.remove("in")
+    os.mkdir("ha")
+    graph = {"operators": [{"id": str(i), "uid": "u", "type": "map", "parallelism": 1, "parameters": {}} for i in range(n)],
+             "edges": [[str(i), str(i + 1)] for i in range(n - 1)]}
+    open("in", "w").write(growth.text({
+        "format": "owed-job", "version": 1, "job": "1", "name": "orders", "submitted_ms": 1, "generation": 1, "parallelism": 1,
+        "requires_commit_confirmation": False, "alignment": "aligned", "checkpoint_interval_ms": 1000, "retain": 2, "graph": graph,
+        "delivery": {"guarantee": "at-least-once"}}))
+    os.link("in", "ha/job-1.json")
+    return ["bundle-pack", "--checkpoint-dir=.", "--job=1", "--ha-dir=ha", "--out=bundle"]
+
+
+def traced(n):
+    """A job with many files; what it makes of them is as long as what it reads of names."""
+    snapshot_planned(1)
+    os.remove("in")
+    os.mkdir("traces")
+    for i in range(n // 8):
+        open(f"traces/{'t' * 40}{i}.ndjson", "w").close()
+    command = ["bundle-pack", "--checkpoint-dir=.", "--job=1", "--commit-confirmation=no", "--trace-dir=traces"]
+    subprocess.run([*command, "--out=once"], stdout=subprocess.DEVNULL, check=True)
+    os.link("once/manifest.json", "in")
+    return [*command, "--out=bundle"]
+
+
 def compared(n):
     """Rows of which each is missing, so that all are kept, and more of them than the memory that is given."""
     long = "x" * 600
@@ -125,6 +153,7 @@ INPUTS = {
     "bundle-check": [listed],
     "scope-cut": [cut],
     "ckpt-plan": [snapshot_planned],
+    "bundle-pack": [described, traced],
     "rows-diff": [compared],
     "lane-join": [joined],
     "cap-tee": [teed],

@@ -27,6 +27,10 @@ refused() { # NAMED ARGUMENT…: exit 2, one line that names the place, a whole 
     for n in 0 x -1 3600001; do
         refused timeout-ms -b 127.0.0.1:1 -t orders --timeout-ms="$n"
     done
+    for g in '' $'\xff'; do
+        refused "not a group's name" -b 127.0.0.1:1 -t orders --group="$g"
+    done
+    refused "twice" -b 127.0.0.1:1 -t orders --group=a --group=a
     refused more -b 127.0.0.1:1 -t orders more
 }
 

@@ -104,6 +104,19 @@ int kafka_log_cluster(struct kafka_client *k, char **id, struct err *err);
 /* "librdkafka 2.15.1" */
 const char *kafka_library(void);
 
+#define KAFKA_NOT_COMMITTED ((int64_t)-1)
+
+/* A consumer group, as far as it concerns the topic. */
+struct kafka_group {
+    const char *name;   /* the caller's */
+    const char *state;  /* as Kafka names it: "Stable", "Empty", …; "Dead": the cluster knows no such group */
+    uint64_t members;   /* now; a consumer that was assigned its partitions is none */
+    int64_t *committed; /* a partition each: the next offset that it will read, or KAFKA_NOT_COMMITTED */
+};
+/* Ask for it; kafka_group_free in any case. One that the cluster does not know has committed nothing. */
+int kafka_group_look(struct kafka_client *k, const char *group, struct kafka_group *out, struct err *err);
+void kafka_group_free(struct kafka_group *g);
+
 /* ---- reading ---- */
 
 /* What was read: a record, or (end) that the partition delivers nothing before `offset` any more and has nothing beyond

@@ -340,7 +340,7 @@
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
-      "where the scope is declared, leave {column|the column that the reason names} out, with --columns naming the others; else audit a table whose columns all have cells") \
+      "where the scope is declared, leave {column|the column that the reason names} out, with --except; else audit a table whose columns all have cells") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \
@@ -525,6 +525,10 @@
       "the user may not read or describe the topic", \
       "a missing ACL", \
       "grant READ, DESCRIBE and DESCRIBE_CONFIGS on topic {topic|that the reason names}") \
+    X(GROUP_NOT_GRANTED, "group-not-granted", \
+      "the user may not describe the consumer group", \
+      "a missing ACL", \
+      "grant DESCRIBE on group {group|that the reason names}") \
     X(TOPIC_RECREATED, "topic-recreated", \
       "the topic of this name is not the one that was read before: its id is another", \
       "it was deleted and made again", \

@@ -179,6 +179,77 @@ summary() { header X-ClickHouse-Summary | jq -r ".$1"; }
     [ "$(ch 'SELECT count() FROM dst')" = 200000 ]
 }
 
+python=${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python
+
+need_python() {
+    [ -x "$python" ] || [ "${REQUIRE_LIVE:-}" = 1 ] || skip 'no python clients (deps.sh python)'
+}
+
+unframe() { "$python" "$BATS_TEST_DIRNAME/unframe.py"; }
+
+@test "compress=1: a body goes in LZ4 frames, streamed or whole, an exception's too, and a refused password's not" {
+    need_python
+    query="SELECT number, hex(sipHash128(number)), repeat('x', 300) FROM numbers(200000) ORDER BY number FORMAT"
+    for format in RowBinaryWithNamesAndTypes TSVWithNames JSONCompact; do
+        for wait in 0 1; do
+            ch "$query $format" "wait_end_of_query=$wait&max_threads=1&output_format_write_statistics=0" >plain
+            ch "$query $format" "wait_end_of_query=$wait&max_threads=1&output_format_write_statistics=0&compress=1" >frames
+            unframe <frames | cmp - plain
+            [ "$(stat -c %s frames)" -lt "$(($(stat -c %s plain) / 2))" ]
+        done
+    done
+    [ "$(ch 'SELECT 1' compress=0)" = 1 ]
+    # What nothing is in has no frame.
+    ch 'CREATE TABLE frm (a UInt8) ENGINE = MergeTree ORDER BY a' compress=1 >frames
+    [ ! -s frames ]
+    ch_curl default compress=1 -d 'SELECT * FROM absent' -D headers -o frames
+    [ "$(header X-ClickHouse-Exception-Code)" = 60 ]
+    [[ $(unframe <frames) == 'Code: 60. DB::Exception: '* ]]
+    [[ $(curl -sS -u default:wrong "$CH_URL/?compress=1" -d 'SELECT 1') == 'Code: 516. '* ]]
+    run -18 ch_curl default compress=1 -d 'SELECT throwIf(number = 2000000) FROM numbers(5000000) FORMAT RowBinary' -o frames
+    unframe <frames | tail -c 600 | grep -aq '^Code: 395. DB::Exception: '
+    ch_fault 'when=during&bytes=1000&match=numbers(7777)'
+    run -18 ch_curl default compress=1 -d 'SELECT number FROM numbers(7777) FORMAT RowBinary' -o frames
+    [ "$(stat -c %s frames)" = 1000 ]
+}
+
+@test "a format comes in a header too, after the statement's own and the parameter; bodies come in chunks" {
+    [ "$(ch_curl default '' -H 'X-ClickHouse-Format: JSONEachRow' -d 'SELECT 1 AS a')" = '{"a":1}' ]
+    [ "$(ch_curl default default_format=CSV -H 'X-ClickHouse-Format: JSONEachRow' -d "SELECT 'a' AS a")" = '"a"' ]
+    [ "$(ch_curl default '' -H 'X-ClickHouse-Format: JSONEachRow' -d 'SELECT 1 AS a FORMAT CSV')" = 1 ]
+    ch 'CREATE TABLE chn (a UInt64, s String) ENGINE = MergeTree ORDER BY a'
+    seq 300000 | sed 's/.*/&\tx&/' >data
+    { echo 'INSERT INTO chn FORMAT TSV'; cat data; } >whole
+    for sent in "query=INSERT+INTO+chn+FORMAT+TSV data" " whole"; do
+        ch_curl default "${sent% *}" -H 'Transfer-Encoding: chunked' --data-binary "@${sent#* }" -v --fail-with-body 2>sent
+        grep -qi '^> Transfer-Encoding: chunked' sent
+        run -1 grep -qi '^> Content-Length' sent
+    done
+    [ "$(ch 'SELECT count(), sum(a), uniqExact(s) FROM chn')" = $'600000\t90000300000\t300000' ]
+}
+
+@test "a client of Python with its defaults: a session's name, LZ4 over statement and data" {
+    need_python
+    CH_PASSWORD=$CH_PASSWORD "$python" - <<'PY'
+import os
+import clickhouse_connect
+c = clickhouse_connect.get_client(host="127.0.0.1", port=int(os.environ["CH_PORT"]), username="default", password=os.environ["CH_PASSWORD"])
+c.command("CREATE TABLE pyc (a Int64, s String) ENGINE = MergeTree ORDER BY a")
+c.insert("pyc", [[i, "x" * 100] for i in range(100000)], column_names=["a", "s"])
+assert c.query("SELECT count(), sum(a), min(length(s)) FROM pyc").result_rows == [(100000, 4999950000, 100)]
+PY
+    # A session holds nothing here, so what would be kept in one is refused, and not forgotten.
+    [ "$(ch 'SELECT 1' session_id=s)" = 1 ]
+    for sql in 'SET max_threads = 1' 'USE default' 'CREATE TEMPORARY TABLE t (a UInt8)' 'CREATE OR REPLACE TEMPORARY TABLE t (a UInt8)'; do
+        refused 48 501 default session_id=s "$sql"
+    done
+    printf 'SELECT 1' | "$python" -c 'import lz4.frame, sys; sys.stdout.buffer.write(lz4.frame.compress(sys.stdin.buffer.read()))' >packed
+    [ "$(ch_curl default '' -H 'Content-Encoding: lz4' --data-binary @packed)" = 1 ]
+    truncate -s -1 packed
+    [[ $(ch_curl default '' -H 'Content-Encoding: lz4' --data-binary @packed) == 'Code: 271. '* ]]
+    [[ $(ch_curl default '' -H 'Content-Encoding: gzip' --data-binary @packed) == 'Code: 48. '* ]]
+}
+
 # landed WINDOW PARTITIONS: how many rows two INSERTs of PARTITIONS rows under one token leave.
 landed() {
     ch "CREATE TABLE w$1_$2 (k UInt64) ENGINE = MergeTree ORDER BY k PARTITION BY k % 10 SETTINGS non_replicated_deduplication_window = $1"
@@ -267,7 +338,7 @@ b\`, toString(number) AS s FROM numbers(200000) ORDER BY number SETTINGS output_
     refused 168 400 default max_ast_elements=3 'SELECT 1 + 1 + 1 + 1'
     refused 396 500 default max_result_rows=3 'SELECT number FROM numbers(10)'
     refused 159 408 default max_execution_time=0.1 'SELECT count() FROM system.numbers WHERE NOT ignore(sipHash64(number))'
-    refused 48 501 default session_id=s 'SELECT 1'
+    refused 48 501 default role=r 'SELECT 1'
     refused 358 500 default '' "SELECT 1 INTO OUTFILE '/tmp/x'"
     ch 'CREATE TABLE chk (a Int8, CONSTRAINT c CHECK a > 0) ENGINE = MergeTree ORDER BY a'
     refused 469 500 default '' 'INSERT INTO chk VALUES (1), (-1)'

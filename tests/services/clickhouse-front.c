@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clickhouse-front: ClickHouse's HTTP interface on loopback over the embedded engine (libchdb.so).
  * A part of the tests and the demo, never linked into a program. Start it with tests/services/clickhouse.
- * It has no sessions (session_id), roles, native compression or framing; a parameter it lacks is refused
- * with code 48. clickhouse-front/fault.h has its test hooks. */
+ * It has no roles, compressed requests (decompress) or framing, and keeps nothing in a session (session_id); what it
+ * lacks is refused with code 48. clickhouse-front/fault.h has its test hooks. */
+#include "clickhouse-front/body.h"
 #include "clickhouse-front/engine.h"
 #include "clickhouse-front/fault.h"
 #include "clickhouse-front/query.h"
@@ -233,16 +234,12 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
         q->body_fd = memfd_create("body", MFD_CLOEXEC);
         return q->body_fd >= 0 ? MHD_YES : MHD_NO;
     }
-    while (*size > 0) {
-        ssize_t n = write(q->body_fd, data, *size);
-
-        if (n <= 0)
+    if (*size > 0) {
+        if (!body_write(q->body_fd, data, *size))
             return MHD_NO;
-        data += n;
-        *size -= (size_t)n;
-        q->body_len += (size_t)n;
-        if (*size == 0)
-            return MHD_YES;
+        q->body_len += *size;
+        *size = 0;
+        return MHD_YES;
     }
     return answer(q, url);
 }

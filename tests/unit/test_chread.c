@@ -347,7 +347,9 @@ static void test_form(void **state)
         {"u", "t", "Distributed", "String", "", "Distributed", STATUS_UNSUPPORTED},
         {"u", "t", "", "String", "", "unknown", STATUS_UNSUPPORTED},
         {"u", "t", "MergeTree", "FixedString(2)", "", "was String and is FixedString(2)", STATUS_UNAVAILABLE},
-        {"u", "t", "MergeTree", "String", "MATERIALIZED", "MATERIALIZED", STATUS_UNAVAILABLE},
+        {"u", "t", "MergeTree", "String", "MATERIALIZED", "'s' was written by its writer and is MATERIALIZED now",
+         STATUS_UNAVAILABLE},
+        {"u", "t", "MergeTree", "String", "EPHEMERAL", "is EPHEMERAL now", STATUS_UNAVAILABLE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chread_table t = CHREAD_TABLE_INIT;
@@ -370,6 +372,34 @@ static void test_form(void **state)
             free(texts[k]);
         free(c.type);
         free(c.kind);
+        columns_free(&cols);
+    }
+}
+
+/* What the table computed when it was declared is read as that, and as nothing else. */
+static void test_form_of_a_computed_column(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *is, *why;
+    } cases[] = {{"ALIAS", NULL},
+                 {"MATERIALIZED", "'s' was ALIAS and is MATERIALIZED now"},
+                 {"", "'s' was ALIAS and is written by its writer now"},
+                 {"DEFAULT", "'s' was ALIAS and is DEFAULT now"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chread_table t = CHREAD_TABLE_INIT;
+        struct chread_column c = {(char[]){"s"}, (char[]){"String"}, (char *)(uintptr_t)cases[i].is};
+        struct chread_why why = {0};
+        struct columns cols = COLUMNS_INIT;
+        parse("[{\"name\":\"s\",\"type\":\"String\",\"kind\":\"ALIAS\"}]", &cols);
+        t.server_uuid = t.table_uuid = (char[]){"u"};
+        t.engine = (char[]){"MergeTree"};
+        t.create_table_query = t.engine_full = (char[]){""};
+        t.columns = &c;
+        t.n_columns = 1;
+        int got = chread_form(&t, &cols, &why);
+        assert_int_equal(got, cases[i].why ? -1 : 0);
+        assert_true(!cases[i].why || strstr(why.reason, cases[i].why));
         columns_free(&cols);
     }
 }
@@ -874,6 +904,7 @@ int main(void)
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_ttl),
         cmocka_unit_test(test_form),
+        cmocka_unit_test(test_form_of_a_computed_column),
         cmocka_unit_test(test_form_of_a_type),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_phantom_rows),

@@ -11,6 +11,7 @@
 
 #include "stream/excluded.h"
 #include "stream/finding.h"
+#include "stream/log.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
 
@@ -253,6 +254,50 @@ static void test_lines(void **state)
     }
 }
 
+static int log_of(const char *text, struct arena *arena, struct stream_log *log, struct err *err)
+{
+    struct stream_line line = {.p = text, .n = strlen(text), .line_no = 3};
+    return stream_log(&line, arena, log, err);
+}
+
+/* What groups had committed comes back, whatever order its partitions stood in, and nothing else is taken for it. */
+static void test_groups_of_a_log(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "{\"type\":\"log\"}",
+        "{\"type\":\"log\",\"topic\":\"t\",\"groups\":{}}",
+        "{\"type\":\"log\",\"topic\":\"t\",\"groups\":[{\"group\":\"g\",\"state\":\"Empty\",\"members\":0,\"offsets\":{}}]}",
+        "{\"type\":\"log\",\"topic\":\"t\",\"groups\":[{\"group\":\"g\",\"state\":\"Empty\",\"members\":0,\"offsets\":{\"x\":1},"
+        "\"lag\":{\"x\":1}}]}",
+        "{\"type\":\"log\",\"topic\":\"t\",\"groups\":[{\"group\":\"g\",\"state\":\"Empty\",\"members\":0,\"offsets\":{\"1\":1},"
+        "\"lag\":{}}]}",
+        "{\"type\":\"log\",\"topic\":\"t\",\"groups\":[{\"group\":\"g\",\"state\":\"Empty\",\"members\":0,\"offsets\":{\"1\":-1},"
+        "\"lag\":{\"1\":0}}]}",
+    };
+    struct arena arena = ARENA_INIT;
+    struct stream_log log;
+    struct err err = ERR_INIT;
+    assert_int_equal(
+        log_of("{\"type\":\"log\",\"topic\":\"t\",\"groups\":[{\"group\":\"g\",\"state\":\"Stable\",\"members\":2,"
+               "\"offsets\":{\"10\":7,\"2\":5},\"lag\":{\"2\":1,\"10\":0}}]}",
+               &arena, &log, &err),
+        0);
+    assert_int_equal(log.n_groups, 1);
+    assert_int_equal(log.groups[0].members, 2);
+    assert_int_equal(log_group_at(&log.groups[0], 10)->committed, 7);
+    assert_int_equal(log_group_at(&log.groups[0], 2)->lag, 1);
+    assert_null(log_group_at(&log.groups[0], 3));
+    assert_int_equal(log_of("{\"type\":\"log\",\"topic\":\"t\"}", &arena, &log, &err), 0);
+    assert_int_equal(log.n_groups, 0);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        err_reset(&err);
+        assert_int_equal(log_of(refused[i], &arena, &log, &err), -1);
+        assert_int_equal(err.kind, ERR_REFUSED);
+    }
+    arena_free(&arena);
+}
+
 /* A file gives as much as is asked for, unlike a pipe: the buffer must not grow with it. */
 static void test_large_file(void **state)
 {
@@ -285,10 +330,10 @@ static void test_large_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),     cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),      cmocka_unit_test(test_row_members),
-        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),      cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),       cmocka_unit_test(test_row_members),
+        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),  cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_groups_of_a_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,11 +120,10 @@ struct reading {
 static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
                             size_t value_len)
 {
-    static const char *const ignored[] = {"user",          "password",   "quota_key",
-                                          "buffer_size",   "stacktrace", "client_protocol_version",
-                                          "close_session", "database",   NULL};
-    static const char *const unsupported[] = {"session_id", "session_check", "session_timeout", "role",
-                                              "compress",   "decompress",    "framing",         NULL};
+    static const char *const ignored[] = {
+        "user",     "password",   "quota_key",     "buffer_size",     "stacktrace",    "client_protocol_version",
+        "database", "session_id", "session_check", "session_timeout", "close_session", NULL};
+    static const char *const unsupported[] = {"role", "decompress", "framing", NULL};
     struct reading *r = cls;
     struct options *o = r->options;
 
@@ -132,6 +131,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
     (void)name_len;
     if (value == NULL)
         value = "";
+    o->in_session = o->in_session || strcmp(name, "session_id") == 0;
     if (strcmp(name, "query") == 0)
         o->query = value;
     else if (strcmp(name, "default_format") == 0)
@@ -140,6 +140,8 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
         snprintf(o->query_id, sizeof o->query_id, "%s", value);
     else if (strcmp(name, "wait_end_of_query") == 0)
         o->wait_end = strcmp(value, "0") != 0;
+    else if (strcmp(name, "compress") == 0)
+        o->compress = strcmp(value, "0") != 0;
     else if (strncmp(name, "param_", 6) == 0)
         r->rc = add_param(&o->params, name + 6, value, value_len);
     else if (in_list(name, unsupported) && strcmp(value, "0") != 0)

@@ -12,7 +12,7 @@
 struct options {
     const char *query, *default_format; /* the connection's memory */
     char query_id[64];
-    bool wait_end;
+    bool wait_end, compress, in_session;
     const char *unsupported; /* a parameter that a server has and this front has not */
     const char *bad_name;    /* no setting can have this name */
     char *use;               /* USE …, or NULL */

@@ -3,6 +3,7 @@
  * an INSERT's data through a memfd (inline data would end at the first blank line), then the answer. */
 #include "query.h"
 
+#include "body.h"
 #include "fault.h"
 #include "options.h"
 #include "reply.h"
@@ -25,6 +26,9 @@ struct run {
     struct options options;
     struct reply_meta meta;
     struct sql_statement st;
+    int body_fd; /* the request's, or plain_fd where that was compressed and is unpacked here */
+    size_t body_len;
+    int plain_fd;
     char *text; /* the statement's text, with its data unless they stay in the body */
     size_t text_len;
     bool data_in_body;
@@ -41,6 +45,8 @@ static void run_free(struct run *r)
     engine_session_close(r->session);
     if (r->data_fd >= 0)
         close(r->data_fd);
+    if (r->plain_fd >= 0)
+        close(r->plain_fd);
     free(r->text);
     free(r->sql);
 }
@@ -78,7 +84,7 @@ const struct user *query_authenticate(struct MHD_Connection *c, enum MHD_Result 
 static int load_text(struct run *r)
 {
     const char *query = r->options.query;
-    size_t head = query != NULL ? strlen(query) : 0, len = r->q->body_len;
+    size_t head = query != NULL ? strlen(query) : 0, len = r->body_len;
     char *body;
 
     if (head > 0)
@@ -97,7 +103,7 @@ static int load_text(struct run *r)
         }
     }
     if (len > 0) {
-        body = mmap(NULL, len, PROT_READ, MAP_PRIVATE, r->q->body_fd, 0);
+        body = mmap(NULL, len, PROT_READ, MAP_PRIVATE, r->body_fd, 0);
         if (body == MAP_FAILED)
             return -1;
         memcpy(r->text + head, body, len);
@@ -108,28 +114,15 @@ static int load_text(struct run *r)
     return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-
-        if (n <= 0)
-            return -1;
-        data += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 static int rewrite_insert(struct run *r, const char *encoding)
 {
     const struct sql_statement *st = &r->st;
-    int fd = r->q->body_fd;
+    int fd = r->body_fd;
     int n;
 
     if (!r->data_in_body) {
         fd = r->data_fd = memfd_create("insert", MFD_CLOEXEC);
-        if (fd < 0 || write_all(fd, r->text + st->data_at, r->text_len - st->data_at) != 0)
+        if (fd < 0 || !body_write(fd, r->text + st->data_at, r->text_len - st->data_at))
             return -1;
     }
     n = asprintf(&r->sql, "%.*s FROM INFILE '/proc/self/fd/%d' COMPRESSION '%s' %.*s FORMAT %s", (int)st->infile_at,
@@ -168,6 +161,9 @@ static bool admit(struct run *r, enum MHD_Result *queued)
         REFUSE(62, "SYNTAX_ERROR", "Syntax error: failed at position 1 (end of query): . Empty query");
     if (r->st.several)
         REFUSE(62, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)");
+    /* A session_id is taken and nothing is kept: each statement has a session of its own. */
+    if (r->options.in_session && r->st.in_session)
+        REFUSE(48, "NOT_IMPLEMENTED", "This test front keeps nothing in a session");
     if (r->st.outfile)
         REFUSE(358, "INTO_OUTFILE_NOT_ALLOWED", "INTO OUTFILE and FROM INFILE are not allowed over HTTP");
     if (u->select_only && (r->st.kind == SQL_WRITE || r->st.kind == SQL_INSERT_DATA))
@@ -301,36 +297,52 @@ static enum MHD_Result execute(struct run *r)
     return can_stream ? run_stream(r) : run_whole(r);
 }
 
-static const char *encoding_of(const struct run *r, bool *known)
+/* A body that holds its statement too is unpacked here, whatever it holds; clients do that in LZ4 alone. */
+static bool unpack_body(struct run *r)
 {
     const char *encoding = header(r->q->conn, "Content-Encoding");
 
-    *known = encoding == NULL || strcasecmp(encoding, "identity") == 0;
-    if (*known)
+    r->body_fd = r->q->body_fd;
+    r->body_len = r->q->body_len;
+    if (encoding == NULL || strcasecmp(encoding, "lz4") != 0)
+        return true;
+    r->body_fd = r->plain_fd = body_unpack_lz4(r->q->body_fd, r->q->body_len, &r->body_len);
+    return r->plain_fd >= 0;
+}
+
+/* The engine's name of how the data are compressed, or NULL. Only where the body is data alone can the engine read it.
+ */
+static const char *encoding_of(const struct run *r)
+{
+    static const char *const names[] = {"gzip", "deflate", "zstd", "br"};
+    const char *encoding = header(r->q->conn, "Content-Encoding");
+
+    if (encoding == NULL || strcasecmp(encoding, "identity") == 0 || r->plain_fd >= 0)
         return "none";
-    /* Only where the body is data alone can the engine decompress it. */
-    *known = r->data_in_body && (strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "zstd") == 0 ||
-                                 strcasecmp(encoding, "deflate") == 0);
-    return strcasecmp(encoding, "deflate") == 0 ? "deflate" : strcasecmp(encoding, "zstd") == 0 ? "zstd" : "gzip";
+    for (size_t i = 0; r->data_in_body && i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(encoding, names[i]) == 0)
+            return names[i];
+    return NULL;
 }
 
 static enum MHD_Result run_loaded(struct run *r)
 {
     const char *default_format = r->options.default_format, *encoding;
     enum MHD_Result queued = MHD_NO;
-    bool known;
 
     if (default_format == NULL)
         default_format = header(r->q->conn, "X-ClickHouse-Format");
     if (default_format == NULL)
         default_format = "TabSeparated";
+    if (!unpack_body(r))
+        return reply_error(r->q->conn, &r->meta, 271, "CANNOT_DECOMPRESS", "The body is no whole LZ4 frame");
     if (load_text(r) != 0)
         return MHD_NO;
     snprintf(r->meta.format, sizeof r->meta.format, "%s", r->st.format[0] != '\0' ? r->st.format : default_format);
-    encoding = encoding_of(r, &known);
-    if (!known)
+    encoding = encoding_of(r);
+    if (encoding == NULL)
         return reply_error(r->q->conn, &r->meta, 48, "NOT_IMPLEMENTED",
-                           "Only INSERT data with the statement in the URL may be compressed");
+                           "Only INSERT data with the statement in the URL may be compressed, unless it is with lz4");
     if (!admit(r, &queued) || !prepare(r, &queued))
         return queued;
     return make_sql(r, encoding) == 0 ? execute(r) : MHD_NO;
@@ -338,7 +350,7 @@ static enum MHD_Result run_loaded(struct run *r)
 
 enum MHD_Result query_run(const struct query_request *q)
 {
-    struct run r = {.q = q, .data_fd = -1};
+    struct run r = {.q = q, .data_fd = -1, .plain_fd = -1};
     enum MHD_Result queued = MHD_NO;
 
     r.user = query_authenticate(q->conn, &queued);
@@ -346,6 +358,7 @@ enum MHD_Result query_run(const struct query_request *q)
         return queued;
     if (options_read(q->conn, &r.options) == 0) {
         snprintf(r.meta.query_id, sizeof r.meta.query_id, "%s", r.options.query_id);
+        r.meta.compress = r.options.compress;
         queued = run_loaded(&r);
     }
     run_free(&r);

@@ -3,6 +3,7 @@
 #include "reply.h"
 
 #include "blocks.h"
+#include "frames.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,10 +111,17 @@ enum MHD_Result reply_exception(struct MHD_Connection *c, const struct reply_met
     char number[16];
     int code;
     char *text = plain_exception(error, &code);
+    size_t size = text != NULL ? strlen(text) : 0;
 
+    if (text != NULL && m->compress) {
+        char *plain = text;
+
+        text = frames_of(plain, size, &size);
+        free(plain);
+    }
     if (text == NULL)
         return MHD_NO;
-    r = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+    r = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
     if (r == NULL) {
         free(text);
         return MHD_NO;
@@ -161,6 +169,8 @@ struct body {
     size_t pos;
     size_t sent, limit;
     bool has_limit, ended;
+    char *plain, *frame; /* where the body goes in frames: what the next holds, and the one that is being sent */
+    size_t frame_pos, frame_len;
     char format[64];
     char tag[17];
     char *exception; /* what ends a body whose stream failed */
@@ -202,21 +212,15 @@ static void next_block(struct body *b)
         b->pos = blocks_header_len(blocks_header(b->format), b->block.data, b->block.len);
 }
 
-static ssize_t read_body(void *cls, uint64_t at, char *out, size_t max)
+static ssize_t read_plain(struct body *b, char *out, size_t max)
 {
-    struct body *b = cls;
     size_t n;
 
-    (void)at;
     while (b->pos >= b->block.len && !b->ended)
         next_block(b);
     n = b->pos < b->block.len ? b->block.len - b->pos : 0;
     if (n > max)
         n = max;
-    if (b->has_limit && n > b->limit - b->sent)
-        n = b->limit - b->sent;
-    if (b->has_limit && b->sent == b->limit)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
     if (n > 0) {
         memcpy(out, b->block.data + b->pos, n);
         b->pos += n;
@@ -227,8 +231,43 @@ static ssize_t read_body(void *cls, uint64_t at, char *out, size_t max)
     } else {
         return b->exception != NULL ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
     }
-    b->sent += n;
     return (ssize_t)n;
+}
+
+static ssize_t read_framed(struct body *b, char *out, size_t max)
+{
+    size_t n;
+
+    if (b->frame_pos == b->frame_len) {
+        ssize_t held = read_plain(b, b->plain, FRAME_HOLDS);
+
+        if (held < 0)
+            return held;
+        b->frame_pos = 0;
+        b->frame_len = frame_write(b->plain, (size_t)held, b->frame);
+        if (b->frame_len == 0)
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    n = b->frame_len - b->frame_pos < max ? b->frame_len - b->frame_pos : max;
+    memcpy(out, b->frame + b->frame_pos, n);
+    b->frame_pos += n;
+    return (ssize_t)n;
+}
+
+static ssize_t read_body(void *cls, uint64_t at, char *out, size_t max)
+{
+    struct body *b = cls;
+    ssize_t n;
+
+    (void)at;
+    if (b->has_limit && max > b->limit - b->sent)
+        max = b->limit - b->sent;
+    if (max == 0)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    n = b->frame != NULL ? read_framed(b, out, max) : read_plain(b, out, max);
+    if (n > 0)
+        b->sent += (size_t)n;
+    return n;
 }
 
 static void free_body(void *cls)
@@ -240,6 +279,8 @@ static void free_body(void *cls)
     engine_answer_free(&b->block);
     engine_answer_free(&b->stream);
     engine_session_close(b->session);
+    free(b->plain);
+    free(b->frame);
     free(b->exception);
     free(b);
 }
@@ -254,6 +295,15 @@ static enum MHD_Result send_body(struct MHD_Connection *c, const struct reply_me
     random_tag(b->tag);
     b->has_limit = m->has_limit;
     b->limit = m->limit;
+    if (m->compress) {
+        size = MHD_SIZE_UNKNOWN;
+        b->plain = malloc(FRAME_HOLDS);
+        b->frame = malloc(frame_bound(FRAME_HOLDS));
+        if (b->plain == NULL || b->frame == NULL) {
+            free_body(b);
+            return MHD_NO;
+        }
+    }
     r = MHD_create_response_from_callback(size, 256 << 10, read_body, b, free_body);
     if (r == NULL) {
         free_body(b);

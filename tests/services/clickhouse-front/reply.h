@@ -17,6 +17,7 @@ extern struct reply_server reply_server;
 struct reply_meta {
     char query_id[64];
     char format[64];
+    bool compress;  /* the body goes in frames, an exception's too */
     bool has_limit; /* cut the connection after limit bytes of the body */
     size_t limit;
 };

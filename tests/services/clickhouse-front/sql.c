@@ -216,6 +216,7 @@ void sql_scan(const char *text, size_t len, struct sql_statement *out)
     *out = (struct sql_statement){0};
     t = next(&x);
     out->kind = kind_of(&x, t);
+    out->in_session = word_is(&x, t, "use") || word_is(&x, t, "set");
     if (word_is(&x, t, "insert") && scan_insert(&x, out))
         return;
     for (prev = t; t.type != T_END; prev = t, t = next(&x)) {
@@ -230,6 +231,8 @@ void sql_scan(const char *text, size_t len, struct sql_statement *out)
             out->kind = SQL_WRITE; /* WITH … INSERT */
         if (word_is(&x, prev, "into") && word_is(&x, t, "outfile"))
             out->outfile = true;
+        if ((word_is(&x, prev, "create") || word_is(&x, prev, "replace")) && word_is(&x, t, "temporary"))
+            out->in_session = true;
         if (depth == 0 && word_is(&x, prev, "format") && t.type == T_WORD) {
             struct lexer ahead = x;
             struct token after = next(&ahead);

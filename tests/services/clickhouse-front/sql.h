@@ -19,6 +19,7 @@ enum sql_kind {
 struct sql_statement {
     enum sql_kind kind;
     bool several;     /* more than one statement */
+    bool in_session;  /* USE, SET, CREATE TEMPORARY: what it does holds for the session */
     bool outfile;     /* INTO OUTFILE or FROM INFILE: a server refuses these */
     size_t data_at;   /* SQL_INSERT_DATA: where the data begins */
     size_t infile_at; /* SQL_INSERT_DATA: where FROM INFILE belongs */
