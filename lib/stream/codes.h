@@ -601,7 +601,7 @@
     X(RECORDS_UNREADABLE, "records-unreadable", \
       "records of the range could not be read, so that what they owe is not known", \
       "a message that was cut, or a topic that is not JSON, such as schema-framed Avro", \
-      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=raw); if they owe nothing, say --unreadable=skip; else have them sent again") \
+      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=base64); if they owe nothing, say --unreadable=skip; else have them sent again") \
     X(PROGRAM_NOT_RUN, "program-not-run", \
       "the program could not be started", \
       "a misspelled name, or a file that may not be executed", \
