@@ -32,7 +32,7 @@ struct options {
     const char *scope;
     struct start *starts;
     size_t n_starts;
-    bool account;
+    bool account, aborted;
     int64_t stable_wait_s, deadline_s;
     uint64_t max_records, max_bytes;
 };
@@ -46,7 +46,7 @@ struct reader {
     struct buf *topics;           /* each one's name as JSON text */
     struct buf given;             /* members of recorded.run_start_offsets */
     struct stream_out out;
-    uint64_t records, bytes;
+    uint64_t records, aborted, bytes;
     size_t reasons;
 };
 
@@ -81,6 +81,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("scope", "FILE", &o->scope, "the scope document"),
         OPT_FLAG("account", &o->account,
                  "read once more under read_uncommitted, to tell aborted records from the rest"),
+        OPT_FLAG("aborted", &o->aborted,
+                 "bring what aborted transactions wrote too, marked; no row of the table may come of it"),
         OPT_TAKE("run-start-offset", "P=O", take_start, o,
                  "first offset of partition P (or TOPIC/P, or ALL) where the scope has none"),
         OPT_I64("stable-wait-s", &o->stable_wait_s, 0, YEAR_S,
@@ -154,6 +156,11 @@ static int take_source(struct reader *r, size_t at, struct err *err)
     if (!kafka_isolation_of(from->isolation, &s->isolation))
         return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].isolation: '%.40s' is not known here", r->o.scope, at,
                        from->isolation);
+    if (r->o.aborted && s->isolation == KAFKA_READ_UNCOMMITTED)
+        return err_set(
+            err, ERR_REFUSED,
+            "--aborted: the scope is of read_uncommitted, under which aborted records of %s are owed as all others",
+            from->topic);
     s->ranges = arena_zalloc(&r->arena, (from->n_partitions + 1) * sizeof *s->ranges);
     s->n_ranges = from->n_partitions;
     json_put_s(&r->topics[at], from->topic);
@@ -238,7 +245,7 @@ static void tick(void *ctx, const struct kafka_source *s, bool waiting)
 /* ---- records ---- */
 
 static int put_record(void *ctx, const struct kafka_source *s, const struct kafka_range *range,
-                      const struct kafka_event *e, struct err *err)
+                      const struct kafka_event *e, bool aborted, struct err *err)
 {
     struct reader *r = ctx;
     (void)range;
@@ -247,11 +254,13 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
                         "--max-records=%" PRIu64 " was reached", r->o.max_records);
     struct buf *line = stream_build(&r->out, LINE_RECORD);
     kafka_record_put(line, r->topics[s - r->sources].p, e);
+    buf_adds(line, aborted ? ",\"aborted\":true" : "");
     if (line->len + 2 > r->o.max_bytes - r->bytes) /* with its brace and its newline */
         return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes"}),
                         "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
     r->bytes += line->len + 2;
     r->records++;
+    r->aborted += aborted;
     stream_put_built(&r->out, LINE_RECORD);
     return r->out.broken ? err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "standard output could not be written")
                          : 0;
@@ -265,6 +274,7 @@ static int read_sources(struct reader *r, struct err *err)
                                 .deadline_ms = INT64_MAX,
                                 .stable_wait_ms = r->o.stable_wait_s * 1000,
                                 .account = r->o.account,
+                                .aborted = r->o.aborted,
                                 .ctx = r,
                                 .record = put_record,
                                 .tick = tick,
@@ -320,6 +330,7 @@ static void put_account(struct reader *r)
     struct buf text = BUF_INIT;
     kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
     a.recorded = recorded(r, &text);
+    a.aborted = (struct account_number){r->o.aborted, r->aborted};
     stream_put_account(&r->out, &a);
     buf_free(&text);
     for (size_t i = 0; i < r->scope.n_sources; i++) {

@@ -480,6 +480,14 @@
       "rows that are owed are there more often than owed", \
       "an INSERT that was sent again, or a replay after a restore", \
       "remove the surplus copies that the findings list; a finding says where a resend or a replay explains one") \
+    X(ROWS_ABORTED, "rows-aborted", \
+      "the table holds rows whose records were aborted, and which no committed record owes", \
+      "a consumer that reads uncommitted records, or a sink that wrote before the transaction was committed", \
+      "set isolation.level=read_committed for what reads the topic (Kafka Connect: consumer.override.isolation.level), and remove the rows that the findings name") \
+    X(ROWS_NOT_DELETED, "rows-not-deleted", \
+      "the table holds rows whose key was deleted, and which no later record owes", \
+      "a sink that drops tombstones, or whose deletions wait for a merge or a mutation", \
+      "find out what the writer does with a deletion; once it was applied, read again") \
     X(ROWS_UNEXPECTED, "rows-unexpected", \
       "rows are there that nothing owes", \
       "another writer, or records that the reference skips", \
@@ -593,7 +601,7 @@
     X(RECORDS_UNREADABLE, "records-unreadable", \
       "records of the range could not be read, so that what they owe is not known", \
       "a message that was cut, or a topic that is not JSON, such as schema-framed Avro", \
-      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=raw); if they owe nothing, say --unreadable=skip; else have them sent again") \
+      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=base64); if they owe nothing, say --unreadable=skip; else have them sent again") \
     X(PROGRAM_NOT_RUN, "program-not-run", \
       "the program could not be started", \
       "a misspelled name, or a file that may not be executed", \

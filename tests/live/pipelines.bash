@@ -50,9 +50,9 @@ pipelines_down() {
     services_down
 }
 
-# pipeline_begin COMMAND…: the pipeline, as its operator starts it.
+# pipeline_begin COMMAND…: the pipeline, as its operator starts it; what it starts in its turn ends with it.
 pipeline_begin() {
-    "$@" >>"$BATS_TEST_TMPDIR/pipeline.log" 2>&1 3>&- &
+    setsid "$@" >>"$BATS_TEST_TMPDIR/pipeline.log" 2>&1 3>&- &
     pipeline=$!
 }
 
@@ -61,7 +61,7 @@ pipeline_end() {
     local pid=$pipeline
     pipeline=''
     [ -n "$pid" ] || return 0
-    kill "-${1:-TERM}" "$pid" 2>/dev/null || true
+    kill "-${1:-TERM}" -- "-$pid" 2>/dev/null || true
     wait "$pid" || [ "${1:-TERM}" = KILL ] || { tail -n 20 "$BATS_TEST_TMPDIR/pipeline.log" >&2; return 1; }
 }
 
@@ -79,12 +79,13 @@ killed_over_an_insert() {
 # in the place of the topic's and the table's. Its report is in $output and, as JSON, in report.json.
 as_written() {
     local dir=$root/examples/pipelines/$1
+    rm -f scope.json reference.ndjson
     cp "$dir/rules.jq" rules.jq 2>/dev/null || cp "$root/examples/reference/orders.jq" rules.jq
     sed -n '/^    log-look/,/| verdict$/s/^    //p' "$dir/README.md" |
         sed -E "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#; s/--topic=[a-z_]+/--topic=$2/; s/--table=[a-z_.]+/--table=shop.$2/
             s/rows-diff \| verdict/rows-diff | tee judged.ndjson | verdict/; ${4:-}" >commands
     grep -q '^ref-bind' commands
-    CH_PASSWORD=$READER_PASSWORD run "-$3" --separate-stderr bash -euo pipefail commands
+    CH_PASSWORD=$READER_PASSWORD run "-$3" --separate-stderr bash -uo pipefail commands
     printf '%s\n' "$output" "$stderr"
     verdict --json <judged.ndjson >report.json || true
 }
