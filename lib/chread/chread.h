@@ -229,9 +229,10 @@ bool chread_parts_same(const struct chread_parts *before, const struct chread_pa
 void chread_parts_free(struct chread_parts *parts);
 
 /* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and
- * its columns with their kind. `unfit` among them is why it cannot be judged, or null. */
+ * its columns with their kind. `unfit` and `unfit_code` among them are why it cannot be judged, or null (unfit: NULL).
+ */
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
-                     const struct chread_table *t, const char *unfit);
+                     const struct chread_table *t, const struct chread_why *unfit);
 
 /* ---- what was observed ---- */
 
