@@ -83,7 +83,9 @@ struct scope_declared {
     size_t n_gone;
     struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
     size_t n_left;
+    const char *from, *to; /* what chose where the ranges begin and end, but for a person: SCOPE_BY_…; NULL */
 };
+#define SCOPE_BY_OFFSETS "offsets" /* a file of offsets; any other is the instant of the first record */
 
 struct scope {
     enum scope_origin origin;
@@ -109,6 +111,8 @@ void scope_gone_say(const struct scope_gone *g, struct buf *out);
 /* "note, which --columns or --except leaves out; day (MATERIALIZED), which the table fills itself": the columns that
  * are not compared, where there are any. */
 void scope_left_say(const struct scope *s, struct buf *out);
+/* "the ranges begin at the offsets of a file": what chose them, where no person did. */
+void scope_chosen_say(const struct scope *s, struct buf *out);
 bool scope_complete_table(const struct scope *s);
 
 /* True when c are the scope's columns: their names, types and key, in order. */
