@@ -114,6 +114,7 @@ struct chread {
     uint64_t raised;             /* to what it was raised, 0 where it was not */
     uint64_t bytes, queries;     /* of answers, statements that read the table */
     uint64_t ranges;             /* those among them that read a range */
+    uint64_t keys_done;          /* of all reads */
     uint64_t passed_over;        /* rows of other keys in it */
     int code;                    /* ClickHouse's code of the last answer of texts, 0 for none */
     bool unproven;               /* it was whole, and did not prove to be the server's own */
