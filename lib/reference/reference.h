@@ -122,8 +122,10 @@ struct reference_story {
     struct buf reasons, verified, recorded;
     uint64_t n_reasons;
     struct stream_account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
-    char *first;                                  /* the first reason, or NULL */
-    struct cause cause;                           /* of the same */
+    bool word;                                    /* the operator's, that it is whole */
+    uint64_t superseded;
+    char *first;        /* the first reason, or NULL */
+    struct cause cause; /* of the same */
 };
 #define REFERENCE_REASONS 20 /* listed; the others are counted */
 
@@ -138,6 +140,8 @@ int reference_story_account(struct reference_story *s, const struct stream_line 
  * which is recorded. */
 void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,
                            bool word);
+/* Rows that came and are not in the artifact, each before another of its key. */
+void reference_story_superseded(struct reference_story *s, uint64_t rows);
 /* The end line's texts, in the story's arena. */
 void reference_story_end(struct reference_story *s, struct reference_end *end);
 void reference_story_free(struct reference_story *s);

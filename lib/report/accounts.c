@@ -98,10 +98,18 @@ static bool differ(struct account_number a, struct account_number b)
 
 static int figures(const struct report *r, uint64_t rows, struct err *err)
 {
-    const struct stream_account *reader = of_role(r, ACCOUNT_READER), *program = of_role(r, ACCOUNT_PROGRAM);
+    const struct stream_account *reader = of_role(r, ACCOUNT_READER), *program = of_role(r, ACCOUNT_PROGRAM),
+                                *sealer = of_role(r, ACCOUNT_SEALER);
+    uint64_t came = rows;
+    if (sealer && sealer->superseded.n > 0 && !scope_final(&r->scope))
+        return err_set(err, ERR_REFUSED,
+                       "%s left out %" PRIu64 " rows before the last of their keys, and the scope is of every row",
+                       sealer->stage, sealer->superseded.n);
+    if (sealer && __builtin_add_overflow(rows, sealer->superseded.n, &came))
+        return err_set(err, ERR_REFUSED, "%s counts more rows than can be", sealer->stage);
     for (size_t i = 0; account(r, i); i++) {
         const struct stream_account *a = account(r, i);
-        if (differ(a->rows, (struct account_number){true, rows}))
+        if (differ(a->rows, (struct account_number){true, a->role == ACCOUNT_PROGRAM ? came : rows}))
             return err_set(err, ERR_REFUSED,
                            "%s counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
                            a->stage, rows);

@@ -80,6 +80,7 @@ struct stream_account {
     struct account_number exit, signal; /* how the program ended of itself */
     /* of a sealer */
     struct account_number unfit_rows, nearest, failed_rows;
+    struct account_number superseded; /* rows that came and are not there, each before another of its key */
     const char *path;
     bool word; /* recorded: that it is complete is the operator's word */
     /* of a binder; of a sealer the second hash */
