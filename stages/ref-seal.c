@@ -69,9 +69,11 @@ struct seal {
     struct reference_last_found found;
     struct reference_writer w;
     bool begun, refused; /* refused: nothing is written */
+    bool told;           /* the first reason why it is incomplete is an earlier stage's, which has said it */
     struct reference_story story;
-    uint64_t failed; /* rows that could not be sealed */
-    uint64_t unfit;  /* rows with a value that its column cannot hold */
+    uint64_t failed;              /* rows that could not be sealed */
+    uint64_t deletions, unplaced; /* keys that were deleted; rows without a place */
+    uint64_t unfit;               /* rows with a value that its column cannot hold */
 };
 
 /* ---- scope and configuration ---- */
@@ -212,6 +214,37 @@ static void row_failed(struct seal *s, const struct stream_line *line)
                             "the event on line %" PRIu64 ": its at is not topic/partition/offset", line->line_no);
 }
 
+/* A key that must be absent: one that was deleted, or that of a row whose record was aborted. */
+static int seal_key(struct seal *s, const struct json *key, const struct json *values, const char *at, size_t at_len,
+                    struct err *err)
+{
+    struct stream_absent a = {.why = key ? ABSENT_DELETED : ABSENT_ABORTED, .at = at, .at_len = at_len};
+    if (reference_key_put(&s->cells, key ? key : values, key != NULL, &s->row, err) != 0)
+        return -1;
+    a.key = s->row.p;
+    a.key_len = s->row.len;
+    s->deletions += key != NULL;
+    if (reference_put_absent(&s->w, &a, err) == 0)
+        return 0;
+    s->refused = true; /* what was written is not whole */
+    return -1;
+}
+
+static int seal_row(struct seal *s, const struct json *values, const char *at, size_t at_len, struct err *err)
+{
+    int unfit = reference_cells_put(&s->cells, values, &s->row, err);
+    if (unfit < 0)
+        return -1;
+    s->unfit += unfit > 0;
+    s->unplaced += !at;
+    int rc = s->last ? reference_last_add(s->last, s->row.p, s->row.len, at, at_len, err)
+                     : reference_put(&s->w, s->row.p, s->row.len, at, at_len, err);
+    if (rc == 0)
+        return 0;
+    s->refused = true;
+    return -1;
+}
+
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
 {
     const char *at;
@@ -227,26 +260,20 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
         return -1;
     }
     arena_reset(&s->line);
-    const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values");
+    const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values"),
+                      *key = json_get(event, "absent"), *aborted = json_get(event, "aborted");
     if (!event)
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1, e.why);
-    if (!values || values->type != JSON_OBJECT)
+    if ((!values || values->type != JSON_OBJECT) == (!key || key->type != JSON_OBJECT))
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": an event without its values", line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
         row_failed(s, line);
         return 1;
     }
     buf_reset(&s->row);
-    int unfit = reference_cells_put(&s->cells, values, &s->row, err);
-    if (unfit < 0)
-        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
-    s->unfit += unfit > 0;
-    int rc = s->last ? reference_last_add(s->last, s->row.p, s->row.len, at, at_len, err)
-                     : reference_put(&s->w, s->row.p, s->row.len, at, at_len, err);
-    if (rc == 0)
-        return 1;
-    s->refused = true; /* what was written is not whole */
-    return -1;
+    bool must_lack = key || (aborted && aborted->type == JSON_TRUE);
+    int rc = must_lack ? seal_key(s, key, values, at, at_len, err) : seal_row(s, values, at, at_len, err);
+    return rc == 0 ? 1 : err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -256,8 +283,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line, err) == 0)
+        s->told = s->story.n_reasons == 0 || s->told;
+        if (reference_story_account(&s->story, line, err) == 0) {
+            s->told = s->told && s->story.n_reasons > 0;
             return 0;
+        }
         s->refused = true;
         return err_prefix(err, "stdin");
     default: return 0;
@@ -272,10 +302,12 @@ static void put_account(struct seal *s, const struct reference_end *end)
                                                          .complete = end->complete,
                                                          .reasons = {end->reasons, strlen(end->reasons)},
                                                          .rows = {true, s->w.rows},
+                                                         .absent = {s->w.absent > 0, s->w.absent},
                                                          .unfit_rows = {true, s->unfit},
                                                          .nearest = {true, s->cells.nearest},
                                                          .failed_rows = {true, s->failed},
                                                          .superseded = {s->last != NULL, s->found.superseded},
+                                                         .deleted_keys = {s->last != NULL, s->found.deleted},
                                                          .path = s->o.out,
                                                          .rows_sha256 = s->w.rows_sha256});
 }
@@ -315,22 +347,26 @@ static int put_last(void *ctx, const char *p, size_t n, const char *at, size_t a
     return reference_put(&s->w, p, n, at, at_len, err);
 }
 
+static int put_deleted(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err)
+{
+    struct seal *s = ctx;
+    return reference_put_absent(&s->w, &(struct stream_absent){ABSENT_DELETED, p, n, at, at_len}, err);
+}
+
 /* Of every key its last row; what nothing orders keeps the artifact from being whole. */
 static int seal_last(struct seal *s, struct err *err)
 {
     if (!s->last)
         return 0;
     struct reference_last_found *f = &s->found;
-    if (reference_last_rows(s->last, put_last, s, f, err) != 0)
+    if (reference_last_rows(s->last, put_last, put_deleted, s, f, err) != 0)
         return -1;
+    reference_story_last(&s->story, f);
     if (f->tied > 0)
         reference_story_say(&s->story, BECAUSE(CODE_KEYS_UNDETERMINED),
                             "%" PRIu64
                             " keys have several rows of which nothing says that one is the last, the first [%s]",
                             f->tied, f->tie);
-    if (f->deleted > 0)
-        reference_story_say(&s->story, BECAUSE(CODE_KEYS_UNDETERMINED), "the last row of %" PRIu64 " keys is a delete",
-                            f->deleted);
     return 0;
 }
 
@@ -347,8 +383,12 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
         stream_put_stop(&s->out, &err, CODE_USAGE);
         return;
     }
-    reference_story_judge(&s->story, &s->scope, s->w.rows + s->found.superseded, s->failed, s->o.complete);
-    reference_story_superseded(&s->story, s->found.superseded);
+    if (s->deletions > 0 && s->unplaced > 0)
+        reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER),
+                            "%" PRIu64 " keys were deleted, and %" PRIu64
+                            " rows have no at: which of them came before a deletion is not known",
+                            s->deletions, s->unplaced);
+    reference_story_judge(&s->story, &s->scope, &s->w, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     end.nearest = s->cells.nearest;
     if (reference_finish(&s->w, &end, &err) != 0) {
@@ -360,13 +400,13 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (end.complete)
         return;
     stream_status(&s->out, OWED_TROUBLE);
-    if (s->out.stopped)
-        return; /* which was said */
+    if (s->out.stopped || s->told)
+        return;
     if (s->story.n_reasons > 1)
-        msg_error("'%s' is incomplete: %s (and %" PRIu64 " more reasons)", s->o.out, s->story.first,
+        msg_error("the reference is incomplete: %s (and %" PRIu64 " more reasons)", s->story.first,
                   s->story.n_reasons - 1);
     else
-        msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
+        msg_error("the reference is incomplete: %s", s->story.first);
 }
 
 static void run(struct seal *s)

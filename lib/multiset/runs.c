@@ -135,7 +135,7 @@ static void step(struct walk *k, const struct places *p, const struct place *at,
     for (size_t i = 0; i < 2; i++)
         if (k->w->twice[i] == number)
             k->w->out->ambiguous_at[i] = place_text(name, at, arena);
-    if (name->unordered)
+    if (name->unordered || fates_get(&p->gone, number) != FATE_FINE)
         return;
     enum fate fate = fates_get(&k->w->fates, number);
     struct open_run *open = &k->open[at->partition];

@@ -33,7 +33,7 @@ struct entry {
 struct owner {
     const char *key; /* its cells, comma separated */
     bool stands;     /* a row of it does */
-    bool counted;
+    bool gone;       /* and was given as deleted */
 };
 
 struct reference_last {
@@ -339,34 +339,43 @@ static void settle(struct reference_last *l, struct reference_last_found *found)
         if (e->tied && !found->tie)
             found->tie = e->owner->key;
     }
-    for (uint64_t i = 0; i < l->n_entries; i++) {
-        struct owner *o = l->entries[i].owner;
-        found->deleted += !o->stands && !o->counted;
-        o->counted = true;
-    }
 }
 
-int reference_last_rows(struct reference_last *l, reference_row_fn *fn, void *ctx, struct reference_last_found *found,
-                        struct err *err)
+/* The row at the scratch file's place `at`, or the key that it deletes, where it is the last of its key. */
+static int give(struct reference_last *l, uint64_t at, const struct head *h, reference_row_fn *fn,
+                reference_row_fn *gone, void *ctx, struct reference_last_found *found, struct err *err)
+{
+    struct entry *e = h->entry == FREE_ROW ? NULL : &l->entries[h->entry];
+    size_t n = h->n, all = n + h->at_len;
+    if (e && (e->row != at || e->tied || (e->deleted && (e->owner->stands || e->owner->gone))))
+        return 0;
+    buf_reset(&l->back);
+    buf_reserve(&l->back, all);
+    if (read_at(l, at + sizeof *h, l->back.p, all, err) != 0)
+        return -1;
+    const char *place = h->at_len > 0 ? l->back.p + n : NULL;
+    if (!e || !e->deleted) {
+        found->kept++;
+        return fn(ctx, l->back.p, n, place, h->at_len, err);
+    }
+    e->owner->gone = true;
+    found->deleted++;
+    buf_reset(&l->key);
+    buf_printf(&l->key, "[%s]", e->owner->key);
+    return gone(ctx, l->key.p, l->key.len, place, h->at_len, err);
+}
+
+int reference_last_rows(struct reference_last *l, reference_row_fn *fn, reference_row_fn *gone, void *ctx,
+                        struct reference_last_found *found, struct err *err)
 {
     struct head h;
     *found = (struct reference_last_found){0};
     settle(l, found);
     if (flush(l, err) != 0)
         return -1;
-    for (uint64_t at = 0; at < l->written; at += sizeof h + h.n + h.at_len) {
-        if (read_at(l, at, &h, sizeof h, err) != 0)
+    for (uint64_t at = 0; at < l->written; at += sizeof h + h.n + h.at_len)
+        if (read_at(l, at, &h, sizeof h, err) != 0 || give(l, at, &h, fn, gone, ctx, found, err) != 0)
             return -1;
-        const struct entry *e = h.entry == FREE_ROW ? NULL : &l->entries[h.entry];
-        if (e && (e->row != at || e->tied || e->deleted))
-            continue;
-        buf_reset(&l->back);
-        buf_reserve(&l->back, (size_t)h.n + h.at_len);
-        if (read_at(l, at + sizeof h, l->back.p, (size_t)h.n + h.at_len, err) != 0 ||
-            fn(ctx, l->back.p, h.n, h.at_len > 0 ? l->back.p + h.n : NULL, h.at_len, err) != 0)
-            return -1;
-        found->kept++;
-    }
     found->superseded = l->rows - found->kept;
     return 0;
 }

@@ -27,11 +27,11 @@ struct reference_last_found {
     uint64_t tied;   /* keys (of a versioned engine: versions) of which nothing tells the last row of several */
     const char *tie; /* the first of these, its cells without brackets; NULL: none */
 };
-/* Give the last rows to fn in the order in which they came, and count. A key that is tied has no row, and one that is
- * deleted none. Not 0 from fn: give up. */
+/* Give the last rows to fn in the order in which they came, and the keys (an array of their cells) whose last row is a
+ * delete to gone, with its place; and count. A key that is tied is in neither. Not 0 from either: give up. */
 typedef int reference_row_fn(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err);
-int reference_last_rows(struct reference_last *l, reference_row_fn *fn, void *ctx, struct reference_last_found *found,
-                        struct err *err);
+int reference_last_rows(struct reference_last *l, reference_row_fn *fn, reference_row_fn *gone, void *ctx,
+                        struct reference_last_found *found, struct err *err);
 void reference_last_free(struct reference_last *l);
 
 #endif

@@ -165,6 +165,28 @@ versioned='id Int64, ver UInt64, s String'
     says "1 keys have more rows with the sign -1 than with 1: FINAL shows such a row"
 }
 
+@test "a key whose last row is a delete must be absent, and one that is written again not" {
+    rows=('{"id":1,"ver":1,"d":0,"s":"a"}@t/0/0' '{"id":1,"ver":2,"d":1,"s":"a"}@t/0/1' '{"id":2,"ver":3,"d":1,"s":"x"}@t/0/2' '{"id":2,"ver":4,"d":0,"s":"y"}@t/0/3' '{"id":3,"ver":1,"d":0,"s":"z"}@t/0/4')
+    table 'id Int64, ver UInt64, d UInt8, s String' "ReplacingMergeTree(ver, d) ORDER BY id" "(1, 1, 0, 'a'), (2, 4, 0, 'y')" "(1, 2, 1, 'a')" "(2, 3, 1, 'x'), (3, 1, 0, 'z')"
+    declare_ 0 --key=id --final
+    owes 0 "${rows[@]}"
+    jq -se '.[1:-1] | map(.cells // .absent) | sort == [["1"], ["2", "4", "0", "y"], ["3", "1", "0", "z"]]' reference
+    audit 0
+    # The delete was lost: what it deletes is shown, and nobody owes it.
+    table 'id Int64, ver UInt64, d UInt8, s String' "ReplacingMergeTree(ver, d) ORDER BY id" "(1, 1, 0, 'a'), (2, 4, 0, 'y')" "(2, 3, 1, 'x'), (3, 1, 0, 'z')"
+    declare_ 0 --key=id --final
+    owes 0 "${rows[@]}"
+    audit 1
+    says "unexpected 1 rows of 1 keys"
+    table 'id Int64, s String, sg Int8' "CollapsingMergeTree(sg) ORDER BY (id, s)" "(1, 'a', 1), (2, 'x', 1)" "(1, 'a', -1)"
+    declare_ 0 --key=id,s --final
+    owes 0 '{"id":1,"s":"a","sg":1}@t/0/0' '{"id":2,"s":"x","sg":1}@t/0/1' '{"id":1,"s":"a","sg":-1}@t/0/2'
+    jq -se '.[1:-1] | map(.cells // .absent) | sort == [["1", "a"], ["2", "x", "1"]]' reference
+    audit 0
+    insert "(1, 'a', 1)"
+    audit 1
+}
+
 @test "FINAL that would be a guess is not asked for" {
     table "$versioned" "ReplacingMergeTree(ver) ORDER BY (id, s)"
     declare_ 3 --key=id --final
