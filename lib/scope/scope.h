@@ -82,10 +82,10 @@ struct scope_left {
 struct scope_declared {
     struct scope_gone *gone; /* by source, then partition */
     size_t n_gone;
-    bool final;              /* of each key the row that the table's engine shows as the last */
-    struct engine engine;    /* then: the engine, with the columns by which it does */
     struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
     size_t n_left;
+    bool final;           /* of each key the row that the table's engine shows as the last */
+    struct engine engine; /* then: the engine, with the columns by which it does */
 };
 
 struct scope {
