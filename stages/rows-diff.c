@@ -15,6 +15,7 @@
 #include "stream/excluded.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
+#include "types/definition.h"
 #include "types/line.h"
 
 #include <inttypes.h>
@@ -39,9 +40,10 @@ struct diff {
     enum side head_side;
     struct multiset *rows;
     struct multiset_question ask;
-    bool observed;      /* the table was read before the line at hand */
-    struct arena arena; /* for one line */
-    struct arena keep;  /* for the run */
+    struct stream_log *logs; /* that it points to */
+    bool observed;           /* the table was read before the line at hand */
+    struct arena arena;      /* for one line */
+    struct arena keep;       /* for the run */
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -304,9 +306,25 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
             d->ask.deletion = kept_text(d, o.mutations[i].id);
             d->ask.deletion_created = kept_text(d, o.mutations[i].created);
         }
+    d->ask.expires = o.create_table_query && definition_has_ttl(o.create_table_query);
     if (!o.stable)
         say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
             "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");
+    return 0;
+}
+
+/* What was found of a topic before the table was read; a second look at it says what came later. */
+static int on_log(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct stream_log log;
+    if (stream_log(line, &d->keep, &log, err) != 0)
+        return err_prefix(err, "stdin");
+    for (size_t i = 0; i < d->ask.n_logs; i++)
+        if (strcmp(d->ask.logs[i].topic, log.topic) == 0)
+            return 0;
+    d->logs = xrealloc(d->logs, (d->ask.n_logs + 1) * sizeof *d->logs);
+    d->logs[d->ask.n_logs++] = log;
+    d->ask.logs = d->logs;
     return 0;
 }
 
@@ -322,6 +340,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EXCLUDED: return on_excluded(d, line, err);
     case LINE_CHECK: return on_check(d, line, err);
     case LINE_OBSERVATION: return on_observation(d, line, err);
+    case LINE_LOG: return on_log(d, line, err);
     default: return 0;
     }
 }
@@ -335,6 +354,7 @@ static void diff_free(struct diff *d)
     buf_free(&d->columns_line);
     buf_free(&d->head);
     free(d->ends);
+    free(d->logs);
     free(d->ask.unsettled.why);
     free(d->ask.uncovered.why);
     scope_free(&d->scope);

@@ -5,6 +5,8 @@
  */
 #include "multiset/decide.h"
 
+#include "multiset/causes.h"
+
 #include <inttypes.h>
 
 /* True where the expectation is a reference's: there, or required and yet to come. */
@@ -89,17 +91,6 @@ static bool is_certain(enum finding_kind kind, bool more)
     return !more || kind == KIND_MISSING || kind == KIND_CHANGED;
 }
 
-/* A key as a reason shows it, cut where it is long. */
-static void put_key(struct buf *out, struct multiset_text key)
-{
-    size_t n = key.n < 200 ? key.n : 200;
-    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
-        n--;
-    buf_addc(out, '[');
-    buf_add(out, key.p, n);
-    buf_adds(out, n < key.n ? "…" : "]");
-}
-
 /* True where the table was read whole for an answer about the whole of it, and both reads found no row. */
 static bool table_is_empty(const struct multiset_question *q)
 {
@@ -140,33 +131,6 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
                                              : "no row names a key, so nothing was looked for");
     }
     return STATUS_UNAVAILABLE;
-}
-
-/* All that is missing is the newest: it may be late, unless the sink had its acknowledgement. */
-static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged, bool none)
-{
-    const struct summary_run *run = &tail->first;
-    if (none)
-        buf_adds(why, "; nothing of what is owed is in the table");
-    buf_printf(why,
-               "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s",
-               run->topic, run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
-    if (tail->partitions > 1)
-        buf_printf(why, ", and of %" PRIu64 " more partitions", tail->partitions - 1);
-    buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
-}
-
-/* Nothing of what a relation owes is there. */
-static bool none_there(const struct multiset_relation *of)
-{
-    return of->sum.owed_rows > 0 && of->sum.kind_rows[KIND_MISSING] == of->sum.owed_rows;
-}
-
-/* What else than lateness a missing row of the table may come from: named before it. */
-static void put_deletion(const struct multiset_question *q, struct buf *why, struct cause *cause)
-{
-    *cause = *BECAUSE(CODE_ROWS_DELETED, {"mutation", q->deletion}, {"created", q->deletion_created});
-    buf_printf(why, "; mutation %s of %s, which is done, deletes rows of the table", q->deletion, q->deletion_created);
 }
 
 /* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
@@ -214,7 +178,7 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_printf(why,
                    "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
                    failed ? "; " : "", of->sum.ambiguous_keys);
-        put_key(why, of->ambiguous);
+        multiset_put_key(why, of->ambiguous);
         if (of->ambiguous_at[0] && of->ambiguous_at[1])
             buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
     }
@@ -222,13 +186,8 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
         put_kinds(of, more, false, why, cause);
     }
-    bool deleted = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED && q->deletion;
-    if (deleted)
-        put_deletion(q, why, cause);
-    if (late)
-        put_tail(why, &of->tail, r == RELATION_DELIVERY, none_there(of));
-    if (late && !deleted && r != RELATION_DELIVERY)
-        cause->code = none_there(of) ? CODE_NONE_LANDED : CODE_ROWS_LATE;
+    if (of->sum.kind_rows[KIND_MISSING] && relation_table[r].found != SIDE_CAPTURED)
+        causes_put(q, r, of, late, why, cause);
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
     if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)
@@ -255,7 +214,7 @@ static bool undecided(const struct multiset_question *q, enum relation r, const 
     if (res->differ_keys) {
         cause->code = CODE_READS_DIFFER;
         buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
-        put_key(why, res->differ);
+        multiset_put_key(why, res->differ);
     } else if (q->unsettled.why) {
         *cause = q->unsettled.cause;
         buf_adds(why, q->unsettled.why);
@@ -322,7 +281,8 @@ static bool without_cells(const struct columns *columns, struct cause *cause, st
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
                      struct stream_out *out)
 {
-    struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    struct multiset_asked asked = {
+        .reference = has_reference(q), .repeats = q->repeats, .consumed = causes_consumed, .consumed_ctx = q};
     struct lack lack[RELATION_TYPES] = {0};
     bool chosen[RELATION_TYPES], any = false;
     choose(q, chosen);

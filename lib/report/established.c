@@ -129,6 +129,18 @@ static void say_other_columns(struct view *v)
     buf_free(&text);
 }
 
+/* Of rows that are missing it is not known whether anybody has read their records. */
+static bool consumers_not_known(const struct report *r)
+{
+    bool missing = false, looked = false;
+    for (const struct report_summary *s = r->summary; s; s = s->next)
+        missing = missing || (s->line.relation != RELATION_TRANSFORMATION && s->line.kind_rows[KIND_MISSING] > 0);
+    for (size_t i = 0; i < r->n_logs; i++)
+        for (size_t k = 0; k < r->log[i].n_groups; k++)
+            looked = looked || r->log[i].groups[k].n > 0;
+    return missing && !looked && r->has_scope && r->scope.origin == SCOPE_DECLARED;
+}
+
 static void say_not_known(struct view *v)
 {
     const struct report *r = v->report;
@@ -147,6 +159,11 @@ static void say_not_known(struct view *v)
         view_say(v, &v->not_known, NULL,
                  "that the reference's program looked at every record: %s --strict was not asked for",
                  view_shown(v, program));
+    if (consumers_not_known(r))
+        view_say(
+            v, &v->not_known, NULL,
+            "whether a consumer has read the records of the missing rows: no consumer group was looked at that has committed anything (log-look --group; "
+            "Spark Structured Streaming commits nothing, its checkpoint has the offsets)");
     if (r->has_scope)
         say_other_columns(v);
     if (r->has_scope && !v->coverage.established)
