@@ -7,10 +7,13 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python)
+ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python node spark)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
 PYTHON="kafka-python==3.0.12 confluent-kafka==2.16.1 clickhouse-connect==1.12.0"
+NODE="kafkajs@2.2.4 @clickhouse/client@1.22.0"
+SPARK=3.5.7
+JDBC=0.9.4
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -78,23 +81,56 @@ make_chdb() { # TMP VERSION
 make_chdb-26.5() { make_chdb "$1" 26.5.3; }
 make_chdb-26.7() { make_chdb "$1" 26.7.3-stable.1; }
 
-make_kafka() {
+# mvn_libs DIR WHAT: the dependencies on standard input, and what they need, into DIR/out/libs.
+mvn_libs() {
     command -v mvn >/dev/null || die "mvn is missing (part debian brings it)"
+    local dependencies
+    dependencies=$(cat)
     cat >"$1/pom.xml" <<POM
 <project>
   <modelVersion>4.0.0</modelVersion>
-  <groupId>owed</groupId><artifactId>kafka-broker</artifactId><version>1</version>
+  <groupId>owed</groupId><artifactId>libs</artifactId><version>1</version>
   <dependencies>
-    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$KAFKA</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+$dependencies
   </dependencies>
 </project>
 POM
     mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
         -DoutputDirectory="$1/out/libs" >"$1/mvn.log" 2>&1 || {
         tail -n 20 "$1/mvn.log" >&2
-        die "mvn could not fetch kafka_2.13 $KAFKA"
+        die "mvn could not fetch $2"
     }
+}
+
+make_kafka() {
+    mvn_libs "$1" "kafka_2.13 $KAFKA" <<POM
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$KAFKA</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+POM
+}
+
+# Apache Spark as the package of PyPI has it, unpacked rather than installed, which would pack its 300 MB once more; and what its
+# pipeline adds: its Kafka source without what Spark brings itself, and the JDBC driver with all it needs.
+make_spark() {
+    { python3 -m venv "$1/venv" && "$1/venv/bin/python" -m pip -q --disable-pip-version-check download --no-deps \
+        --no-binary :all: -d "$1" "pyspark==$SPARK"; } >"$1/pip.log" 2>&1 || {
+        tail -n 20 "$1/pip.log" >&2
+        die "pip could not fetch pyspark $SPARK"
+    }
+    mvn_libs "$1" "Spark's source of Kafka $SPARK and clickhouse-jdbc $JDBC" <<POM
+    <dependency><groupId>org.apache.spark</groupId><artifactId>spark-sql-kafka-0-10_2.12</artifactId><version>$SPARK</version><exclusions>
+      <exclusion><groupId>org.apache.hadoop</groupId><artifactId>*</artifactId></exclusion>
+      <exclusion><groupId>org.lz4</groupId><artifactId>*</artifactId></exclusion>
+      <exclusion><groupId>org.xerial.snappy</groupId><artifactId>*</artifactId></exclusion>
+      <exclusion><groupId>org.slf4j</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>
+    <dependency><groupId>com.clickhouse</groupId><artifactId>clickhouse-jdbc</artifactId><version>$JDBC</version><classifier>all</classifier>
+      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>
+POM
+    tar -xzf "$1/pyspark-$SPARK.tar.gz" -C "$1" --no-same-owner
+    mv "$1/pyspark-$SPARK/pyspark" "$1/out"
+    mv "$1/pyspark-$SPARK"/deps/{bin,jars,licenses} "$1/out/pyspark"
+    python3 -m zipfile -e "$1/pyspark-$SPARK"/lib/py4j-*-src.zip "$1/out"
+    chmod +x "$1"/out/pyspark/bin/*
 }
 
 # A real server of a line too old to support. Unpacked, not installed, with the libraries this machine lacks.
@@ -120,6 +156,16 @@ make_python() {
     "$1/out/bin/python" -m pip -q --disable-pip-version-check install $PYTHON >"$1/pip.log" 2>&1 || {
         tail -n 20 "$1/pip.log" >&2
         die "pip could not fetch $PYTHON"
+    }
+}
+
+# The packages of the pipeline in Node; npm checks each against the registry's digest.
+make_node() {
+    command -v npm >/dev/null || die "npm is missing (part debian brings it)"
+    # shellcheck disable=SC2086  # one word a package
+    npm install --silent --ignore-scripts --no-audit --no-fund --prefix "$1/out" $NODE >"$1/npm.log" 2>&1 || {
+        tail -n 20 "$1/npm.log" >&2
+        die "npm could not fetch $NODE"
     }
 }
 
@@ -154,6 +200,8 @@ for name; do
     kafka) part kafka "$KAFKA" kafka-4 ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
     python) part "$name" "$PYTHON" ;;
+    node) part "$name" "$NODE" ;;
+    spark) part "$name" "$SPARK $JDBC" ;;
     -h | --help) printf 'usage: deps.sh [part…]; parts: %s\n' "${ALL[*]}" ;;
     *) printf 'deps: no part %s; parts: %s\n' "$name" "${ALL[*]}" >&2; exit 2 ;;
     esac

@@ -18,6 +18,8 @@ declare -A stages_of=(
     [--isolation=]='scope-declare'
     [--from=]='scope-declare'
     [--columns=]='scope-declare'
+    [--except=]='scope-declare'
+    [--filled=]='scope-declare'
     [--database=]='scope-cut table-look scope-declare'
     [--table=]='scope-cut table-look scope-declare'
     [--topic-id=]='scope-declare'
@@ -83,7 +85,7 @@ usage: audit --bundle=DIR --key=COLUMN[,COLUMN] --url=URL [REFERENCE] [options]
        audit --topic=TOPIC --bootstrap=HOST:PORT --range=[TOPIC/]P:FROM-TO|ALL --table=DATABASE.TABLE --key=COLUMN[,COLUMN]
              --url=URL REFERENCE [options]
 Decide whether the table holds exactly what a checkpoint of the bundle, or a declared range of the topic, owed it.
-REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--payload=text|json|raw] [--unreadable=skip] [--no-strict] [options] -- PROGRAM [ARGUMENT...]
+REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--payload=text|json|raw|base64] [--unreadable=skip] [--no-strict] [options] -- PROGRAM [ARGUMENT...]
   --out=DIR               keep every stage's output in DIR
   --scope-out=FILE        write the scope document to FILE too
 The options of the stages; each goes to all of them that take it, and their pages say what it means:

@@ -44,7 +44,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                   "Read the destination rows of the owed keys, twice, over one read-only connection."),
         HTTP_LOGIN_OPTIONS(&o->login),
         OPT_U64("max-rows-per-query", &r->max_rows, 1, most_rows, "rows that one statement may return (1000000)"),
-        OPT_U64("keys-per-query", &r->keys_per_query, 1, 10000000, "keys that one statement asks for (10000)"),
+        OPT_U64("keys-per-query", &r->keys_per_query, 1, 10000000, "keys that one statement asks for (100000)"),
+        OPT_FLAG("keys-only", &r->keys_only, "read no row of another key: ask for the keys alone"),
         OPT_U64("settle-ms", &r->settle_ms, 0, DAY_MS, "between the two reads (1000)"),
         OPT_U64("max-table-rows", &r->max_table_rows, 1, most_rows,
                 "read the whole table, where the scope says complete-table and it holds no more"),
@@ -84,6 +85,7 @@ struct run {
     /* the reads */
     struct chread ch;
     struct chread_table first, last;
+    struct chread_plan plan;
     struct chread_reads reads;
     struct chread_parts parts[2]; /* before and after, where the table is read whole */
     struct chread_why uncovered;  /* reason "" where nothing yet says that the whole table is not known */
@@ -206,12 +208,14 @@ static int put_row(void *ctx, const char *cells, size_t n)
 
 static int read_once(struct run *r, unsigned which, struct chread_why *why)
 {
-    uint64_t rows, queries = r->ch.queries, bytes = r->ch.bytes;
+    uint64_t rows, queries = r->ch.queries, bytes = r->ch.bytes, ranges = r->ch.ranges, over = r->ch.passed_over;
     r->reads.n = which;
-    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->reads.table_whole ? NULL : r->keys, put_row, r,
-                             &rows, why);
+    int status = chread_rows(&r->ch, &r->expect, &r->first, &r->cols, r->keys, r->reads.table_whole ? NULL : &r->plan,
+                             put_row, r, &rows, why);
     r->reads.queries[which - 1] = r->ch.queries - queries;
     r->reads.bytes[which - 1] = r->ch.bytes - bytes;
+    r->reads.ranges[which - 1] = r->ch.ranges - ranges;
+    r->reads.passed_over[which - 1] = r->ch.passed_over - over;
     return status;
 }
 
@@ -271,7 +275,11 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
-    if ((scope_complete_table(&r->scope) && begin_whole(r, why) != 0) || read_once(r, 1, why) != 0)
+    if (scope_complete_table(&r->scope) && begin_whole(r, why) != 0)
+        return -1;
+    if (!r->reads.table_whole && chread_plan(&r->ch, &r->expect, &r->first, r->keys, &r->plan, why) != 0)
+        return -1;
+    if (read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
@@ -452,7 +460,7 @@ static void after_input(struct run *r)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.read = {.max_rows = 1000000, .keys_per_query = 10000, .settle_ms = 1000},
+    struct options o = {.read = {.max_rows = 1000000, .keys_per_query = 100000, .settle_ms = 1000},
                         .login = HTTP_LOGIN_INIT,
                         .max_line = STREAM_MAX_LINE};
     struct run r = {.o = &o};
@@ -474,6 +482,7 @@ int main(int argc, char **argv)
     chread_table_free(&r.last);
     chread_close(&r.ch);
     chread_keys_free(r.keys);
+    chread_plan_free(&r.plan);
     columns_free(&r.cols);
     scope_free(&r.scope);
     stream_in_free(&r.in);

@@ -40,7 +40,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_WORD("payload", PROGRAM_PAYLOAD_WORDS, &o->payloads,
                  "give each record its payload parsed from JSON, as `value`: with every number\n"
                  "as its text (text), which jq needs to keep digits, or as it stands (json);\n"
-                 "raw: leave reading it to the program"),
+                 "raw, base64: leave reading it to the program, as text or as `payload_b64` of its bytes"),
         OPT_TAKE("unreadable", ON_UNREADABLE_SKIP, take_unreadable, o,
                  "records that cannot be read owe nothing: an assumption, which the report leads with"),
         OPT_FLAG("strict", &o->strict,
@@ -104,7 +104,7 @@ static void put_event(struct run *r, const struct json *at, const struct json *v
 
 /* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} and
  * {"at":…,"unreadable":"…"} are none; any other object is a row's values. */
-static int on_program_line(void *ctx, const char *p, size_t n, struct err *err)
+static int on_program_value(void *ctx, const char *p, size_t n, struct err *err)
 {
     struct run *r = ctx;
     struct json_error e;
@@ -211,13 +211,14 @@ static void judge_unreadable(struct run *r, const struct program_counts *n, cons
         buf_printf(&what, "%" PRIu64 " of %" PRIu64 " records could not be read, the first ", n->unreadable,
                    n->records);
     put_place(&what, first, n->no_value_is_json ? "," : "");
-    buf_adds(&what, n->no_value_is_json ? ")" : "");
+    if (n->no_value_is_json)
+        buf_printf(&what, ")%s%s", *first->framing ? ": " : "", first->framing);
     const char *said = shown(&plain, &what);
     if (!r->o.skip)
-        program_not_whole(&r->program,
-                          BECAUSE(CODE_RECORDS_UNREADABLE, {"at", first->at},
-                                  {"payload", strcmp(first->why, PROGRAM_NOT_UTF8) == 0 ? "payload_b64" : "payload"}),
-                          "%s", said);
+        program_not_whole(
+            &r->program,
+            BECAUSE(CODE_RECORDS_UNREADABLE, {"at", first->at}, {"payload", first->bytes ? "payload_b64" : "payload"}),
+            "%s", said);
     else if (program_whole(&r->program))
         msg_error("%s: taken to owe nothing, as --unreadable=" ON_UNREADABLE_SKIP " says", said);
     buf_free(&what);
@@ -344,7 +345,7 @@ int main(int argc, char **argv)
     buf_adds(&r.name, slash ? slash + 1 : r.o.command[0]);
     r.program = (struct program){.name = buf_str(&r.name),
                                  .max_line = (size_t)r.o.max_line,
-                                 .on_line = on_program_line,
+                                 .on_value = on_program_value,
                                  .before_wait = before_wait,
                                  .ctx = &r,
                                  .child = CHILD_INIT};

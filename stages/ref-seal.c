@@ -73,7 +73,7 @@ static void take_scope(struct seal *s, const struct json *document, const struct
 {
     s->scope = *scope;
     s->document = document;
-    reference_cells_init(&s->cells, &s->scope.columns);
+    reference_cells_init(&s->cells, &s->scope);
 }
 
 static int read_scope(struct seal *s, struct err *err)
@@ -268,6 +268,24 @@ static void put_account(struct seal *s, const struct reference_end *end)
                                                          .rows_sha256 = s->w.rows_sha256});
 }
 
+#define PASSED_SAID 10
+
+/* The rules give what the table would fill itself, and nobody compares it. */
+static void say_passed(const struct seal *s)
+{
+    const struct scope_declared *d = &s->scope.declared;
+    size_t said = 0;
+    for (size_t i = 0; i < d->n_left && said < PASSED_SAID; i++) {
+        const uint64_t *n = map_find(&s->cells.passed, d->left[i].name, strlen(d->left[i].name));
+        if (!n || *n == 0 || *d->left[i].kind == '\0')
+            continue;
+        msg_error("%" PRIu64 " rows give '%s', which the table fills itself (%s) and the scope leaves out: passed over "
+                  "(scope-declare --filled compares it)",
+                  *n, d->left[i].name, d->left[i].kind);
+        said++;
+    }
+}
+
 /* Why the input did not come whole, in the words of whoever stopped. */
 static void say_unfinished(struct seal *s, const struct stream_in *in)
 {
@@ -296,6 +314,7 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
         return;
     }
     put_account(s, &end);
+    say_passed(s);
     if (end.complete)
         return;
     stream_status(&s->out, OWED_TROUBLE);

@@ -20,7 +20,7 @@
 struct run {
     struct arena arena;
     struct declare d;
-    struct opt_list keys, columns, froms;
+    struct opt_list keys, columns, except, filled, froms;
     struct table_name name;
     unsigned isolation;
     const char *out_path;
@@ -67,6 +67,10 @@ static int settle_options(struct run *r, struct err *err)
     d->n_keys = r->keys.n;
     d->chosen = r->columns.at;
     d->n_chosen = r->columns.n;
+    d->excepted = r->except.at;
+    d->n_excepted = r->except.n;
+    d->filled = r->filled.at;
+    d->n_filled = r->filled.n;
     d->froms = r->froms.at;
     d->n_froms = r->froms.n;
     d->isolation = r->isolation == 0 ? "read_committed" : "read_uncommitted";
@@ -92,7 +96,12 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         OPT_WORD("isolation", "read_committed|read_uncommitted", &r->isolation,
                  "which records are there (read_committed)"),
         TYPE_FROM_OPTION(take_from, &r->froms),
-        OPT_NAMES("columns", "COLUMN,...", &r->columns, "the columns that are compared (all that the table stores)"),
+        OPT_NAMES("columns", "COLUMN,...", &r->columns,
+                  "the columns that are compared (all that the table does not fill itself)"),
+        OPT_NAMES("except", "COLUMN,...", &r->except, "the columns that are not, in place of that"),
+        OPT_NAMES("filled", "COLUMN,...", &r->filled,
+                  "columns that the table fills itself (DEFAULT, MATERIALIZED, ALIAS) and the rules give:\n"
+                  "compared too, as are those that --key and --from name"),
         OPT_NAME("out", "FILE", &r->out_path, "write the scope document to FILE too"),
         OPT_NAME("topic", "NAME", &d->topic, "the topic, where no log was looked at or to be held against it"),
         OPT_NAME("topic-id", "ID", &d->topic_id, "its id, the same"),
@@ -222,6 +231,8 @@ int main(int argc, char **argv)
     table_name_free(&r.name);
     opt_list_free(&r.keys);
     opt_list_free(&r.columns);
+    opt_list_free(&r.except);
+    opt_list_free(&r.filled);
     opt_list_free(&r.froms);
     declare_free(&r.d);
     arena_free(&r.arena);

@@ -163,8 +163,24 @@ t/0/7: byte 4: text after the value" ]
 @test "none of the payloads is JSON: said as that, with where they are" {
     jq -c '.payload_b64 = "AAAAAAEC/w==" | del(.payload)' <(record 0 '') | whole avro
     run -3 --separate-stderr ref-run --strict -- jq -c 'if .value == null then {at: "\(.topic)/\(.partition)/\(.offset)", skip: true} else error end' <avro
-    not_whole "none of 1 payloads is JSON (the first, t/0/0, is not UTF-8)"
+    registry="as the clients of a schema registry frame Avro, Protobuf and JSON"
+    not_whole "none of 1 payloads is JSON (the first, t/0/0, is not UTF-8): magic byte 0 and schema id 1, $registry"
     [ "$(of_account '.facts | tostring')" = '{"at":"t/0/0","payload":"payload_b64"}' ]
+    while read -r bytes said; do
+        jq -c --arg bytes "$bytes" '.payload_b64 = $bytes | del(.payload)' <(record 0 '') | whole other
+        run -3 --separate-stderr ref-run -- jq -c "$skipping" <other
+        not_whole "none of 1 payloads is JSON (the first, t/0/0, is not UTF-8)${said:+: $said}"
+    done <<BYTES
+AP///wEKAv8= magic byte 0 and schema id 4294967041, $registry
+T2JqAf8= an Avro container file, by its first bytes
+wwEBAgMEBQYHCP8= an Avro object with its schema's fingerprint, by its first bytes
+AAAAAf8=
+/w==
+BYTES
+    # framed JSON is text
+    jq -c '.payload = "\u0000\u0000\u0000\u0001\u0002{}"' <(record 1 '') | whole other
+    run -3 --separate-stderr ref-run -- jq -c "$skipping" <other
+    not_whole "none of 1 payloads is JSON (the first, t/0/1: byte 1: not the start of a value): magic byte 0 and schema id 258, $registry"
     { record 1 'x'; jq -c '.payload = null' <(record 2 ''); record 3 '<a/>'; } | whole in
     run -3 --separate-stderr ref-run -- cat <in
     [ "$(of_account '.rows')" = 3 ]
@@ -191,6 +207,44 @@ t/0/7: byte 4: text after the value" ]
     run -3 --separate-stderr ref-run -- jq -c 'select(.topic == "t" and .partition == 9 and .offset < 148) | {at: "t/9/\(.offset)", values: {}}' <in
     [ "$(of_account '[.unreadable, .unreadable_records[]] | tostring')" = \
         '[153,"s/0/7: byte 1: not the start of a value","t/9/148: its value cannot be read","t/9/149: its value cannot be read","t/10/0: its value cannot be read","t/10/1: its value cannot be read","t/10/2: its value cannot be read","t/10/3: its value cannot be read","t/10/4: its value cannot be read","t/10/5: its value cannot be read","t/10/6: its value cannot be read"]' ]
+}
+
+@test "what the program writes is values, on however many lines: jq without -c" {
+    { record 1 '{"id":7,"s":"a \" { [ \\","l":[{},[]]}'; record 2 '{"id":8}'; } | whole in
+    rules='{at: "\(.topic)/\(.partition)/\(.offset)", values: .value}'
+    run -0 --separate-stderr ref-run --strict -- jq -c "$rules" <in
+    compact=$(events)
+    for how in '' --tab '--indent 7' -j; do
+        # shellcheck disable=SC2086 # none is none
+        run -0 --separate-stderr ref-run --strict -- jq $how "$rules" <in
+        [ "$(events)" = "$compact" ] || { echo "$how: $output" >&2; return 1; }
+    done
+    # each byte by itself
+    jq "$rules" <<<'{"topic":"t","partition":0,"offset":1,"value":{"id":"\\\"","a":[[],{"b":null}]}}' >slow
+    run -0 --separate-stderr ref-run --strict -- bash -c 'cat >/dev/null; while IFS= read -r -n 1 -d "" c; do printf %s "$c"; done <slow; echo "{\"at\":\"t/0/2\",\"skip\":true}"' <in
+    [ "$(events)" = "$(jq -c . slow)" ]
+    # one that is no object is named by the line on which it begins
+    whole none </dev/null
+    while IFS=$'\t' read -r text why; do
+        run -3 --separate-stderr ref-run -- printf "$text" <none
+        not_whole "line $why"
+    done <<'BAD'
+{\n"id":1\n}\n\nnull\n	5 of printf: not an object
+{\n"id":1\n}\n{"id":\n{}\n{}	4 of printf: byte 11: text ends inside an object
+[\n{}]\n	1 of printf: not an object
+{"id":"\n"}\n	1 of printf: byte 8: text ends inside a string
+{\n"id":1\n	1 of printf is cut in the middle
+{"id":1}x\n	1 of printf: byte 1: not the start of a value
+}{}\n	1 of printf: byte 1: not the start of a value
+BAD
+}
+
+@test "--payload=base64: every payload by its bytes, in one form" {
+    { record 1 'é '; jq -c '.payload_b64 = "AAAAAAEC/w==" | del(.payload)' <(record 2 ''); jq -c '.payload = null' <(record 3 ''); record 4 ''; } | whole in
+    run -0 --separate-stderr ref-run --payload=base64 -- cat <in
+    [ "$(events | jq -c '.values | [.offset, .payload_b64, has("payload"), has("value"), .topic]' | tr '\n' ' ')" = \
+        '[1,"w6kg",false,false,"t"] [2,"AAAAAAEC/w==",false,false,"t"] [3,null,false,false,"t"] [4,"",false,false,"t"] ' ]
+    [ "$(of_account '[.payload, .records, .readable, .null_values, .unreadable] | tostring')" = '["base64",4,3,1,0]' ]
 }
 
 @test "--strict: every record answered by rows or a skip, in any order and more than once" {
@@ -233,15 +287,16 @@ t/0/7: byte 4: text after the value" ]
         [ "$(of_account '[.rows, .records] | tostring')" = '[1,1000]' ]
     done <<'BAD'
 [1]	not an object
-{"id":1	byte 8: text ends inside an object
+{"id":1	byte 9: text ends inside an object
 {"id":1,"id":2}	byte 9: duplicate name
 null	not an object
 {"at":7,"values":{}}	its at is no text, or needs an escape
 BAD
-    run -3 --separate-stderr ref-run -- echo <in
-    [[ $stderr == "ref-run: line 1 of echo: byte 1: no value" ]]
     whole none </dev/null
-    run -3 --separate-stderr ref-run -- printf '{"id":1}\n{"id":2}' <none
+    run -0 --separate-stderr ref-run -- printf '\n \n{"id":1}\n\n{"id":2}' <none
+    [ "$(events)" = '{"values":{"id":1}}
+{"values":{"id":2}}' ]
+    run -3 --separate-stderr ref-run -- printf '{"id":1}\n{"id":2' <none
     not_whole "line 2 of printf is cut in the middle"
     run -3 --separate-stderr ref-run --max-line=1K -- sh -c 'cat >/dev/null; head -c 5000 /dev/zero | tr "\0" x; sleep 100' <none
     not_whole "line 1 of sh is longer than 1024 bytes"

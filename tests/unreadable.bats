@@ -100,8 +100,8 @@ unreadable    t/0/1: byte 48: text ends inside a string
         record 2 '' | jq -c '.payload_b64 = "AAAAAAEC/w==" | del(.payload)'; account_of_3; } | whole in
     rules=(jq -c '{at: "\(.topic)/\(.partition)/\(.offset)"} + if .value == null then {skip: true} else {values: .value} end')
     keys=0 audited 3 "$row"
-    [[ ${lines[0]} == *"none of 3 payloads is JSON (the first, t/0/0, is not UTF-8) (exit 3)" ]]
-    [[ ${lines[1]} == *"decode payload_b64 in the program"* ]]
+    [[ ${lines[0]} == *"none of 3 payloads is JSON (the first, t/0/0, is not UTF-8): magic byte 0 and schema id 1, as the clients of a schema registry frame Avro, Protobuf and JSON (exit 3)" ]]
+    [[ ${lines[1]} == *"decode payload_b64 in the program (--payload=base64)"* ]]
     [[ $output != *"widen the scope"* ]]
     [ "$(jq -r '[.. | .next? // empty] | map(select(test("widen"))) | length' report.json)" = 0 ]
 }

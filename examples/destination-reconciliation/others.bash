@@ -3,23 +3,24 @@
 # Pipelines that nobody wrote for this: ClickHouse's own ENGINE = Kafka table with a view, and a consumer on public client
 # libraries. Each fills a table named as its topic.
 
-engine_queue() { # topic, [ms after which it writes what it has read], more settings
-    orders_table "$1"
-    sql "CREATE TABLE shop.$1_queue (event_id Int64, customer String, amount Decimal(18, 4), seen Int64, score Float64,
-        note Nullable(String), serial UInt64, test Bool) ENGINE = Kafka
-        SETTINGS kafka_broker_list = '$KAFKA_BOOTSTRAP', kafka_topic_list = '$1', kafka_group_name = 'engine-$1', kafka_format = 'JSONEachRow',
-        kafka_flush_interval_ms = ${2:-300}, kafka_poll_timeout_ms = 100${3:-}"
+# The statements of examples/pipelines/engine-kafka, for the topic and the table of another name.
+engine_sql() { # file, topic, more edits
+    sed "s/purchases/$2/g; s/127\.0\.0\.1:9092/$KAFKA_BOOTSTRAP/; ${3:-}" "$root/examples/pipelines/engine-kafka/$1.sql"
+}
+
+engine_queue() { # topic, edits of its settings
+    sql "$(engine_sql table "$1")"
+    sql "$(engine_sql queue "$1" "${2:-}")"
 }
 
 engine_view() { # topic, more conditions
-    sql "CREATE MATERIALIZED VIEW shop.$1_view TO shop.$1 AS SELECT event_id, customer, amount,
-        fromUnixTimestamp64Milli(seen) AS seen, score, note, serial FROM shop.$1_queue WHERE NOT test${2:-}"
+    sql "$(engine_sql view "$1")${2:-}"
 }
 
 python=${OWED_DEPS:-$HOME/.cache/owed}/python/bin/python
 
 consume() { # topic, more options
-    "$python" "$root/examples/destination-reconciliation/consumer" --bootstrap="$KAFKA_BOOTSTRAP" \
+    "$python" "$root/examples/pipelines/python/consumer" --bootstrap="$KAFKA_BOOTSTRAP" \
         --port="$CH_PORT" --topic="$1" --table="shop.$1" "${@:2}"
 }
 
@@ -31,15 +32,15 @@ make_others() {
     kafka create-topic twice 1
     # One written as a double: by the specification it is the same time, and the queue's column does not take it.
     { placed_orders 1 56; placed_orders 57 57 '%.1f'; placed_orders 58 200; } | kafka produce purchases
-    engine_queue purchases '' ', kafka_skip_broken_messages = 1'
+    engine_queue purchases
     engine_view purchases
     send_orders engine 1 200
     engine_queue engine
     engine_view engine
     # All of it is one block, and as the view asks `evict` about it, the consumer that has read it is thrown out of its group.
     placed_orders 1 40 | sed 's/"partition":1/"partition":0/' | kafka produce twice
-    engine_queue twice 120000 ', kafka_max_block_size = 40'
-    exec {evicting}< <(exec "$python" "$root/examples/destination-reconciliation/evict" --topic=twice --messages=40)
+    engine_queue twice 's/= 300/= 120000/; s/skip_broken_messages = 1/max_block_size = 40/'
+    exec {evicting}< <(exec "$python" "$root/examples/pipelines/engine-kafka/evict" --topic=twice --messages=40)
     runner+=" $!" evictor=$!
     read -r -u "$evicting" port
     engine_view twice " AND event_id NOT IN (SELECT id FROM url('http://127.0.0.1:$port/', 'TSV', 'id Int64'))"

@@ -44,15 +44,24 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
                                           chread_row_fn *fn, void *ctx);
 /* Column i is selected as an expression: its name in a Native block is the server's own. */
 void chread_decoder_unnamed(struct chread_decoder *d, size_t i);
-/* No result has more rows than that: the next one is ERR_BOUND, before it is given on. Without this call any number. */
-void chread_decoder_most(struct chread_decoder *d, uint64_t rows);
+/* What the next result answers, which is kept until another is said. Without this call any rows, any number of them. */
+struct chread_keys;
+struct chread_asked {
+    const struct chread_keys *keys; /* sorted; NULL: every row is asked for */
+    uint64_t from, to;              /* the keys of these numbers are */
+    bool range;         /* rows of other keys may come too, and are passed over unseen; else they are ERR_TROUBLE */
+    uint64_t most;      /* rows; one more is ERR_BOUND, before it is given on */
+    uint64_t most_kept; /* of the keys, where rows are passed over */
+};
+void chread_decoder_ask(struct chread_decoder *d, const struct chread_asked *asked);
 /* 0, or -1 with *err: ERR_TROUBLE for bytes that are not such a result (with the row or block), ERR_BOUND past
  * max_bytes or the most rows, ERR_NONE where fn gave up. After -1 the decoder is only good for chread_decoder_free. */
 int chread_decode(struct chread_decoder *d, const char *p, size_t n, struct err *err);
 /* The result is through: -1 (ERR_TROUBLE) in the middle of a row or block. */
 int chread_decode_end(struct chread_decoder *d, struct err *err);
-uint64_t chread_decoded(const struct chread_decoder *d); /* rows so far */
-void chread_decoder_reset(struct chread_decoder *d);     /* for the next result; memory kept */
+uint64_t chread_decoded(const struct chread_decoder *d);     /* rows so far */
+uint64_t chread_passed_over(const struct chread_decoder *d); /* those of other keys among them */
+void chread_decoder_reset(struct chread_decoder *d);         /* for the next result; memory kept */
 void chread_decoder_free(struct chread_decoder *d);
 
 /* ---- keys ---- */
@@ -75,10 +84,6 @@ struct chread_limits {
     uint64_t bytes;    /* of text, the whole statement */
     uint64_t elements; /* of the server's syntax tree */
 };
-/* Append the statement's condition for the keys from number `from` on, as many as the limits allow after what stands in
- * sql already: `key IN (…)`. Returns the number of the next key; equal to `from` where not one fits. */
-uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits,
-                               struct buf *sql);
 
 /* ---- the server ---- */
 
@@ -87,6 +92,7 @@ struct chread_options {
     enum chread_format format;
     uint64_t max_rows; /* a query */
     uint64_t keys_per_query;
+    bool keys_only;          /* no row of another key is read */
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
     uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
     size_t max_bytes;        /* of one row's cells */
@@ -102,10 +108,15 @@ struct chread {
     struct chread_setting *settings; /* sent with every statement */
     size_t n_settings;
     struct map setting_names;
-    struct chread_limits limits;
-    uint64_t bytes, queries; /* of answers, statements that read the table */
-    int code;                /* ClickHouse's code of the last answer of texts, 0 for none */
-    bool unproven;           /* it was whole, and did not prove to be the server's own */
+    struct chread_limits limits; /* bytes: max_query_size as the user's profile has it */
+    bool size_fixed;             /* it cannot be raised in a request */
+    bool arrays, arrays_known;   /* the server unpacks arrays of keys as they are meant */
+    uint64_t raised;             /* to what it was raised, 0 where it was not */
+    uint64_t bytes, queries;     /* of answers, statements that read the table */
+    uint64_t ranges;             /* those among them that read a range */
+    uint64_t passed_over;        /* rows of other keys in it */
+    int code;                    /* ClickHouse's code of the last answer of texts, 0 for none */
+    bool unproven;               /* it was whole, and did not prove to be the server's own */
 };
 
 /* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and
@@ -161,12 +172,32 @@ bool chread_line_supported(const char *version);
 int chread_look_again(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
                       struct chread_why *why);
 
-/* Read all rows of the keys, in order, to fn; keys NULL: every row of the table, at most max_table_rows. Whenever the
+/* How the sorted keys are read: stretches of them, each as a range in which rows of other keys are passed over, or key
+ * by key. */
+struct chread_stretch {
+    uint64_t from, to;
+    bool range;
+};
+struct chread_plan {
+    struct chread_stretch *at;
+    size_t n;
+};
+#define CHREAD_PLAN_INIT ((struct chread_plan){NULL, 0})
+
+/* Choose by counting the rows of the span of every keys_per_query keys: no more than decides, and each count a proven
+ * answer. It decides how the keys are read and nothing else: a range is read to its end as the table then is, so that a
+ * count that is wrong or out of date makes a read slow and loses no row. Where the span cannot be told or counted, or
+ * keys_only is set, the keys are asked for. -1 with *why where the server or the table is not the one of the look. */
+int chread_plan(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                const struct chread_keys *keys, struct chread_plan *plan, struct chread_why *why);
+void chread_plan_free(struct chread_plan *plan);
+
+/* Read all rows of the keys by the plan to fn; plan NULL: every row of the table, at most max_table_rows. Whenever the
  * connection is a new one, the look is taken again over that very connection and held against t. *rows counts the rows.
  * Ends: every query's end is proven. */
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
-                const struct columns *cols, const struct chread_keys *keys, chread_row_fn *fn, void *ctx,
-                uint64_t *rows, struct chread_why *why);
+                const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
+                chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
 
 /* ---- the whole table ---- */
 
@@ -206,7 +237,7 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
 /* The reads so far: n of them, by which (from 0). */
 struct chread_reads {
     unsigned n;
-    uint64_t rows[2], queries[2], bytes[2];
+    uint64_t rows[2], queries[2], bytes[2], ranges[2], passed_over[2];
     uint64_t keys, unfit; /* unfit: owed rows whose key no column can hold, which were not asked for */
     bool table_whole;     /* every row of the table, not those of the keys */
     size_t parts[2];      /* then: how many there were before and after */

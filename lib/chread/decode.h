@@ -5,6 +5,7 @@
 #define OWED_CHREAD_DECODE_H
 
 #include "chread/chread.h"
+#include "chread/keys.h"
 
 enum node_kind {
     NODE_FIXED, /* width bytes */
@@ -68,10 +69,16 @@ struct chread_decoder {
     chread_row_fn *fn;
     void *ctx;
     size_t max_bytes;
-    uint64_t rows, most;
+    uint64_t rows, passed_over;
+    struct chread_asked asked;
+    struct key_bytes *key; /* the values of the row's key, in the order of keys_column */
+    size_t *key_place;     /* of each column: where in key it stands, SIZE_MAX where it is none */
+    uint64_t hint;
+    struct buf scratch;
     struct buf in;  /* a block or row that is not whole yet */
     struct buf row; /* the cells being built */
     size_t column;
+    struct buf key_values; /* RowBinary: the bytes of the row's key so far */
     /* Native */
     enum native_at at;
     size_t base; /* where the block begins in `in` */
@@ -92,6 +99,8 @@ void node_transpose(struct buf *out, const size_t *starts, size_t n_rows, size_t
 /* A length in the binary formats: seven bits a byte, least first. 1 with *used, 0 where more bytes are needed, -1 for
  * one that 64 bits do not hold. */
 int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used);
+/* Count the row whose key stands in d->key. 1 where it was asked for, 0 where it is passed over, -1 with *err. */
+int decode_asked(struct chread_decoder *d, struct err *err);
 /* Hand on the row that stands in d->row without its last bracket. -1 with *err ERR_NONE where the caller gives up. */
 int decode_row(struct chread_decoder *d, struct err *err);
 

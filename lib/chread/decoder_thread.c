@@ -10,8 +10,9 @@
 
 struct piece {
     struct buf bytes;
-    bool end;      /* of an answer */
-    uint64_t rows; /* then: as the server counted them */
+    struct chread_asked asked; /* what the bytes answer */
+    bool begin, end;           /* of an answer */
+    uint64_t rows;             /* then: as the server counted them */
 };
 
 struct decoder_thread {
@@ -24,7 +25,7 @@ struct decoder_thread {
     size_t filled, done; /* pieces so far */
     bool closing, failed;
     struct err err;
-    uint64_t rows;
+    uint64_t rows, passed_over;
 };
 
 /* An answer is whole only where the server's count is that of the rows that came. */
@@ -40,9 +41,13 @@ static int check_end(const struct decoder_thread *b, const struct piece *p, stru
 
 static int decode_piece(struct decoder_thread *b, struct piece *p, struct err *err)
 {
-    uint64_t before = chread_decoded(b->d);
+    if (p->begin)
+        chread_decoder_ask(b->d, &p->asked);
+    uint64_t before = chread_decoded(b->d), over = chread_passed_over(b->d);
     int rc = p->bytes.len > 0 ? chread_decode(b->d, p->bytes.p, p->bytes.len, err) : 0;
-    b->rows += chread_decoded(b->d) - before;
+    over = chread_passed_over(b->d) - over;
+    b->rows += chread_decoded(b->d) - before - over;
+    b->passed_over += over;
     if (rc == 0 && p->end) {
         rc = check_end(b, p, err);
         chread_decoder_reset(b->d);
@@ -106,11 +111,17 @@ static int give_on(struct decoder_thread *b)
     }
     struct piece *next = at_hand(b);
     buf_reset(&next->bytes);
-    next->end = false;
+    next->begin = next->end = false;
     pthread_mutex_lock(&b->lock);
     bool failed = b->failed;
     pthread_mutex_unlock(&b->lock);
     return failed ? -1 : 0;
+}
+
+void decoder_thread_ask(struct decoder_thread *b, const struct chread_asked *asked)
+{
+    at_hand(b)->asked = *asked;
+    at_hand(b)->begin = true;
 }
 
 int decoder_thread_put(struct decoder_thread *b, const char *p, size_t n)
@@ -127,7 +138,7 @@ int decoder_thread_end(struct decoder_thread *b, uint64_t rows)
     return give_on(b);
 }
 
-int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, struct err *err)
+int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, uint64_t *passed_over, struct err *err)
 {
     give_on(b);
     if (b->thread) {
@@ -139,6 +150,7 @@ int decoder_thread_finish(struct decoder_thread *b, uint64_t *rows, struct err *
     }
     int rc = b->failed ? -1 : 0;
     *rows = b->rows;
+    *passed_over = b->passed_over;
     *err = b->err;
     for (size_t i = 0; i < PIECES; i++)
         buf_free(&b->piece[i].bytes);

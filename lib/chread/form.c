@@ -17,6 +17,11 @@ void chread_names(const struct chread_table *t, struct map *names)
         map_add(names, t->columns[i].name, strlen(t->columns[i].name), i);
 }
 
+static const char *how_filled(const char *kind)
+{
+    return kind && *kind ? kind : "written by its writer";
+}
+
 static int form_of_column(const struct chread_table *t, const struct map *names, const struct column *c,
                           struct chread_why *why)
 {
@@ -34,9 +39,11 @@ static int form_of_column(const struct chread_table *t, const struct map *names,
     if (!same)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),
                           "column '%s' was %s and is %s", c->name, c->type.name, found->type);
-    if (*found->kind != '\0' && strcmp(found->kind, "DEFAULT") != 0)
+    enum column_kind kind;
+    if (!column_kind_parse(found->kind, &kind) || kind != c->kind)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_TYPE_CHANGED, {"column", c->name}),
-                          "column '%s' is computed by the table now (%s)", c->name, found->kind);
+                          "column '%s' was %s and is %s now", c->name, how_filled(column_kind_name(c->kind)),
+                          how_filled(found->kind));
     return 0;
 }
 

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys: collected, sorted as the table sorts them, each once, and cut into
- * conditions. A key of one integer of at most 64 bits is a number and no more.
+ * Keys: collected, sorted as the table sorts them, each once, and looked up. A
+ * key of one value of at most 64 bits is a number and no more.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chread/keys.h"
-
-struct entry {
-    uint64_t prefix; /* the first eight bytes of the encoding, big-endian; a narrow key whole */
-    uint64_t at;     /* of the encoding in bytes */
-};
-
-struct chread_keys {
-    const struct columns *cols;
-    size_t *columns, n_columns; /* the key's columns, as indices, in the order of the encoding */
-    bool narrow;
-    uint64_t *numbers;     /* narrow */
-    struct entry *entries; /* else */
-    uint64_t n, cap;
-    struct buf bytes, scratch, text;
-};
 
 struct chread_keys *chread_keys_new(const struct columns *cols)
 {
@@ -97,7 +82,7 @@ int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, 
         k->numbers[k->n++] = prefix_of(e, n) >> (64 - 8 * n);
         k->bytes.len = had;
     } else {
-        k->entries[k->n++] = (struct entry){prefix_of(e, n), had};
+        k->entries[k->n++] = (struct key_entry){prefix_of(e, n), had};
     }
     return 1;
 }
@@ -154,7 +139,7 @@ static void reorder(struct chread_keys *k, const char *sorting_key)
             }
             for (size_t i = 0; i < n; i++)
                 buf_add(&now, values[from[i]], lengths[from[i]]);
-            k->entries[e] = (struct entry){prefix_of((const unsigned char *)now.p + begin, now.len - begin), begin};
+            k->entries[e] = (struct key_entry){prefix_of((const unsigned char *)now.p + begin, now.len - begin), begin};
         }
         free(values);
         free(lengths);
@@ -183,7 +168,7 @@ static int by_number(const void *a, const void *b)
 /* No encoding is the beginning of another, so the shorter one's length decides. */
 static int by_bytes(const void *a, const void *b, void *ctx)
 {
-    const struct entry *x = a, *y = b;
+    const struct key_entry *x = a, *y = b;
     const struct chread_keys *k = ctx;
     if (x->prefix != y->prefix)
         return x->prefix < y->prefix ? -1 : 1;
@@ -211,67 +196,68 @@ void chread_keys_sort(struct chread_keys *k, const char *sorting_key)
     k->n = kept;
 }
 
-/* ---- conditions ---- */
+/* ---- one key ---- */
 
-static void add_key(const struct chread_keys *k, uint64_t i, struct buf *scratch, struct buf *sql)
+size_t keys_columns(const struct chread_keys *k)
 {
-    unsigned char be[8];
-    const unsigned char *p = be;
-    if (k->narrow) {
-        size_t width = k->cols->at[k->columns[0]].type.bits / 8;
-        for (size_t b = 0; b < width; b++)
-            be[b] = (unsigned char)(k->numbers[i] >> (8 * (width - 1 - b)));
-    } else {
-        p = (const unsigned char *)k->bytes.p + k->entries[i].at;
-    }
-    if (k->n_columns > 1)
-        buf_addc(sql, '(');
-    for (size_t c = 0; c < k->n_columns; c++) {
-        const struct type *t = &k->cols->at[k->columns[c]].type;
-        if (c > 0)
-            buf_addc(sql, ',');
-        key_literal(t, p, scratch, sql);
-        p += k->narrow ? 0 : key_length(t, p);
-    }
-    if (k->n_columns > 1)
-        buf_addc(sql, ')');
+    return k->n_columns;
 }
 
-static uint64_t elements_of(const struct chread_keys *k)
+const struct column *keys_column(const struct chread_keys *k, size_t i)
 {
-    uint64_t n = k->n_columns > 1 ? 2 : 0;
+    return &k->cols->at[k->columns[i]];
+}
+
+size_t keys_column_index(const struct chread_keys *k, size_t i)
+{
+    return k->columns[i];
+}
+
+const unsigned char *keys_at(const struct chread_keys *k, uint64_t i, unsigned char room[8])
+{
+    if (!k->narrow)
+        return (const unsigned char *)k->bytes.p + k->entries[i].at;
+    size_t width = keys_column(k, 0)->type.bits / 8;
+    for (size_t b = 0; b < width; b++)
+        room[b] = (unsigned char)(k->numbers[i] >> (8 * (width - 1 - b)));
+    return room;
+}
+
+/* Less than 0, 0 or more: number i beside the key in scratch, whose first bytes are prefix. */
+static int beside(const struct chread_keys *k, uint64_t i, uint64_t prefix, const struct buf *scratch)
+{
+    if (k->narrow)
+        return (k->numbers[i] > prefix) - (k->numbers[i] < prefix);
+    if (k->entries[i].prefix != prefix)
+        return k->entries[i].prefix < prefix ? -1 : 1;
+    size_t n = length_of(k, k->entries[i].at);
+    return memcmp(k->bytes.p + k->entries[i].at, scratch->p, n < scratch->len ? n : scratch->len);
+}
+
+bool keys_hold(const struct chread_keys *k, uint64_t from, uint64_t to, const struct key_bytes *values, uint64_t *hint,
+               struct buf *scratch)
+{
+    buf_reset(scratch);
     for (size_t c = 0; c < k->n_columns; c++)
-        n += key_elements(&k->cols->at[k->columns[c]].type);
-    return n;
-}
-
-uint64_t chread_keys_condition(const struct chread_keys *k, uint64_t from, const struct chread_limits *limits,
-                               struct buf *sql)
-{
-    struct buf scratch = BUF_INIT;
-    uint64_t i = from, each = elements_of(k), most = limits->elements / each;
-    if (most > limits->keys)
-        most = limits->keys;
-    if (k->n_columns > 1)
-        buf_addc(sql, '(');
-    for (size_t c = 0; c < k->n_columns; c++) {
-        const struct column *col = &k->cols->at[k->columns[c]];
-        if (c > 0)
-            buf_addc(sql, ',');
-        http_quote_ident(sql, col->name, col->name_len);
-    }
-    buf_adds(sql, k->n_columns > 1 ? ") IN (" : " IN (");
-    for (; i < k->n && i - from < most; i++) {
-        size_t had = sql->len;
-        if (i > from)
-            buf_addc(sql, ',');
-        add_key(k, i, &scratch, sql);
-        if (sql->len + 1 > limits->bytes) {
-            sql->len = had;
-            break;
+        key_encode_value(&keys_column(k, c)->type, values[c].p, values[c].n, scratch);
+    uint64_t prefix = prefix_of((const unsigned char *)scratch->p, scratch->len);
+    if (k->narrow)
+        prefix >>= 64 - 8 * scratch->len;
+    /* Rows come in runs of the table's order, so that most follow the one before. */
+    for (uint64_t i = *hint; i < *hint + 2; i++)
+        if (i >= from && i < to && beside(k, i, prefix, scratch) == 0) {
+            *hint = i;
+            return true;
         }
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        int order = beside(k, middle, prefix, scratch);
+        if (order == 0) {
+            *hint = middle;
+            return true;
+        }
+        from = order < 0 ? middle + 1 : from;
+        to = order < 0 ? to : middle;
     }
-    buf_addc(sql, ')');
-    buf_free(&scratch);
-    return i;
+    return false;
 }

@@ -307,10 +307,35 @@ static void put_value(struct chread_decoder *d, const struct decoded_column *c, 
     }
 }
 
-/* The whole block is there: its rows, one by one. */
+/* The bytes of a value that is no NULL and holds no others. */
+static struct key_bytes plain_value(const struct chread_decoder *d, const struct decoded_column *c, size_t i)
+{
+    const struct part *p = &c->parts.at[c->node.values];
+    const unsigned char *base = block(d);
+    uint64_t len = c->node.width;
+    size_t k = 0, at = c->node.kind == NODE_TEXT ? p->texts[i] : p->at + i * c->node.width;
+    if (c->node.kind == NODE_TEXT)
+        decode_varint(base + at, d->pos - at, &len, &k);
+    return (struct key_bytes){base + at + k, (size_t)len};
+}
+
+static void take_key(struct chread_decoder *d, size_t row)
+{
+    const struct chread_keys *keys = d->asked.keys;
+    for (size_t i = 0; keys && i < keys_columns(keys); i++)
+        d->key[i] = plain_value(d, &d->column_at[keys_column_index(keys, i)], row);
+}
+
+/* The whole block is there: its rows, one by one. Of one that is passed over nothing but its key is looked at. */
 static int block_rows(struct chread_decoder *d, struct err *err)
 {
     for (size_t row = 0; row < d->block_rows; row++) {
+        take_key(d, row);
+        int got = decode_asked(d, err);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            continue;
         buf_reset(&d->row);
         for (size_t i = 0; i < d->cols->n; i++) {
             buf_addc(&d->row, i == 0 ? '[' : ',');

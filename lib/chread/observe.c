@@ -118,8 +118,9 @@ static void copy_lists(const struct chread *c, const struct chread_table *column
 {
     struct observed_column *column = arena_alloc(arena, (columns->n_columns + 1) * sizeof *column);
     struct observed_mutation *mutation = arena_alloc(arena, (mutations->n_mutations + 1) * sizeof *mutation);
-    struct observed_setting *setting = arena_alloc(arena, (c->n_settings + 2) * sizeof *setting);
-    char *created = arena_alloc(arena, (mutations->n_mutations + 1) * 32), *max = arena_alloc(arena, 24);
+    struct observed_setting *setting = arena_alloc(arena, (c->n_settings + 3) * sizeof *setting);
+    char *created = arena_alloc(arena, (mutations->n_mutations + 1) * 32), *max = arena_alloc(arena, 24),
+         *size = arena_alloc(arena, 24);
     for (size_t i = 0; i < columns->n_columns; i++)
         column[i] = (struct observed_column){columns->columns[i].name, columns->columns[i].type};
     for (size_t i = 0; i < mutations->n_mutations; i++) {
@@ -131,19 +132,22 @@ static void copy_lists(const struct chread *c, const struct chread_table *column
     for (size_t i = 0; i < c->n_settings; i++)
         setting[i + 1] = (struct observed_setting){c->settings[i].name, c->settings[i].value};
     setting[c->n_settings + 1] = (struct observed_setting){"max_result_rows", fact_number(max, c->o->max_rows)};
+    if (c->raised > 0) /* with the statements that need it */
+        setting[c->n_settings + 2] = (struct observed_setting){"max_query_size", fact_number(size, c->raised)};
     o->columns = column;
     o->n_columns = columns->n_columns;
     o->mutations = mutation;
     o->n_mutations = mutations->n_mutations;
     o->settings = setting;
-    o->n_settings = c->n_settings + 2;
+    o->n_settings = c->n_settings + 2 + (c->raised > 0);
 }
 
 static void copy_reads(const struct chread *c, const struct chread_reads *r, struct arena *arena, struct observation *o)
 {
     struct observed_read *read = arena_alloc(arena, (r->n + 1) * sizeof *read);
     for (unsigned i = 0; i < r->n; i++)
-        read[i] = (struct observed_read){i + 1, r->rows[i], r->queries[i], r->bytes[i]};
+        read[i] = (struct observed_read){i + 1,       r->rows[i],   r->queries[i],
+                                         r->bytes[i], r->ranges[i], r->passed_over[i]};
     o->reads = read;
     o->n_reads = r->n;
     o->keys = r->keys;

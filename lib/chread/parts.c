@@ -7,17 +7,6 @@
 
 #define SHOWN 3 /* parts that a reason names */
 
-/* Over a connection that no look was taken over, the answer may be another server's; and so may what is read over it
- * next, whatever this answer was. */
-static int ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
-               size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why)
-{
-    int status = session_texts(c, sql, columns, asked, x, what, why);
-    if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
-        return -1;
-    return status != 0;
-}
-
 int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_why *why)
 {
     parts->at = xcalloc(x->n + 1, sizeof *parts->at);
@@ -53,7 +42,7 @@ int chread_parts_look(struct chread *c, const struct chread_expect *expect, cons
     buf_adds(&sql, " AND table = ");
     http_quote_string(&sql, expect->table, strlen(expect->table));
     buf_adds(&sql, " ORDER BY name");
-    int status = ask(c, expect, t, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.parts", why);
+    int status = session_ask(c, expect, t, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.parts", why);
     if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
         why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});
     if (status == 0)
@@ -69,13 +58,11 @@ static int count_once(struct chread *c, const struct chread_expect *expect, cons
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
-    buf_adds(&sql, "SELECT toString(count()) FROM ");
-    http_quote_ident(&sql, expect->database, strlen(expect->database));
-    buf_addc(&sql, '.');
-    http_quote_ident(&sql, expect->table, strlen(expect->table));
+    buf_adds(&sql, "SELECT toString(count())");
+    session_from(&sql, expect);
     if (deleted)
         buf_adds(&sql, " SETTINGS apply_deleted_mask = 0");
-    int status = ask(c, expect, t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "counting the rows", why);
+    int status = session_ask(c, expect, t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "counting the rows", why);
     if (status == 0 && (x.n != 1 || !scan_u64(x.rows[0][0], strlen(x.rows[0][0]), rows)))
         status = -chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
                              "counting the rows: the server gave no number");

@@ -2,24 +2,31 @@
 /*
  * One whole read of the keys' rows, query by query over one kept connection, or
  * of all rows in one: every end proven, every new connection held against the
- * look. Rows are decoded behind it, while the server is at the next query.
+ * look. Rows are decoded behind it, while the server is at the next query. What a
+ * server bounds is asked for in another way: a range key by key, many keys in two
+ * statements, which loses nothing, since an answer of an error has no rows.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chread/decoder_thread.h"
+#include "chread/keys.h"
 #include "chread/session.h"
 
-#define FORMAT_ROOM 64 /* for what follows the condition */
+/* What a statement is raised to where its user's max_query_size is less: room for many keys, and little memory. */
+#define RAISED ((uint64_t)16 << 20)
+/* Below so many keys a statement is not cut further, whatever bound it met. */
+#define FEW 10000
 
 struct reading {
     struct chread *c;
     const struct chread_expect *expect;
     const struct chread_table *t;
     const struct columns *cols;
+    const struct chread_keys *keys;
     struct map names; /* of the table's columns */
     struct decoder_thread *b;
-    uint64_t max_rows;
+    struct buf sql;
 };
 
 static int on_body(void *ctx, const char *p, size_t n)
@@ -59,8 +66,9 @@ static void select_column(struct buf *sql, const struct chread_table *t, const s
     buf_free(&plain);
 }
 
-static void start_query(struct buf *sql, const struct reading *r)
+static void start_query(struct reading *r)
 {
+    struct buf *sql = &r->sql;
     buf_reset(sql);
     buf_adds(sql, "SELECT ");
     for (size_t i = 0; i < r->cols->n; i++) {
@@ -68,10 +76,7 @@ static void start_query(struct buf *sql, const struct reading *r)
             buf_adds(sql, ", ");
         select_column(sql, r->t, &r->names, &r->cols->at[i]);
     }
-    buf_adds(sql, " FROM ");
-    http_quote_ident(sql, r->expect->database, strlen(r->expect->database));
-    buf_addc(sql, '.');
-    http_quote_ident(sql, r->expect->table, strlen(r->expect->table));
+    session_from(sql, r->expect);
 }
 
 /* What the decoder found wrong comes before what became of the connection meanwhile. */
@@ -83,75 +88,153 @@ static int not_decoded(const struct err *err, struct chread_why *why)
     return chread_say(why, STATUS_UNAVAILABLE, &cause, "reading the rows: %s", err->text);
 }
 
-static int ended(struct reading *r, const struct http_answer *a, struct chread_why *why)
+/* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. 0,
+ * 1 where the server answered with an error and *why says which, -1 with *why. */
+static int one_query(struct reading *r, const struct chread_asked *asked, struct chread_why *why)
 {
-    if (a->outcome != HTTP_DONE)
-        return session_why(a, "reading the rows", why);
-    /* -1: why is what the decoder says at the end. */
-    return decoder_thread_end(r->b, a->result_rows);
-}
-
-/* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. */
-static int one_query(struct reading *r, struct buf *sql, struct chread_why *why)
-{
+    struct chread *c = r->c;
     struct http_answer a;
-    struct http_setting *keep;
-    char number[24];
-    buf_printf(sql, " FORMAT %s", chread_format_name(r->c->o->format));
-    const struct http_setting *settings = session_settings(r->c, r->max_rows, &keep, number);
-    http_select(r->c->http, sql->p, sql->len, settings, on_body, r, &a);
-    free(keep);
-    r->c->queries++;
-    if (ended(r, &a, why) != 0)
+    char number[24], size[24];
+    buf_printf(&r->sql, " FORMAT %s", chread_format_name(c->o->format));
+    struct http_setting *settings = session_settings(c, asked->most, number);
+    if (r->sql.len > c->limits.bytes) {
+        snprintf(size, sizeof size, "%" PRIu64, c->raised = RAISED);
+        settings[c->n_settings + 1] = (struct http_setting){"max_query_size", size};
+    }
+    decoder_thread_ask(r->b, asked);
+    http_select(c->http, r->sql.p, r->sql.len, settings, on_body, r, &a);
+    free(settings);
+    c->queries++;
+    c->ranges += asked->range;
+    int status = 0;
+    if (a.outcome != HTTP_DONE) {
+        session_why(&a, "reading the rows", why);
+        status = a.outcome == HTTP_ANSWERED && a.body_bytes == 0 ? 1 : -1;
+    } else if (decoder_thread_end(r->b, a.result_rows) != 0) {
+        return -1; /* why is what the decoder says at the end */
+    }
+    if (a.new_connection && chread_look_again(c, r->expect, r->t, why) != 0)
         return -1;
-    return a.new_connection ? chread_look_again(r->c, r->expect, r->t, why) : 0;
+    return status;
 }
 
-static int read_keys(struct reading *r, const struct chread_keys *keys, struct buf *sql, struct chread_why *why)
+/* All rows of the span, those of other keys passed over. 1 where the server does not answer that. */
+static int read_range(struct reading *r, const struct chread_stretch *s, struct chread_why *why)
+{
+    uint64_t most = keys_break_even(r->keys) * (s->to - s->from);
+    start_query(r);
+    buf_adds(&r->sql, " WHERE ");
+    return keys_span(r->keys, s->from, s->to, &r->sql)
+               ? one_query(r, &(struct chread_asked){r->keys, s->from, s->to, true, most, r->c->o->max_rows}, why)
+               : 1;
+}
+
+/* Does the server unpack these keys as they are meant? Asked once. */
+static int need_arrays(struct reading *r, const struct chread_stretch *s, struct chread_why *why)
+{
+    struct chread *c = r->c;
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    if (c->arrays_known)
+        return 0;
+    keys_arrays_probe(r->keys, s->from, s->to, &sql);
+    int status = sql.len + SESSION_FORMAT_ROOM > c->limits.bytes
+                     ? 1
+                     : session_ask(c, r->expect, r->t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "unpacking keys", why);
+    c->arrays = status == 0 && x.n == 1 && strcmp(x.rows[0][0], "1") == 0;
+    c->arrays_known = true;
+    texts_free(&x);
+    buf_free(&sql);
+    return status < 0 ? -1 : 0;
+}
+
+/* Append the condition for the keys from number `from` on; the number of the next one. */
+static uint64_t put_keys(struct reading *r, uint64_t from, uint64_t to)
 {
     struct chread_limits limits = r->c->limits;
-    int status = 0;
-    limits.bytes -= limits.bytes > FORMAT_ROOM ? FORMAT_ROOM : limits.bytes;
-    for (uint64_t from = 0, next; status == 0 && from < chread_keys_count(keys); from = next) {
-        start_query(sql, r);
-        buf_adds(sql, " WHERE ");
-        next = chread_keys_condition(keys, from, &limits, sql);
+    if (!r->c->size_fixed && limits.bytes < RAISED)
+        limits.bytes = RAISED;
+    limits.bytes -= limits.bytes > SESSION_FORMAT_ROOM ? SESSION_FORMAT_ROOM : limits.bytes;
+    if (r->c->arrays)
+        return keys_arrays(r->keys, from, to, &limits, &r->sql);
+    limits.keys = limits.keys < FEW ? limits.keys : FEW;
+    return keys_literals(r->keys, from, to, &limits, &r->sql);
+}
+
+/* May the statement be asked in another way, after the error that why holds? */
+static bool ask_less(struct reading *r, uint64_t keys, const struct chread_why *why)
+{
+    struct chread *c = r->c;
+    if (why->cause.code == CODE_SETTING_FIXED && r->sql.len > c->limits.bytes && !c->size_fixed) {
+        c->size_fixed = true;
+        c->raised = 0;
+        return true;
+    }
+    if (why->cause.code != CODE_SERVER_BOUND || keys <= FEW)
+        return false;
+    c->limits.keys = keys / 2 > FEW ? keys / 2 : FEW;
+    return true;
+}
+
+static int read_keys(struct reading *r, const struct chread_stretch *s, struct chread_why *why)
+{
+    uint64_t max = r->c->o->max_rows;
+    int status = need_arrays(r, s, why);
+    for (uint64_t from = s->from, next; status == 0 && from < s->to; from = next) {
+        start_query(r);
+        buf_adds(&r->sql, " WHERE ");
+        next = put_keys(r, from, s->to);
         if (next == from)
             return chread_say(
                 why, STATUS_UNAVAILABLE, BECAUSE(CODE_STATEMENT_TOO_LONG, {"bytes", FACT_NUMBER(r->c->limits.bytes)}),
                 "key %" PRIu64 " of the read does not fit into a statement: this user's max_query_size is %" PRIu64,
                 from + 1, r->c->limits.bytes);
-        status = one_query(r, sql, why);
+        status = one_query(r, &(struct chread_asked){r->keys, from, next, false, max, max}, why);
+        if (status > 0 && ask_less(r, next - from, why)) {
+            status = 0;
+            next = from;
+        }
     }
     return status;
 }
 
-static int read_table(struct reading *r, struct buf *sql, struct chread_why *why)
+static int read_plan(struct reading *r, const struct chread_plan *plan, struct chread_why *why)
 {
-    start_query(sql, r);
-    return one_query(r, sql, why);
+    int status = 0;
+    for (size_t i = 0; i < plan->n && status == 0; i++) {
+        status = plan->at[i].range ? read_range(r, &plan->at[i], why) : 1;
+        if (status > 0)
+            status = read_keys(r, &plan->at[i], why);
+    }
+    return status;
+}
+
+static int read_table(struct reading *r, struct chread_why *why)
+{
+    uint64_t max = r->c->o->max_table_rows;
+    start_query(r);
+    return one_query(r, &(struct chread_asked){.most = max, .most_kept = max}, why);
 }
 
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
-                const struct columns *cols, const struct chread_keys *keys, chread_row_fn *fn, void *ctx,
-                uint64_t *rows, struct chread_why *why)
+                const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
+                chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
 {
-    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols};
-    struct buf sql = BUF_INIT;
+    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols, .keys = keys};
     struct err err = ERR_INIT;
+    uint64_t passed_over = 0;
     struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
     chread_names(t, &r.names);
     for (size_t i = 0; i < cols->n; i++)
         if (has_dictionary(t, &r.names, &cols->at[i]))
             chread_decoder_unnamed(d, i);
-    r.max_rows = keys ? c->o->max_rows : c->o->max_table_rows;
-    chread_decoder_most(d, r.max_rows);
     r.b = decoder_thread_start(d);
-    int status = keys ? read_keys(&r, keys, &sql, why) : read_table(&r, &sql, why);
-    if (decoder_thread_finish(r.b, rows, &err) != 0)
+    int status = plan ? read_plan(&r, plan, why) : read_table(&r, why);
+    if (decoder_thread_finish(r.b, rows, &passed_over, &err) != 0)
         status = not_decoded(&err, why);
+    c->passed_over += passed_over;
     chread_decoder_free(d);
     map_free(&r.names);
-    buf_free(&sql);
-    return status;
+    buf_free(&r.sql);
+    return status == 0 ? 0 : -1;
 }

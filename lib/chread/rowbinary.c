@@ -150,6 +150,33 @@ static int put_value(struct chread_decoder *d, const struct node *node, struct i
     return got;
 }
 
+/* The value p[0..n) of a key's column, for the row's end: with its length where it is a text. */
+static void keep_key(struct chread_decoder *d, const unsigned char *p, size_t n)
+{
+    const struct node *node = &d->column_at[d->column].node;
+    uint64_t len;
+    size_t k = 0;
+    if (node->kind == NODE_TEXT)
+        decode_varint(p, n, &len, &k);
+    d->key[d->key_place[d->column]].n = n - k;
+    buf_add(&d->key_values, p + k, n - k);
+}
+
+/* Where the values of the row's key lie, which came in the order of the columns. */
+static void take_key(struct chread_decoder *d)
+{
+    size_t at = 0;
+    const char *from = buf_str(&d->key_values); /* no NULL, where all are empty */
+    for (size_t i = 0; i < d->cols->n; i++) {
+        if (d->key_place[i] == SIZE_MAX)
+            continue;
+        struct key_bytes *v = &d->key[d->key_place[i]];
+        v->p = (const unsigned char *)from + at;
+        at += v->n;
+    }
+    buf_reset(&d->key_values);
+}
+
 /* The next column's value at p. 1 with *used and its cell appended, 0 where more bytes are needed, -1 with *err. */
 static int value(struct chread_decoder *d, const unsigned char *p, size_t n, size_t *used, struct err *err)
 {
@@ -161,6 +188,8 @@ static int value(struct chread_decoder *d, const unsigned char *p, size_t n, siz
     int got = put_value(d, &d->column_at[d->column].node, &in, err);
     if (got != 1)
         d->row.len = before;
+    else if (d->key_place[d->column] != SIZE_MAX)
+        keep_key(d, p, n - in.n);
     *used = n - in.n;
     return got;
 }
@@ -170,7 +199,9 @@ static int value_done(struct chread_decoder *d, struct err *err)
     if (++d->column < d->cols->n)
         return d->row.len > d->max_bytes ? bad(d, ERR_BOUND, err, "the row is longer than a row may be") : 0;
     d->column = 0;
-    return decode_row(d, err);
+    take_key(d);
+    int got = decode_asked(d, err);
+    return got == 1 ? decode_row(d, err) : got;
 }
 
 /* Complete the value that was cut, a little at a time, so that what follows is parsed where it lies. */

@@ -44,15 +44,14 @@ int session_why(const struct http_answer *a, const char *what, struct chread_why
                       what, a->text);
 }
 
-const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,
-                                            char number[24])
+struct http_setting *session_settings(struct chread *c, uint64_t max_rows, char number[24])
 {
-    struct http_setting *s = xcalloc(c->n_settings + 2, sizeof *s);
+    struct http_setting *s = xcalloc(c->n_settings + 3, sizeof *s);
     for (size_t i = 0; i < c->n_settings; i++)
         s[i] = (struct http_setting){c->settings[i].name, c->settings[i].value};
     snprintf(number, 24, "%" PRIu64, max_rows);
-    s[c->n_settings] = (struct http_setting){"max_result_rows", number};
-    return *keep = s;
+    s[c->n_settings] = (struct http_setting){"max_result_rows", number}; /* and room for one more */
+    return s;
 }
 
 /* ---- answers of texts ---- */
@@ -110,12 +109,11 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
 {
     struct buf b = BUF_INIT, text = BUF_INIT;
     struct http_answer a;
-    struct http_setting *keep;
     char number[24];
     buf_printf(&text, "%s FORMAT RowBinary", sql);
-    const struct http_setting *settings = session_settings(c, asked.rows, &keep, number);
+    struct http_setting *settings = session_settings(c, asked.rows, number);
     enum http_outcome got = http_text(c->http, buf_str(&text), settings, asked.bytes, &b, &a);
-    free(keep);
+    free(settings);
     c->code = a.code;
     c->unproven = a.unproven;
     int status = 0;
@@ -130,6 +128,23 @@ int session_texts(struct chread *c, const char *sql, size_t columns, struct http
     buf_free(&b);
     buf_free(&text);
     return status;
+}
+
+void session_from(struct buf *sql, const struct chread_expect *expect)
+{
+    buf_adds(sql, " FROM ");
+    http_quote_ident(sql, expect->database, strlen(expect->database));
+    buf_addc(sql, '.');
+    http_quote_ident(sql, expect->table, strlen(expect->table));
+}
+
+int session_ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
+                size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why)
+{
+    int status = session_texts(c, sql, columns, asked, x, what, why);
+    if (x->new_connection && chread_look_again(c, expect, t, why) != 0)
+        return -1;
+    return status != 0;
 }
 
 /* ---- settings ---- */
@@ -183,17 +198,18 @@ void session_take_settings(struct chread *c, const struct texts *t)
     c->limits.elements -= c->limits.elements / 8;
 }
 
-/* Read which of the settings this server knows, and how long a statement may be for this user. */
+/* Read which of the settings this server knows, and how long a statement may be for this user: without IN, whose set
+ * the profile may bound. */
 static int read_settings(struct chread *c, struct chread_why *why)
 {
     struct buf sql = BUF_INIT;
     struct texts t = TEXTS_INIT;
     buf_adds(&sql, "SELECT name, value FROM system.settings WHERE name LIKE '%overflow\\\\_mode%'"
-                   " OR name IN ('max_query_size', 'max_ast_elements', 'max_expanded_ast_elements'");
+                   " OR position(',max_query_size,max_ast_elements,max_expanded_ast_elements");
     for (size_t i = 0; i < neutral_settings_n; i++)
         if (!neutral_settings[i].always)
-            buf_printf(&sql, ", '%s'", neutral_settings[i].name);
-    buf_adds(&sql, ") ORDER BY name");
+            buf_printf(&sql, ",%s", neutral_settings[i].name);
+    buf_adds(&sql, ",', concat(',', name, ',')) > 0 ORDER BY name");
     int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     if (status == 0)
         session_take_settings(c, &t);

@@ -34,9 +34,18 @@ int table_take_mutations(const struct texts *x, struct chread_table *t, struct c
 char *table_window(const char *engine_full);
 int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_why *why);
 
-/* The settings as http takes them, with max_result_rows as given; NULL-terminated, valid until the next call. */
-const struct http_setting *session_settings(struct chread *c, uint64_t max_rows, struct http_setting **keep,
-                                            char number[24]);
+#define SESSION_FORMAT_ROOM 64 /* for what follows a statement's condition */
+/* ` FROM` the table. */
+void session_from(struct buf *sql, const struct chread_expect *expect);
+/* As session_texts, of the table: over a connection that no look was taken over, the answer may be another server's,
+ * and so may what is read over it next, whatever this answer was. 0, 1 with *why where there is no answer, -1 with *why
+ * where the server or the table is not the one of the look any more. */
+int session_ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
+                size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why);
+
+/* The settings as http takes them, with max_result_rows as given and room for one more; NULL-terminated, to be freed.
+ */
+struct http_setting *session_settings(struct chread *c, uint64_t max_rows, char number[24]);
 
 /* The reason and the next action for an answer that is not HTTP_DONE. Returns -1. */
 int session_why(const struct http_answer *a, const char *what, struct chread_why *why);

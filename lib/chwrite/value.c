@@ -352,7 +352,7 @@ int chwrite_row_cells(const struct columns *cols, const struct json *values, con
 {
     size_t before = out->len;
     const struct json *few[FEW_VALUES], **value = cols->n <= FEW_VALUES ? few : xmalloc(cols->n * sizeof(*value));
-    const struct json *other = columns_spread(cols, values, value);
+    const struct json *other = columns_spread(cols, NULL, values, value);
     const char *why;
     int rc = other ? refuse_unknown(other, at, err) : 0;
 

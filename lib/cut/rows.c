@@ -104,7 +104,7 @@ static void say_unknown(struct pass *p, const struct json *name, const char *whe
 static void cells_of(struct pass *p, const struct json *values, const char *where, uint64_t line)
 {
     const struct columns *all = &p->c->scope.columns;
-    const struct json *other = columns_spread(all, values, p->values);
+    const struct json *other = columns_spread(all, NULL, values, p->values);
     if (other)
         say_unknown(p, other, where, line);
     buf_reset(&p->cells);

@@ -33,7 +33,8 @@ struct why {
     size_t part;
     uint64_t offset;
     bool said; /* by the program */
-    char *text;
+    bool bytes;
+    char *text, *framing;
 };
 #define WHYS 100 /* held, of the first places; of more the places alone are known */
 
@@ -45,6 +46,12 @@ struct program_answers {
     struct why *whys; /* by place */
     size_t n_whys;
 };
+
+static void why_free(struct why *w)
+{
+    free(w->text);
+    free(w->framing);
+}
 
 struct program_answers *program_answers_new(void)
 {
@@ -61,7 +68,7 @@ void program_answers_free(struct program_answers *a)
         free(a->parts[i].bits);
     }
     for (size_t i = 0; i < a->n_whys; i++)
-        free(a->whys[i].text);
+        why_free(&a->whys[i]);
     free(a->whys);
     free(a->parts);
     map_free(&a->places);
@@ -113,24 +120,26 @@ static size_t why_find(const struct program_answers *a, size_t part, uint64_t of
 }
 
 /* The program's word comes before ours, and its first before its second. */
-static void why_keep(struct program_answers *a, size_t part, uint64_t offset, bool said, const char *text, size_t n)
+static void why_keep(struct program_answers *a, struct why w, const char *text, size_t n)
 {
     bool found;
-    size_t at = why_find(a, part, offset, &found);
-    if (found && (a->whys[at].said || !said))
+    size_t at = why_find(a, w.part, w.offset, &found);
+    if (found && (a->whys[at].said || !w.said))
         return;
     if (found) {
-        free(a->whys[at].text);
+        why_free(&a->whys[at]);
     } else {
         if (at == WHYS)
             return;
         if (!a->whys)
             a->whys = xcalloc(WHYS, sizeof *a->whys);
         if (a->n_whys == WHYS)
-            free(a->whys[--a->n_whys].text);
+            why_free(&a->whys[--a->n_whys]);
         memmove(a->whys + at + 1, a->whys + at, (a->n_whys++ - at) * sizeof *a->whys);
     }
-    a->whys[at] = (struct why){part, offset, said, xstrndup(text, n < PROGRAM_WHY ? n : PROGRAM_WHY)};
+    w.text = xstrndup(text, n < PROGRAM_WHY ? n : PROGRAM_WHY);
+    w.framing = xstrdup(w.framing ? w.framing : "");
+    a->whys[at] = w;
 }
 
 /* ---- records ---- */
@@ -199,7 +208,8 @@ int program_answers_record(struct program_answers *a, const struct program_recor
     p->records++;
     p->next = r->offset + 1;
     if (r->value == PROGRAM_NO_VALUE)
-        why_keep(a, a->last, r->offset, false, r->why, strlen(r->why));
+        why_keep(a, (struct why){a->last, r->offset, false, r->bytes, NULL, (char *)(uintptr_t)r->framing}, r->why,
+                 strlen(r->why));
     return 0;
 }
 
@@ -235,7 +245,7 @@ int program_answers_at(struct program_answers *a, const char *at, size_t len, en
         p->nulls -= was >> VALUE_SHIFT == PROGRAM_NULL;
         p->no_values -= was >> VALUE_SHIFT == PROGRAM_NO_VALUE;
         now |= (unsigned)SAID << VALUE_SHIFT;
-        why_keep(a, a->last, place.offset, true, why, why_len);
+        why_keep(a, (struct why){.part = a->last, .offset = place.offset, .said = true}, why, why_len);
     }
     p->answered += !(was & ANSWERED);
     p->with_row += (now & WITH_ROW) != (was & WITH_ROW);
@@ -302,6 +312,8 @@ static void put_unreadable(const struct program_answers *a, size_t part, uint64_
     size_t at = why_find(a, part, offset, &found);
     snprintf(out->at, sizeof out->at, "%.*s/%" PRIu64 "/%" PRIu64, (int)p->topic_len, p->topic, p->partition, offset);
     out->why = found ? a->whys[at].text : "its value cannot be read";
+    out->framing = found ? a->whys[at].framing : "";
+    out->bytes = found && a->whys[at].bytes;
 }
 
 /* The part with any that follows `last` in their order (a->n: the first); a->n where none does. */

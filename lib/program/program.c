@@ -63,27 +63,43 @@ void program_make_room(struct program *p)
 
 /* ---- both ends ---- */
 
-/* The whole lines of what has come. -1 once a line was not good. */
-static int take_lines(struct program *p)
+/* Past the white space between two values. */
+static size_t skip_space(struct program *p, size_t from)
 {
-    size_t from = 0;
-    const char *nl;
-    while ((nl = memchr(p->got.p + from + p->got_scanned, '\n', p->got.len - from - p->got_scanned))) {
+    for (; p->scan.at == 0 && from < p->got.len && strchr(" \t\r\n", p->got.p[from]) && p->got.p[from]; from++)
+        p->lines += p->got.p[from] == '\n';
+    return from;
+}
+
+/* A line's end in a value is white space between its tokens. */
+static void on_one_line(char *p, size_t n)
+{
+    for (char *nl; (nl = memchr(p, '\n', n)); p = nl) {
+        *nl = ' ';
+        n -= (size_t)(nl - p);
+    }
+}
+
+/* The whole values of what has come. -1 once one was not good. */
+static int take_values(struct program *p)
+{
+    size_t from = skip_space(p, 0), n;
+    while ((n = program_scan_value(&p->scan, p->got.p + from, p->got.len - from)) > 0) {
         struct err err; /* not cleared whole: this is on the path of every row */
-        const char *line = p->got.p + from;
         err.text[0] = '\0';
-        p->lines++;
-        p->got_scanned = 0;
-        from = (size_t)(nl + 1 - p->got.p);
-        if (p->on_line(p->ctx, line, (size_t)(nl - line), &err) != 0) {
+        if (p->scan.lines > 0)
+            on_one_line(p->got.p + from, n);
+        if (p->on_value(p->ctx, p->got.p + from, n, &err) != 0) {
             program_not_whole(p, BECAUSE(CODE_PROGRAM_ANSWER, {"program", p->name}), "line %" PRIu64 " of %s: %s",
-                              p->lines, p->name, err.text);
+                              p->lines + 1, p->name, err.text);
             return -1;
         }
+        p->lines += p->scan.lines;
+        p->scan = (struct program_scan){0};
+        from = skip_space(p, from + n);
     }
     p->got.len -= from;
     memmove(p->got.p, p->got.p + from, p->got.len);
-    p->got_scanned = p->got.len;
     if (p->got.len <= p->max_line)
         return 0;
     program_not_whole(p, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-line"}),
@@ -104,7 +120,7 @@ static int read_once(struct program *p)
     }
     if (n > 0) {
         p->got.len += (size_t)n;
-        return take_lines(p);
+        return take_values(p);
     }
     p->output_over = true;
     return 0;

@@ -20,23 +20,26 @@ enum program_value {
 };
 
 /* How payloads go to the program, in the order of the option's words. */
-enum program_payloads { PROGRAM_TEXT, PROGRAM_JSON, PROGRAM_RAW };
+enum program_payloads { PROGRAM_TEXT, PROGRAM_JSON, PROGRAM_RAW, PROGRAM_BASE64 };
 extern const char *const program_payload_words[];
-#define PROGRAM_PAYLOAD_WORDS "text|json|raw"
-#define PROGRAM_NOT_UTF8 "the payload is not UTF-8" /* the reason why such a one has no value */
+#define PROGRAM_PAYLOAD_WORDS "text|json|raw|base64"
 
+#define PROGRAM_FRAMING 120
 struct program_record {
     const char *topic;
     size_t topic_len;
     uint64_t partition, offset;
     enum program_value value;
-    const char *why; /* why it is PROGRAM_NO_VALUE */
+    const char *why;               /* why it is PROGRAM_NO_VALUE */
+    bool bytes;                    /* its payload comes as payload_b64, since it is not UTF-8 */
+    char framing[PROGRAM_FRAMING]; /* then what its first bytes are known for, or "" */
     char why_text[200];
 };
 
 /* Take the record line {"type":"record",…}: out is where it lies and what its payload is; its line for the program goes
- * to queue, with the payload parsed as `value` but for PROGRAM_RAW (`,"value":…`, one line, digits as they stand or as
- * strings of their text; a null payload is null; `,"value_error":"…"` where it is no JSON). ERR_REFUSED for what is no
+ * to queue, with the payload parsed as `value` but for the last two (`,"value":…`, one line, digits as they stand or as
+ * strings of their text; a null payload is null; `,"value_error":"…"` where it is no JSON); PROGRAM_BASE64: in place of
+ * the payload `,"payload_b64":"…"` of its bytes, whatever they are, or null. ERR_REFUSED for what is no
  * record. Texts of out live as long as line and a. */
 int program_record(const char *line, size_t n, enum program_payloads payloads, struct arena *a, struct buf *queue,
                    struct program_record *out, struct err *err);
@@ -69,11 +72,27 @@ struct program_counts program_answers_count(const struct program_answers *a);
 
 struct program_place {
     char at[300];
-    const char *why; /* as long as the answers are not changed */
+    /* As long as the answers are not changed. */
+    const char *why, *framing; /* framing: as of its record */
+    bool bytes;
 };
 /* The first of those that cannot be read, by topic, partition and offset: how many are in out, at most max. */
 size_t program_answers_unreadable(const struct program_answers *a, struct program_place *out, size_t max);
 void program_answers_free(struct program_answers *a);
+
+/* ---- the values that it writes ---- */
+
+/* Where in a program's output a value ends: what was seen of one that has begun. Zeros: none has. */
+struct program_scan {
+    size_t at;      /* bytes of it so far */
+    unsigned depth; /* of the objects and arrays that are open */
+    bool in_string;
+    char before;    /* the last character outside a string that is no white space */
+    uint64_t lines; /* that it has come to the end of */
+};
+/* The value that begins at p, of which s->at bytes were seen by earlier calls: its length, or 0 where it goes on past
+ * n. It ends with its last bracket; what begins none ends with its line, and so does one that cannot go on so. */
+size_t program_scan_value(struct program_scan *s, const char *p, size_t n);
 
 /* ---- the program that computes them ---- */
 
@@ -84,13 +103,15 @@ enum program_until {
 };
 
 /* An operator's program between two pipes, both served at once, so that neither side waits for the other for ever
- * whatever it reads and writes first. What it has not taken is bounded, and so is what it wrote and is no whole line
+ * whatever it reads and writes first. What it has not taken is bounded, and so is what it wrote and is no whole value
  * yet. */
 struct program {
     const char *name; /* for messages: never its arguments */
     size_t max_line;
-    int (*on_line)(void *ctx, const char *p, size_t n, struct err *err); /* each line it writes; -1 with err ends it */
-    void (*before_wait)(void *ctx);                                      /* called before a wait */
+    /* Each JSON value that it writes, whatever lines it takes, on one line; or a line that begins none. -1 with err
+     * ends the program. */
+    int (*on_value)(void *ctx, const char *p, size_t n, struct err *err);
+    void (*before_wait)(void *ctx); /* called before a wait */
     void *ctx;
     struct child child;
     bool started;
@@ -100,11 +121,11 @@ struct program {
     bool output_over;
     struct buf queue; /* for it, from queue_at on */
     size_t queue_at;
-    struct buf got; /* from it: what is no whole line yet */
-    size_t got_scanned;
-    uint64_t lines;     /* that it wrote */
-    struct buf reason;  /* why its output is not whole; the first that was found */
-    struct cause cause; /* of the same */
+    struct buf got;           /* from it: what is no whole value yet */
+    struct program_scan scan; /* how far that was looked at */
+    uint64_t lines;           /* that it wrote, before what is in got */
+    struct buf reason;        /* why its output is not whole; the first that was found */
+    struct cause cause;       /* of the same */
 };
 
 int program_start(struct program *p, char *const *argv, struct err *err);

@@ -37,7 +37,21 @@ static void put_texts(struct buf *out, const char *p, size_t n)
 
 /* ---- the payload ---- */
 
-const char *const program_payload_words[] = {"text", "json", "raw"};
+const char *const program_payload_words[] = {"text", "json", "raw", "base64"};
+
+/* What is no JSON often says by its first bytes what it is. */
+static void framing(const unsigned char *p, size_t n, char out[PROGRAM_FRAMING])
+{
+    static const char registry[] = "magic byte 0 and schema id %" PRIu32
+                                   ", as the clients of a schema registry frame Avro, Protobuf and JSON";
+    if (n > 5 && p[0] == 0)
+        snprintf(out, PROGRAM_FRAMING, registry,
+                 (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | (uint32_t)p[4]);
+    else if (n >= 4 && memcmp(p, "Obj\x01", 4) == 0)
+        snprintf(out, PROGRAM_FRAMING, "an Avro container file, by its first bytes");
+    else if (n > 10 && p[0] == 0xc3 && p[1] == 0x01)
+        snprintf(out, PROGRAM_FRAMING, "an Avro object with its schema's fingerprint, by its first bytes");
+}
 
 static void no_value(struct program_record *out, struct buf *queue, const char *why)
 {
@@ -49,10 +63,15 @@ static void no_value(struct program_record *out, struct buf *queue, const char *
 
 static void put_value(const struct json *record, bool text, struct program_record *out, struct buf *queue)
 {
-    const struct json *payload = json_get(record, "payload");
+    const struct json *payload = json_get(record, "payload"), *b64 = json_get(record, "payload_b64");
     struct json_error e;
-    if (json_get(record, "payload_b64")) {
-        no_value(out, queue, PROGRAM_NOT_UTF8);
+    if (b64) {
+        struct buf bytes = BUF_INIT;
+        out->bytes = true;
+        if (b64->type == JSON_STRING && base64_decode(&bytes, b64->str, b64->len))
+            framing((const unsigned char *)bytes.p, bytes.len, out->framing);
+        buf_free(&bytes);
+        no_value(out, queue, "the payload is not UTF-8");
     } else if (!payload) {
         no_value(out, queue, "the record has no payload");
     } else if (payload->type == JSON_NULL) {
@@ -60,6 +79,7 @@ static void put_value(const struct json *record, bool text, struct program_recor
     } else if (payload->type != JSON_STRING) {
         no_value(out, queue, "the payload is no string");
     } else if (!json_valid(payload->str, payload->len, &e)) {
+        framing((const unsigned char *)payload->str, payload->len, out->framing);
         snprintf(out->why_text, sizeof out->why_text, "byte %zu: %s", e.offset + 1, e.why);
         no_value(out, queue, out->why_text);
     } else {
@@ -69,6 +89,33 @@ static void put_value(const struct json *record, bool text, struct program_recor
         else
             json_put_line(queue, payload->str, payload->len);
     }
+}
+
+/* The record's members with its payload's bytes as base64, whatever they are: one form for a program that decodes. */
+static int put_base64(const struct json *record, struct buf *queue, struct err *err)
+{
+    const char *sep = "{";
+    const struct json *type = json_first(record);
+    for (const struct json *m = json_next(record, type); m; m = json_next(record, m)) {
+        const struct json *v = json_value(m);
+        buf_adds(queue, sep);
+        sep = ",";
+        if (!json_is(m, "payload")) {
+            json_put_raw(queue, m);
+            buf_addc(queue, ':');
+            json_put_raw(queue, v);
+            continue;
+        }
+        if (v->type != JSON_NULL && v->type != JSON_STRING)
+            return err_set(err, ERR_REFUSED, "a record whose payload is no string");
+        buf_adds(queue, v->type == JSON_NULL ? "\"payload_b64\":null" : "\"payload_b64\":\"");
+        if (v->type == JSON_STRING) {
+            base64_add(queue, v->str, v->len);
+            buf_addc(queue, '"');
+        }
+    }
+    buf_adds(queue, "}\n");
+    return 0;
 }
 
 /* ---- the record ---- */
@@ -133,16 +180,21 @@ int program_record(const char *line, size_t n, enum program_payloads payloads, s
     const char *rest = line + sizeof head - 1;
     const struct json *record = NULL;
     size_t left = n - (sizeof head - 1);
+    out->bytes = false;
+    out->framing[0] = '\0';
     if (left < 3 || rest[0] != ',' || rest[left - 1] != '}')
         return err_set(err, ERR_REFUSED, "a record without members, or with spaces between them");
-    bool quick = payloads == PROGRAM_RAW && quick_place(rest, left, out) && quick_null(rest, left, out);
+    bool parsed = payloads == PROGRAM_TEXT || payloads == PROGRAM_JSON,
+         quick = payloads == PROGRAM_RAW && quick_place(rest, left, out) && quick_null(rest, left, out);
     if (!quick && parse(line, n, a, &record, out, err) != 0)
         return -1;
-    if (payloads != PROGRAM_RAW && (json_get(record, "value") || json_get(record, "value_error")))
+    if (payloads == PROGRAM_BASE64)
+        return put_base64(record, queue, err);
+    if (parsed && (json_get(record, "value") || json_get(record, "value_error")))
         return err_set(err, ERR_REFUSED, "a record with a value already");
     buf_addc(queue, '{');
     buf_add(queue, rest + 1, left - 2);
-    if (payloads != PROGRAM_RAW)
+    if (parsed)
         put_value(record, payloads == PROGRAM_TEXT, out, queue);
     buf_adds(queue, "}\n");
     return 0;

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void reference_cells_init(struct reference_cells *c, const struct columns *columns)
+void reference_cells_init(struct reference_cells *c, const struct scope *s)
 {
-    *c = (struct reference_cells){.columns = columns, .values = xcalloc(columns->n, sizeof *c->values)};
+    *c = (struct reference_cells){.columns = &s->columns, .values = xcalloc(s->columns.n, sizeof *c->values)};
+    for (size_t i = 0; i < s->declared.n_left; i++)
+        map_add(&c->passed, s->declared.left[i].name, strlen(s->declared.left[i].name), 0);
 }
 
 void reference_cells_free(struct reference_cells *c)
 {
     free(c->values);
+    map_free(&c->passed);
     *c = (struct reference_cells){0};
 }
 
@@ -30,7 +33,7 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
 {
     const struct columns *all = c->columns;
     int unfit = 0;
-    const struct json *other = columns_spread(all, values, c->values);
+    const struct json *other = columns_spread(all, &c->passed, values, c->values);
     if (other)
         return unknown(other, err);
     buf_addc(out, '[');

@@ -101,11 +101,12 @@ void reference_close(struct reference *r);
 
 struct reference_cells {
     const struct columns *columns;
+    struct map passed; /* the columns that are not compared: how many values of each came, which are passed over */
     const struct json **values; /* by column */
     uint64_t nearest;           /* fractions so far that are compared as the nearest value of their float column */
 };
 
-void reference_cells_init(struct reference_cells *c, const struct columns *columns); /* columns must outlive c */
+void reference_cells_init(struct reference_cells *c, const struct scope *s); /* which must outlive c */
 /* Append the row's cells: 0, or 1 where a value does not fit its column, whose cell is then unfit (one of the wrong
  * kind, and a missing one of a column that is not Nullable, among them); -1 with *err (ERR_REFUSED, "column 'x': why")
  * for a name that is no column. */

@@ -79,6 +79,12 @@ static void say_scope(struct view *v)
             view_say(v, &v->about, "scope", "after the run's start, intervals %s", in);
     }
     say_sources(v);
+    if (s->declared.n_left > 0) {
+        struct buf text = BUF_INIT;
+        scope_left_say(s, &text);
+        view_say(v, &v->about, "not compared", "%s", view_shown(v, buf_str(&text)));
+        buf_free(&text);
+    }
 }
 
 static void say_bundle(struct view *v)

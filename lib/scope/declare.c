@@ -153,11 +153,6 @@ static const struct declare_column *column_of(const struct declare *d, const cha
     return place ? &d->columns[*place] : NULL;
 }
 
-static bool is_written(const struct declare_column *c)
-{
-    return *c->kind == '\0' || strcmp(c->kind, "DEFAULT") == 0;
-}
-
 static bool named(const char *const *list, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -177,10 +172,22 @@ static const char *unit_of(const struct declare *d, const char *name)
     return NULL;
 }
 
+/* A column that the table fills itself is owed where the operator says that the rules give it: who names a key of it,
+ * or the unit of its times, says so. */
+static bool is_compared(const struct declare *d, const struct declare_column *c)
+{
+    if (named(d->keys, d->n_keys, c->name))
+        return true;
+    if (*c->kind != '\0' && !unit_of(d, c->name) && !named(d->filled, d->n_filled, c->name))
+        return false;
+    return !named(d->excepted, d->n_excepted, c->name);
+}
+
 static int add_column(struct declare *d, const struct declare_column *c, struct columns *all, struct err *err)
 {
     struct column *to = &all->at[all->n++];
     const char *unit = unit_of(d, c->name);
+    column_kind_parse(c->kind, &to->kind);
     to->name = xstrdup(c->name);
     to->name_len = strlen(c->name);
     to->key = named(d->keys, d->n_keys, c->name);
@@ -192,8 +199,8 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
                            c->type);
     if (!type_supported(&to->type))
         return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                           "column '%s' is %s, a type without cells: leave it out, with --columns naming the others",
-                           c->name, c->type);
+                           "column '%s' is %s, a type without cells: leave it out, with --except=%s", c->name, c->type,
+                           c->name);
     if (unit && !type_is_time(&to->type))
         return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
     if (!unit && type_is_time(&to->type))
@@ -206,22 +213,44 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
     return 0;
 }
 
-/* Every name that an option gives is one of the columns, and is given once. */
+/* Every name that an option gives is one of the columns, and is given once; where all is given, it is compared. */
 static int check_names(const struct declare *d, const char *option, const char *const *names, size_t n,
                        const struct columns *all, struct err *err)
 {
+    enum column_kind kind;
     for (size_t i = 0; i < n; i++) {
         if (named(names, i, names[i]))
             return err_set(err, ERR_REFUSED, "--%s names '%s' twice", option, names[i]);
         const struct declare_column *c = column_of(d, names[i]);
         if (!c)
             return err_set(err, ERR_REFUSED, "--%s=%s: the table has no such column", option, names[i]);
-        if (!is_written(c))
-            return err_set(err, ERR_REFUSED, "--%s=%s: the table computes this column (%s), so that nobody owes it",
-                           option, names[i], c->kind);
         if (all && !columns_find(all, names[i], strlen(names[i]), NULL))
-            return err_set(err, ERR_REFUSED, "--%s=%s: --columns leaves this column out", option, names[i]);
+            return err_set(err, ERR_REFUSED, "--%s=%s: --%s leaves this column out", option, names[i],
+                           d->n_chosen > 0 ? "columns" : "except");
+        if (all && !column_kind_parse(c->kind, &kind))
+            return err_set(err, ERR_REFUSED,
+                           "--%s=%s: the table does not keep this column (%s), so that nobody can read it", option,
+                           names[i], c->kind);
     }
+    return 0;
+}
+
+/* What is chosen is chosen in one way, and what is left out is not named as compared. */
+static int check_choice(const struct declare *d, struct err *err)
+{
+    if (d->n_chosen > 0 && d->n_excepted + d->n_filled > 0)
+        return err_set(err, ERR_REFUSED, "--columns names all that is compared, and --%s is given too",
+                       d->n_excepted > 0 ? "except" : "filled");
+    for (size_t i = 0; i < d->n_filled; i++) {
+        const struct declare_column *c = column_of(d, d->filled[i]);
+        if (c && *c->kind == '\0')
+            return err_set(err, ERR_REFUSED, "--filled=%s: the table does not fill this column itself", c->name);
+        if (named(d->excepted, d->n_excepted, d->filled[i]))
+            return err_set(err, ERR_REFUSED, "--filled=%s: --except leaves this column out", d->filled[i]);
+    }
+    for (size_t i = 0; i < d->n_excepted; i++)
+        if (named(d->keys, d->n_keys, d->excepted[i]))
+            return err_set(err, ERR_REFUSED, "--except=%s: it is a column of the key", d->excepted[i]);
     return 0;
 }
 
@@ -235,16 +264,22 @@ static int from_names(struct declare *d, const struct columns *all, struct err *
     return check_names(d, "from", names, d->n_froms, all, err);
 }
 
-static void note_left_out(const struct declare *d, const struct columns *all, struct buf *note)
+static void list_left(struct declare *d, struct scope *s)
 {
-    const char *sep = "; not compared: ";
+    s->declared.left = arena_zalloc(d->arena, (d->n_columns + 1) * sizeof *s->declared.left);
     for (size_t i = 0; i < d->n_columns; i++) {
         const struct declare_column *c = &d->columns[i];
-        if (!is_written(c) || columns_find(all, c->name, strlen(c->name), NULL))
-            continue;
-        buf_printf(note, "%s%s", note->len == 0 ? sep + 2 : sep, c->name);
-        sep = ", ";
+        if (!columns_find(&s->columns, c->name, strlen(c->name), NULL))
+            s->declared.left[s->declared.n_left++] = (struct scope_left){c->name, c->kind};
     }
+}
+
+static void note_left(const struct scope *s, struct buf *note)
+{
+    if (s->declared.n_left == 0)
+        return;
+    buf_printf(note, "%snot compared: ", note->len ? "; " : "");
+    scope_left_say(s, note);
 }
 
 static int columns_of(struct declare *d, struct columns *all, struct err *err)
@@ -257,18 +292,23 @@ static int columns_of(struct declare *d, struct columns *all, struct err *err)
     for (size_t i = 0; i < d->n_columns; i++)
         if (!map_add(&d->names, d->columns[i].name, strlen(d->columns[i].name), i))
             return err_set(err, ERR_REFUSED, "--column names '%s' twice", d->columns[i].name);
-    if (check_names(d, "columns", d->chosen, d->n_chosen, NULL, err) != 0)
+    if (check_names(d, "columns", d->chosen, d->n_chosen, NULL, err) != 0 ||
+        check_names(d, "except", d->excepted, d->n_excepted, NULL, err) != 0 || check_choice(d, err) != 0)
         return -1;
     all->at = xcalloc(d->n_columns + 1, sizeof *all->at);
     for (size_t i = 0; i < d->n_columns; i++) {
-        if (d->n_chosen == 0 && is_written(&d->columns[i]) && add_column(d, &d->columns[i], all, err) != 0)
+        if (d->n_chosen == 0 && is_compared(d, &d->columns[i]) && add_column(d, &d->columns[i], all, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < d->n_chosen; i++)
         if (add_column(d, column_of(d, d->chosen[i]), all, err) != 0)
             return -1;
     columns_index(all);
-    return check_names(d, "key", d->keys, d->n_keys, all, err) != 0 ? -1 : from_names(d, all, err);
+    if (check_names(d, "columns", d->chosen, d->n_chosen, all, err) != 0 ||
+        check_names(d, "filled", d->filled, d->n_filled, all, err) != 0 ||
+        check_names(d, "key", d->keys, d->n_keys, all, err) != 0)
+        return -1;
+    return from_names(d, all, err);
 }
 
 /* ---- the scope ---- */
@@ -326,7 +366,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     if (d->status != STATUS_PASSED)
         return 0;
     note_lacking(out, note);
-    note_left_out(d, &out->columns, note);
+    list_left(d, out);
+    note_left(out, note);
     ranges_note(d, out, note);
     if (d->unfit)
         buf_printf(note, "%sch-read will not judge this table: %s", note->len ? "; " : "", d->unfit);

@@ -36,7 +36,7 @@ struct declare_log {
 
 struct declare_column {
     const char *name, *type;
-    const char *kind; /* "" for one that is written; DEFAULT; or how the table computes it */
+    const char *kind; /* "" for one that is written; or how the table fills it: DEFAULT, MATERIALIZED, … */
 };
 
 struct declare {
@@ -56,8 +56,10 @@ struct declare {
     const char *topic, *cluster_id, *topic_id, *isolation;
     struct declare_range *ranges;
     size_t n_ranges;
-    const char **keys, **chosen; /* chosen: --columns; none: all that are stored */
+    const char **keys, **chosen; /* chosen: --columns; none: all that the table does not fill itself */
     size_t n_keys, n_chosen;
+    const char **excepted, **filled; /* without --columns: left out though written, and compared though filled */
+    size_t n_excepted, n_filled;
     const char **froms; /* "column:unit" */
     size_t n_froms;
     /* what cannot be audited, well said as it is; STATUS_PASSED: nothing. Set by declare_scope */

@@ -15,6 +15,36 @@ static int gone_parse(const struct json *v, const char *at, struct arena *a, str
     return json_need_u64(v, "offsets", &g->offsets, at, err);
 }
 
+static int left_parse(const struct json *v, const char *at, struct arena *a, struct scope_left *l, struct err *err)
+{
+    static const char *const members[] = {"name", "kind", NULL};
+    if (json_only(v, members, at, err) != 0 || json_need_str(v, "name", a, &l->name, at, err) != 0)
+        return -1;
+    return json_need_str(v, "kind", a, &l->kind, at, err);
+}
+
+/* Absent where every column is compared. */
+static int list_left_parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
+{
+    struct json *list;
+    if (!json_get(part, "left_out"))
+        return 0;
+    if (json_need(part, "left_out", JSON_ARRAY, &list, where, err) != 0)
+        return -1;
+    if (list->len == 0)
+        return err_set(err, ERR_REFUSED, "%s.left_out: empty", where);
+    s->declared.n_left = list->len;
+    s->declared.left = arena_zalloc(a, list->len * sizeof *s->declared.left);
+    const struct json *item = json_first(list);
+    for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
+        char at[64];
+        snprintf(at, sizeof at, "%s.left_out[%zu]", where, i);
+        if (left_parse(item, at, a, &s->declared.left[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
 {
     struct json *list;
@@ -29,7 +59,7 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
         if (gone_parse(item, at, a, &s->declared.gone[i], err) != 0)
             return -1;
     }
-    return 0;
+    return list_left_parse(part, a, s, err);
 }
 
 /* Nothing but the ranges tells what is owed: each has both ends, and how far it is read is known. */
@@ -98,6 +128,37 @@ void scope_gone_say(const struct scope_gone *g, struct buf *out)
                g->topic, g->partition, g->offsets);
 }
 
+enum { LEFT_SHOWN = 20 };
+
+/* Those that the table fills itself, or the others, in one list. */
+static size_t left_list(const struct scope *s, bool filled, struct buf *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->declared.n_left; i++) {
+        const struct scope_left *l = &s->declared.left[i];
+        if ((*l->kind != '\0') != filled || n++ >= LEFT_SHOWN)
+            continue;
+        buf_printf(out, "%s%s", n > 1 ? ", " : "", l->name);
+        if (filled)
+            buf_printf(out, " (%s)", l->kind);
+    }
+    if (n > LEFT_SHOWN)
+        buf_printf(out, " and %zu more", n - LEFT_SHOWN);
+    return n;
+}
+
+void scope_left_say(const struct scope *s, struct buf *out)
+{
+    size_t from = out->len;
+    if (left_list(s, false, out) > 0)
+        buf_adds(out, ", which --columns or --except leaves out");
+    struct buf filled = BUF_INIT;
+    size_t n = left_list(s, true, &filled);
+    if (n > 0)
+        buf_printf(out, "%s%s, which the table fills itself", out->len > from ? "; " : "", buf_str(&filled));
+    buf_free(&filled);
+}
+
 static void put(struct json_w *w, const struct scope *s)
 {
     jw_arr(w, "gone");
@@ -110,8 +171,18 @@ static void put(struct json_w *w, const struct scope *s)
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    if (s->declared.n_left == 0)
+        return;
+    jw_arr(w, "left_out");
+    for (size_t i = 0; i < s->declared.n_left; i++) {
+        jw_obj(w, NULL);
+        jw_str(w, "name", s->declared.left[i].name);
+        jw_str(w, "kind", s->declared.left[i].kind);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
 }
 
-static const char *const known[] = {"gone", NULL};
+static const char *const known[] = {"gone", "left_out", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

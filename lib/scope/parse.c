@@ -200,6 +200,17 @@ static int columns_of_scope(const struct json *doc, const struct json *columns, 
     return -1;
 }
 
+/* What is compared is not left out. */
+static int left_apart(struct scope *s, struct err *err)
+{
+    for (size_t i = 0; i < s->declared.n_left; i++)
+        if (columns_find(&s->columns, s->declared.left[i].name, strlen(s->declared.left[i].name), NULL)) {
+            columns_free(&s->columns);
+            return err_set(err, ERR_REFUSED, "scope.declared.left_out[%zu]: one of the scope's columns", i);
+        }
+    return 0;
+}
+
 int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out, struct err *err)
 {
     *out = (struct scope){.columns = COLUMNS_INIT};
@@ -207,7 +218,7 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
     if (format_parse(doc, a, out, err) != 0 || members_parse(doc, a, out, err) != 0 ||
         json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 || print_parse(doc, a, out, err) != 0)
         return -1;
-    return columns_of_scope(doc, columns, out, err);
+    return columns_of_scope(doc, columns, out, err) != 0 ? -1 : left_apart(out, err);
 }
 
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err)

@@ -71,10 +71,18 @@ struct scope_gone {
     uint64_t partition, offsets;
 };
 
+/* A column of the table that is not compared. kind: how the table fills it ("DEFAULT", "ALIAS", ...); "": it does not,
+ * and the operator left it out. */
+struct scope_left {
+    const char *name, *kind;
+};
+
 /* What only a declaration has: what was found where a person looked, and how they say that a value is read. */
 struct scope_declared {
     struct scope_gone *gone; /* by source, then partition */
     size_t n_gone;
+    struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
+    size_t n_left;
 };
 
 struct scope {
@@ -98,6 +106,9 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
 void scope_free(struct scope *s);
 /* "the log of t/0 begins at 2: offsets before it are gone and owe nothing that can be computed" */
 void scope_gone_say(const struct scope_gone *g, struct buf *out);
+/* "note, which --columns or --except leaves out; day (MATERIALIZED), which the table fills itself": the columns that
+ * are not compared, where there are any. */
+void scope_left_say(const struct scope *s, struct buf *out);
 bool scope_complete_table(const struct scope *s);
 
 /* True when c are the scope's columns: their names, types and key, in order. */

@@ -340,7 +340,7 @@
     X(COLUMN_TYPE_UNSUPPORTED, "column-type-unsupported", \
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
-      "where the scope is declared, leave {column|the column that the reason names} out, with --columns naming the others; else audit a table whose columns all have cells") \
+      "where the scope is declared, leave {column|the column that the reason names} out, with --except; else audit a table whose columns all have cells") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \
@@ -621,7 +621,7 @@
     X(RECORDS_UNREADABLE, "records-unreadable", \
       "records of the range could not be read, so that what they owe is not known", \
       "a message that was cut, or a topic that is not JSON, such as schema-framed Avro", \
-      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=raw); if they owe nothing, say --unreadable=skip; else have them sent again") \
+      "look at {at|the records that the reason names}: if they are no JSON, decode {payload|payload or payload_b64} in the program (--payload=base64); if they owe nothing, say --unreadable=skip; else have them sent again") \
     X(PROGRAM_NOT_RUN, "program-not-run", \
       "the program could not be started", \
       "a misspelled name, or a file that may not be executed", \

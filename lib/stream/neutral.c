@@ -35,6 +35,13 @@ const struct neutral_setting neutral_settings[] = {
     {"optimize_append_index", "0", false},
     {"optimize_substitute_columns", "0", false},
     {"optimize_use_projections", "0", false},
+    /* A set that breaks at a bound, or holds a NULL, matches other rows than those of its keys. */
+    {"max_rows_in_set", "0", false},
+    {"max_bytes_in_set", "0", false},
+    {"transform_null_in", "0", false},
+    {"rewrite_in_to_join", "0", false},
+    {"use_index_for_in_with_subqueries", "1", false},
+    {"use_index_for_in_with_subqueries_max_values", "0", false},
     {"output_format_native_encode_types_in_binary_format", "0", false},
     {"http_write_exception_in_output_format", "0", false},
 };

@@ -184,7 +184,9 @@ static int reads_parse(const struct json *doc, struct arena *arena, struct obser
         if (json_need_u64(v, "read", &r[i].read, where, err) != 0 ||
             json_need_u64(v, "rows", &r[i].rows, where, err) != 0 ||
             json_need_u64(v, "queries", &r[i].queries, where, err) != 0 ||
-            json_need_u64(v, "bytes", &r[i].bytes, where, err) != 0)
+            json_need_u64(v, "bytes", &r[i].bytes, where, err) != 0 ||
+            json_opt_u64(v, "ranges", &r[i].ranges, where, err) != 0 ||
+            json_opt_u64(v, "passed_over", &r[i].passed_over, where, err) != 0)
             return -1;
     return 0;
 }
@@ -320,6 +322,8 @@ static void reads_put(struct json_w *w, const struct observation *o)
         jw_u64(w, "rows", o->reads[i].rows);
         jw_u64(w, "queries", o->reads[i].queries);
         jw_u64(w, "bytes", o->reads[i].bytes);
+        jw_u64(w, "ranges", o->reads[i].ranges);
+        jw_u64(w, "passed_over", o->reads[i].passed_over);
         jw_end_obj(w);
     }
     jw_end_arr(w);

@@ -32,6 +32,7 @@ struct observed_clocks {
 
 struct observed_read {
     uint64_t read, rows, queries, bytes; /* read: from 1 */
+    uint64_t ranges, passed_over;        /* queries that read a range, and rows of other keys in it */
 };
 
 struct observation {

@@ -31,6 +31,24 @@ const char *type_from_name(enum type_from f)
     return from_names[f];
 }
 
+static const char *const kind_names[] = {NULL, "MATERIALIZED", "ALIAS"};
+
+bool column_kind_parse(const char *s, enum column_kind *out)
+{
+    *out = COLUMN_WRITTEN;
+    if (*s == '\0' || strcmp(s, "DEFAULT") == 0)
+        return true;
+    for (enum column_kind k = COLUMN_MATERIALIZED; k <= COLUMN_ALIAS; k++)
+        if (strcmp(s, kind_names[k]) == 0)
+            *out = k;
+    return *out != COLUMN_WRITTEN;
+}
+
+const char *column_kind_name(enum column_kind k)
+{
+    return kind_names[k];
+}
+
 int table_name_settle(struct table_name *t, struct err *err)
 {
     const char *s = t->said;
@@ -71,10 +89,20 @@ static int parse_from(const struct json *v, const char *where, struct column *c,
     return 0;
 }
 
+static int parse_kind(const struct json *v, const char *where, struct column *c, struct err *err)
+{
+    for (enum column_kind k = COLUMN_MATERIALIZED; k <= COLUMN_ALIAS; k++)
+        if (json_is(v, kind_names[k])) {
+            c->kind = k;
+            return 0;
+        }
+    return err_set(err, ERR_REFUSED, "%s.kind: neither MATERIALIZED nor ALIAS", where);
+}
+
 static int parse_column(const struct json *v, bool need_from, const char *where, struct column *c, struct err *err)
 {
-    static const char *const names[] = {"name", "type", "key", "from", NULL};
-    struct json *name, *type, *from;
+    static const char *const names[] = {"name", "type", "key", "from", "kind", NULL};
+    struct json *name, *type, *from, *kind;
 
     if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", where);
@@ -90,6 +118,9 @@ static int parse_column(const struct json *v, bool need_from, const char *where,
         return -1;
     from = json_get(v, "from");
     if (from && parse_from(from, where, c, err) != 0)
+        return -1;
+    kind = json_get(v, "kind");
+    if (kind && parse_kind(kind, where, c, err) != 0)
         return -1;
     if (!from && need_from && type_is_time(&c->type)) {
         return err_set(err, ERR_REFUSED, "%s: a column of type %s needs \"from\", the unit of an owed time", where,
@@ -167,6 +198,8 @@ void columns_write(const struct columns *c, struct buf *out)
         jw_bool(&w, "key", col->key);
         if (col->from != FROM_NONE)
             jw_str(&w, "from", type_from_name(col->from));
+        if (col->kind != COLUMN_WRITTEN)
+            jw_str(&w, "kind", column_kind_name(col->kind));
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
@@ -197,14 +230,18 @@ const struct column *columns_find(const struct columns *c, const char *name, siz
     return &c->at[i];
 }
 
-const struct json *columns_spread(const struct columns *c, const struct json *values, const struct json **at)
+const struct json *columns_spread(const struct columns *c, const struct map *passed, const struct json *values,
+                                  const struct json **at)
 {
     const struct json *other = NULL;
+    uint64_t *count;
     memset(at, 0, c->n * sizeof(*at));
     size_t i = 0; /* members mostly come in the order of the columns */
     for (const struct json *m = json_first(values); m; m = json_next(values, m)) {
         if ((i < c->n && is_named(&c->at[i], m->str, m->len)) || columns_find(c, m->str, m->len, &i))
             at[i++] = json_value(m);
+        else if (passed && (count = map_find(passed, m->str, m->len)))
+            (*count)++;
         else
             other = other ? other : m;
     }

@@ -112,12 +112,19 @@ enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_
 int type_from_parse(const char *s, enum type_from *out, struct err *err);
 const char *type_from_name(enum type_from f); /* NULL for FROM_NONE */
 
+/* How a table fills a column that nobody writes, where it is read all the same. */
+enum column_kind { COLUMN_WRITTEN, COLUMN_MATERIALIZED, COLUMN_ALIAS };
+/* False for a word of the server's that is none of these; DEFAULT is written, or may be. */
+bool column_kind_parse(const char *s, enum column_kind *out);
+const char *column_kind_name(enum column_kind k); /* NULL for COLUMN_WRITTEN */
+
 struct column {
     char *name;
     size_t name_len;
     struct type type;
     bool key;
     enum type_from from;
+    enum column_kind kind;
 };
 
 struct columns {
@@ -127,7 +134,7 @@ struct columns {
 };
 #define COLUMNS_INIT ((struct columns){NULL, 0, MAP_INIT})
 
-/* From the `columns` array of a columns line or a scope document: [{"name","type","key","from"}], key and from
+/* From the `columns` array of a columns line or a scope document: [{"name","type","key","from","kind"}], the last three
  * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a
  * time column without `from` where need_from is set. */
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
@@ -141,7 +148,8 @@ const char *columns_cells(const struct columns *c);
 const struct column *columns_index(struct columns *c);
 const struct column *columns_find(const struct columns *c, const char *name, size_t n, size_t *index);
 /* Put the value of each member at its column; at has room for every column, and NULL where none came. The first name
- * that is no column's, or NULL. */
-const struct json *columns_spread(const struct columns *c, const struct json *values, const struct json **at);
+ * that is no column's and not in passed (which counts its values by name, and may be NULL), or NULL. */
+const struct json *columns_spread(const struct columns *c, const struct map *passed, const struct json *values,
+                                  const struct json **at);
 
 #endif

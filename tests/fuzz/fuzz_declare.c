@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define NAMES 8
 
 struct said {
-    const char *keys[NAMES], *froms[NAMES];
+    const char *keys[NAMES], *froms[NAMES], *excepted[NAMES], *filled[NAMES];
 };
 
 /* One line: a JSON object that was found, or an option by its first letter. */
@@ -36,6 +36,14 @@ static int take(struct declare *d, struct said *s, const char *text, size_t n, s
     case 'f':
         if (d->n_froms < NAMES && strrchr(value, ':'))
             s->froms[d->n_froms++] = value;
+        return 0;
+    case 'e':
+        if (d->n_excepted < NAMES)
+            s->excepted[d->n_excepted++] = value;
+        return 0;
+    case 'i':
+        if (d->n_filled < NAMES)
+            s->filled[d->n_filled++] = value;
         return 0;
     case 't': d->topic = value; return 0;
     case 'd': d->database = d->table = value; return 0;
@@ -72,7 +80,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena = ARENA_INIT;
     struct err err = ERR_INIT;
     struct said said;
-    struct declare d = {.arena = &arena, .isolation = "read_committed", .keys = said.keys, .froms = said.froms};
+    struct declare d = {.arena = &arena,
+                        .isolation = "read_committed",
+                        .keys = said.keys,
+                        .froms = said.froms,
+                        .excepted = said.excepted,
+                        .filled = said.filled};
     const char *p = (const char *)data, *end = p + size;
     int rc = 0;
     while (rc == 0 && p < end) {

@@ -13,7 +13,8 @@ setup_file() {
     clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,apply_patch_parts=0,final=1' \
         --user='assuming:full:optimize_using_constraints=1,convert_query_to_cnf=1,optimize_append_index=1,optimize_substitute_columns=1' \
         --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1' \
-        --user='capt:select:max_execution_time==5'
+        --user='capt:select:max_execution_time==5' --user='short_text:select:max_query_size==262144' \
+        --user='few_in_set:select:max_rows_in_set=5,max_bytes_in_set=10,set_overflow_mode=break,transform_null_in=1,use_index_for_in_with_subqueries=0'
 }
 
 setup() {
@@ -60,9 +61,9 @@ read_as() {
         --password-env=CH_PASSWORD --settle-ms=0 "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
 }
 
-# between_reads COMMAND…: it runs while the next read's first answer is held back; $held is what to wait for.
+# between_reads COMMAND…: it runs while the next read's first answer, which no count is, is held back; $held is what to wait for.
 between_reads() {
-    ch_fault "when=withhold&match=FROM+%60shop"
+    ch_fault "when=withhold&match=%60+FROM+%60shop"
     while_held "$@" 3>&- &
     held=$!
 }
@@ -157,19 +158,118 @@ three='["1","one"]
     [ "$(read_rows 1)" = '["12","3","0","3"]' ]
 }
 
-@test "20,000 keys a query are cut to what a statement may hold" {
-    ch "CREATE TABLE shop.many (k String, v Int64) ENGINE = MergeTree ORDER BY k"
-    ch "INSERT INTO shop.many SELECT 'a key of some length, number ' || toString(number), number FROM numbers(25000)"
-    cols='[{"name":"k","type":"String","key":true},{"name":"v","type":"Int64"}]'
+# read_stat MEMBER: of the first read, as the observation has it.
+read_stat() { jq "select(.type == \"observation\") | .reads[0].$1" <<<"$output"; }
+
+# many KEYS ROWS [STEP]: a table of so many rows, and a stream that owes each STEPth key, as text or number.
+many() {
+    local type=$1 rows=$2 step=${3:-1} text=
+    [ "$type" = Int64 ] || text='a key of some length, number '
+    ch "DROP TABLE IF EXISTS shop.many"
+    ch "CREATE TABLE shop.many (k $type, v Int64) ENGINE = MergeTree ORDER BY k"
+    ch "INSERT INTO shop.many SELECT $([ -z "$text" ] || echo "'$text' || toString(")number$([ -z "$text" ] || echo ")"), number FROM numbers($rows)"
+    cols='[{"name":"k","type":"'$type'","key":true},{"name":"v","type":"Int64"}]'
+    awk -v n="$rows" -v step="$step" -v text="$text" 'BEGIN { for (i = 0; i < n; i += step) printf "[\"%s%d\",\"%d\"]\n", text, i, i }' | sort >owed
     {
         scope_of "$(server_uuid)" "$(table_uuid many)" shop many "$cols"
         columns_of "$cols"
-        awk 'BEGIN { for (i = 0; i < 25000; i++) printf "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"a key of some length, number %d\",\"0\"]}\n", i }'
+        sed 's/.*/{"type":"row","side":"captured","cells":&}/' owed
         checked reconcile.scope passed
     } | whole in
-    read_as reader 0 --keys-per-query=20000
-    [ "$(read_rows 2 | sort -u | wc -l)" -eq 25000 ]
-    jq -se '.[] | select(.type == "observation") | .reads[0].queries > 3 and .reads[0].queries < 12' <<<"$output"
+}
+
+@test "how the keys are read is chosen by counting: a range of few other rows, which are passed over, else the keys alone" {
+    for type in Int64 String; do
+        most=$([ $type = Int64 ] && echo 2 || echo 5)
+        for format in native rowbinary; do
+            for step in 1 $most $((most + 1)); do
+                [ $format = native ] || [ "$step" = "$most" ] || continue
+                many $type 6000 "$step"
+                read_as reader 0 --format=$format
+                cmp owed <(read_rows 1 | sort)
+                cmp owed <(read_rows 2 | sort)
+                if [ "$step" -le "$most" ]; then
+                    [ "$(read_stat ranges)" -eq 1 ] && [ "$(read_stat passed_over)" -gt $((step > 1 ? 1000 : -1)) ]
+                else
+                    [ "$(read_stat ranges)" -eq 0 ] && [ "$(read_stat passed_over)" -eq 0 ]
+                fi
+            done
+            read_as reader 0 --format=$format --keys-only
+            cmp owed <(read_rows 1 | sort)
+            [ "$(read_stat ranges)" -eq 0 ]
+        done
+    done
+    # Where they lie close a range, elsewhere none; the row in the middle is one of many copies.
+    many Int64 3000
+    ch "INSERT INTO shop.many SELECT 3000 + number * 100, number FROM numbers(3000)"
+    ch "INSERT INTO shop.many SELECT 1500, 7 FROM numbers(3000)"
+    read_as reader 0 --keys-per-query=1000
+    [ "$(read_rows 1 | sort -u | wc -l)" -eq 3001 ] && [ "$(read_rows 1 | wc -l)" -eq 6000 ]
+    [ "$(read_stat ranges)" -eq 2 ] && [ "$(read_stat queries)" -eq 3 ]
+}
+
+@test "a statement is raised to what its keys need, and holds fewer for a user who may not raise it" {
+    many String 25000
+    read_as reader 0 --keys-only
+    cmp owed <(read_rows 2 | sort)
+    [ "$(read_stat queries)" -eq 1 ]
+    jq -se '.[] | select(.type == "observation") | .settings.max_query_size == "16777216"' <<<"$output"
+    read_as short_text 0 --keys-only
+    cmp owed <(read_rows 2 | sort)
+    [ "$(read_stat queries)" -gt 3 ]
+    jq -se '.[] | select(.type == "observation") | .settings | has("max_query_size") | not' <<<"$output"
+    read_as short_text 0
+    cmp owed <(read_rows 2 | sort)
+}
+
+@test "a set that its user's profile would break is whole, and many keys' rows past a bound are asked for in two statements" {
+    many Int64 20000 10
+    read_as few_in_set 0
+    cmp owed <(read_rows 1 | sort)
+    many Int64 20000
+    read_as few_in_set 0 --keys-only
+    cmp owed <(read_rows 1 | sort)
+    read_as reader 0 --keys-only --max-rows-per-query=10000
+    cmp owed <(read_rows 1 | sort)
+    [ "$(read_stat queries)" -eq 3 ]
+    read_as reader 3 --keys-only --max-rows-per-query=9999
+    check_is unavailable "396" server-bound
+}
+
+@test "a text key of any bytes finds its row and no other, in whichever way it is asked for" {
+    python3 - <<'PY'
+import base64, json
+special = [b"\\", b"'", b'"', b"\n", b"\0", b"\xff", b",", b"[", b"]", b"\\N", b"\\x00", b"\xc3\xa9", b"`", b"N", b"0", b"x41"]
+keys = {b""} | {bytes([b]) for b in range(256) if b != 127} | {a + b for a in special for b in special} | {a + b + c for a in special[:6] for b in special[:6] for c in special[:6]}
+keys = sorted(keys)
+def cell(k):
+    try:
+        return json.dumps(k.decode(), ensure_ascii=False)
+    except UnicodeDecodeError:
+        return json.dumps({"b64": base64.b64encode(k).decode()}, separators=(",", ":"))
+open("insert", "w").write("INSERT INTO shop.bytes SELECT unhex(t.1), t.2 FROM (SELECT arrayJoin([" + ",".join("('%s',%d)" % (k.hex(), i) for i, k in enumerate(keys)) + "]) AS t)")
+rows = ["[%s,\"%d\"]\n" % (cell(k), i) for i, k in enumerate(keys)]
+open("every-other", "w").write("".join(rows[::2]))
+open("few", "w").write("".join(rows[::9]))
+PY
+    cols='[{"name":"k","type":"String","key":true},{"name":"v","type":"Int64"}]'
+    for type in String 'LowCardinality(String)'; do
+        ch "DROP TABLE IF EXISTS shop.bytes"
+        ch "CREATE TABLE shop.bytes (k $type, v Int64) ENGINE = MergeTree ORDER BY k"
+        ch "$(cat insert)"
+        for owed in every-other few; do
+            mapfile -t rows <$owed
+            stream_for bytes "${cols/String/$type}" "${rows[@]}"
+            for way in '' --keys-only literals; do
+                for format in native rowbinary; do
+                    [ "$way" != literals ] || ch_fault "when=error&match=toString%28CAST"
+                    read_as reader 0 --format=$format "$([ "$way" = '' ] && echo --max-rows-per-query=5000 || echo --keys-only)"
+                    cmp <(sort $owed) <(read_rows 1 | sort)
+                    [ "$owed$way" != every-other ] || [ "$(read_stat ranges)" -eq 1 ]
+                done
+            done
+        done
+    done
 }
 
 @test "unfit keys are not asked for, and duplicates in the table all come" {
@@ -326,9 +426,12 @@ three='["1","one"]
 @test "bounds: rows, time, a key too long; each by its name" {
     orders
     read_as reader 3 --max-rows-per-query=2
+    check_is unavailable "more rows than --max-rows-per-query, 2" server-bound
+    sides_whole false
+    read_as reader 3 --max-rows-per-query=2 --keys-only
     check_is unavailable "396" server-bound
     sides_whole false
-    ch_fault "when=hold&n=9&match=FROM+%60shop"
+    ch_fault "when=hold&n=9&match=%60+FROM+%60shop"
     read_as reader 3 --query-timeout-ms=300
     check_is unavailable "no whole answer within 300 ms" answer-late
     ch_fault clear=1
@@ -342,8 +445,9 @@ three='["1","one"]
         printf '{"type":"row","side":"reference","cells":["%s"]}\n' "$(cat text)"
     } | whole in.new
     mv in.new in
-    read_as reader 3
+    read_as short_text 3
     check_is unavailable "max_query_size" statement-too-long
+    read_as reader 0
 }
 
 @test "C14: users without settings or rights, a wrong password, nobody; no credential anywhere" {
@@ -372,7 +476,7 @@ three='["1","one"]
     orders
     export CH_PASSWORD
     CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
-    ch_fault "when=withhold&match=FROM+%60shop"
+    ch_fault "when=withhold&match=%60+FROM+%60shop"
     "$bin/ch-read" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD --settle-ms=0 <in >out 3>&- &
     pid=$!
     while_held cp "/proc/$pid/cmdline" cmdline.0
@@ -387,15 +491,16 @@ three='["1","one"]
     ch "INSERT INTO shop.orders SELECT 1, repeat('x', 1000) FROM numbers(2000)"
     stream_for orders "$columns" '["1","x"]'
     for format in native rowbinary; do
-        ch_fault "when=during&bytes=500000&match=FROM+%60shop"
+        ch_fault "when=during&bytes=500000&match=%60+FROM+%60shop"
         read_as reader 3 --format=$format
         check_is unavailable "reading the rows" answer-broken
         sides_whole false
     done
-    ch_fault "when=error&match=FROM+%60shop&status=500"
+    ch_fault "when=error&n=9&match=%60+FROM+%60shop&status=500"
     read_as reader 3
     sides_whole false
-    ch_fault "when=refuse&match=FROM+%60shop"
+    ch_fault clear=1
+    ch_fault "when=refuse&match=%60+FROM+%60shop"
     read_as reader 3
     check_is unavailable "503" answer-broken
 }

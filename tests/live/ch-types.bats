@@ -100,12 +100,26 @@ passes() { # FILE OF CELLS
         mapfile -t rows <"$MADE/$table"
         cells=owed-cells-v2
         [[ $(jq -r '.[0].type' "$f") =~ ^(Date|Decimal|Bool) ]] && cells=clink-canonical-cells-v1
-        stream_for "$table" "$(cat "$f")" "$cells" "${rows[@]}"
-        read_as reader 0
-        diff <(sort "$MADE/$table") <(read_rows 1 | sort)
-        stream_for "$table" "$(cat "$f")" "$cells" "${rows[1]}"
-        read_as reader 0
-        [ "$(read_rows 1)" = "${rows[1]}" ]
+        # All of them, those at the ends, and one between.
+        for some in all ends one; do
+            case $some in
+                all) wanted=("${rows[@]}") ;;
+                ends) wanted=("${rows[0]}" "${rows[-1]}") ;;
+                one) wanted=("${rows[1]}") ;;
+            esac
+            stream_for "$table" "$(cat "$f")" "$cells" "${wanted[@]}"
+            for format in native rowbinary; do
+                for way in --max-line=64M --keys-only; do
+                    read_as reader 0 --format=$format $way
+                    diff <(printf '%s\n' "${wanted[@]}" | sort) <(read_rows 1 | sort)
+                done
+            done
+            ch_fault "when=error&match=SELECT+toString%28reinterpret"
+            ch_fault "when=error&match=SELECT+toString%28CAST"
+            read_as reader 0 --keys-only
+            ch_fault clear=1
+            diff <(printf '%s\n' "${wanted[@]}" | sort) <(read_rows 1 | sort)
+        done
     done
 }
 

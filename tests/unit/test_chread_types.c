@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "chread/chread.h"
+#include "chread/keys.h"
 
 static void parse(const char *type, bool key, struct columns *cols)
 {
@@ -248,9 +248,28 @@ static void test_keys_of_every_type(void **state)
                 fail_msg("%s: %s", cases[i].type, err.text);
         }
         chread_keys_sort(k, "c");
-        assert_int_equal(chread_keys_condition(k, 0, &(struct chread_limits){9, 4096, 100}, &sql), 2);
+        assert_int_equal(keys_literals(k, 0, 2, &(struct chread_limits){9, 4096, 100}, &sql), 2);
         buf_printf(&want, "`c` IN (%s)", cases[i].want);
         assert_string_equal(buf_str(&sql), buf_str(&want));
+        /* The server's own bytes of a key are looked up as it, and are its cell. */
+        for (uint64_t n = 0; n < 2; n++) {
+            unsigned char room[8];
+            const struct type *t = &cols.at[0].type;
+            struct buf bytes = BUF_INIT, cell = BUF_INIT, scratch = BUF_INIT;
+            uint64_t hint = 0;
+            key_value(t, keys_at(k, n, room), &bytes);
+            assert_true(
+                keys_hold(k, n, n + 1, &(struct key_bytes){(unsigned char *)bytes.p, bytes.len}, &hint, &scratch));
+            assert_false(
+                keys_hold(k, 1 - n, 2 - n, &(struct key_bytes){(unsigned char *)bytes.p, bytes.len}, &hint, &scratch));
+            cells_put_of(t)(&cell, t, (unsigned char *)bytes.p, bytes.len);
+            buf_reset(&row);
+            buf_printf(&row, "\"%s\"", n == 0 ? cases[i].small : cases[i].great);
+            assert_string_equal(buf_str(&cell), buf_str(&row));
+            buf_free(&bytes);
+            buf_free(&cell);
+            buf_free(&scratch);
+        }
         chread_keys_free(k);
         columns_free(&cols);
         buf_free(&row);

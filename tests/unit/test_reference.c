@@ -201,11 +201,15 @@ static void cells_by_name(void **state)
         {"{\"id\":\"one\",\"amount\":1}", "[{\"unfit\":\"one\"},null,\"100\"]", NULL},
         {"{\"id\":1,\"amount\":1,\"note\":1}", "[\"1\",{\"unfit\":\"1\"},\"100\"]", NULL},
         {"{}", "[{\"unfit\":\"null\"},null,{\"unfit\":\"null\"}]", NULL},
+        {"{\"late\":[{}],\"id\":1,\"other\":2,\"amount\":1}", "[\"1\",null,\"100\"]", NULL},
+        {"{\"late\":1,\"later\":1}", NULL, "column 'later': the table's scope has no such column"},
         {"{\"id\":1,\"note\":\"n\",\"amount\":1}", "[\"1\",\"n\",\"100\"]", NULL},
     };
+    struct scope_left left[] = {{"late", "DEFAULT"}, {"other", ""}};
+    const struct scope scope = {.columns = columns, .declared = {.left = left, .n_left = 2}};
     struct reference_cells c;
     struct buf out = BUF_INIT;
-    reference_cells_init(&c, &columns);
+    reference_cells_init(&c, &scope);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buf_reset(&out);
         int rc = reference_cells_put(&c, parse(cases[i].values), &out, &err);
@@ -215,6 +219,7 @@ static void cells_by_name(void **state)
         else
             assert_string_equal(buf_str(&out), cases[i].cells);
     }
+    assert_true(*map_find(&c.passed, "late", 4) == 2 && *map_find(&c.passed, "other", 5) == 1);
     buf_free(&out);
     reference_cells_free(&c);
 }

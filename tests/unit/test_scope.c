@@ -65,8 +65,9 @@ static void declared_sample(struct scope *s)
     static struct scope_source sources[] = {{"orders", "read_committed", "c1", "t1", first, 2},
                                             {"caf\u00e9", "read_uncommitted", NULL, NULL, second, 1}};
     static struct scope_gone gone[] = {{"orders", 0, 100}, {"orders", 3, 7}};
+    static struct scope_left left[] = {{"caf\u00e9", ""}, {"made", "DEFAULT"}};
     *s = (struct scope){.origin = SCOPE_DECLARED,
-                        .declared = {gone, 2},
+                        .declared = {gone, 2, left, 2},
                         .database = "shop",
                         .table = "orders \"x\"",
                         .sources = sources,
@@ -113,7 +114,8 @@ static void declared_comes_back(void **state)
     (void)state;
     static const char expected[] =
         "{\"format\":\"clink-audit-scope\",\"version\":1,\"origin\":\"declared\",\"declared\":{\"gone\":["
-        "{\"topic\":\"orders\",\"partition\":0,\"offsets\":100},{\"topic\":\"orders\",\"partition\":3,\"offsets\":7}]},"
+        "{\"topic\":\"orders\",\"partition\":0,\"offsets\":100},{\"topic\":\"orders\",\"partition\":3,\"offsets\":7}],"
+        "\"left_out\":[{\"name\":\"caf\u00e9\",\"kind\":\"\"},{\"name\":\"made\",\"kind\":\"DEFAULT\"}]},"
         "\"destination\":{\"server_uuid\":null,\"server_version\":null,\"database\":\"shop\",\"table\":\"orders \\\"x\\\"\",\"table_uuid\":null},"
         "\"sources\":[{\"topic\":\"orders\",\"cluster_id\":\"c1\",\"topic_id\":\"t1\",\"isolation\":\"read_committed\","
         "\"partitions\":[{\"partition\":0,\"from\":100,\"to\":2000},{\"partition\":3,\"from\":7,\"to\":7}]},"
@@ -256,6 +258,7 @@ static void refuses_a_declaration(void **state)
         {"\"topic\":\"orders\",\"partition\"", "\"topic\":\"order\",\"partition\"",
          "scope.declared.gone[0]: no range begins"},
         {"\"offsets\":7", "\"offsets\":-7", "scope.declared.gone[1].offsets"},
+        {"\"kind\":\"\"", "\"kind\":0", "scope.declared.left_out[0].kind"},
         {"\"declared\":{\"gone\"", "\"declared\":{\"gine\"", "scope.declared: unknown member gine"},
         {"\"from\":100", "\"from\":null", "scope.sources[0].partitions[0].from: null"},
         {"read_committed", "read_some", "scope.sources[0].isolation: 'read_some'"},
@@ -341,6 +344,7 @@ static void what_is_asked_does_not_bind(void **state)
         {"selected-keys", "complete-table"},
         {"\"from_run_start\":false", "\"from_run_start\":true"},
         {"\"epochs\":", "\"repeats\":true,\"epochs\":"},
+        {"\"from\":\"ms\"", "\"from\":\"ms\",\"kind\":\"ALIAS\""},
         {"\"scope_sha256\":\"", "\"scope_sha256\":\"0"}};
     struct buf text = BUF_INIT, where = BUF_INIT;
     document(&text);
