@@ -25,7 +25,7 @@
 
 struct options {
     uint64_t list, memory, max_line;
-    const char *scratch;
+    const char *scratch, *offsets;
 };
 
 struct diff {
@@ -54,7 +54,10 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("list", &o->list, 0, 100000, "findings and runs listed a relation (100); totals are always true"),
         OPT_SIZE("memory", &o->memory, (uint64_t)16 << 20, (uint64_t)1 << 40,
                  "memory for rows (1G); past it they go to scratch files"),
+        OPT_NAME("offsets", "FILE", &o->offsets,
+                 "write the places of all missing rows to FILE, one a line: topic partition offset"),
         STREAM_OPTION_SCRATCH(&o->scratch),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided"),
         OPT_END};
@@ -373,7 +376,7 @@ int main(int argc, char **argv)
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
-        multiset_decide(&d.ask, d.rows, &d.columns, &out);
+        multiset_decide(&d.ask, d.rows, &d.columns, d.options.offsets, &out);
     status = stream_end(&out);
     diff_free(&d);
     stream_in_free(&in);

@@ -118,3 +118,60 @@ facts() { jq -c 'select(.name == "reference.destination") | .facts' said; }
     { log "[$(group g Stable 1 '{"0":10}')]"; owes 0 9; side reference 10; there; } | led none-landed '*; nothing of what is owed is in the table; group g *had committed past all of them*'
     { log "[$(group g Stable 1 '{"0":0}')]"; owes 0 9; side reference 10; there; } | led rows-not-consumed '*; nothing of what is owed is in the table; group g *had not come to all of them*'
 }
+
+@test "--offsets: the place of every missing row, for a replay, whole or not at all" {
+    { require reference.destination; owes 0 9; reference '["x","a"]' t/1/7; reference '["y","a"]' "t/1/7#1"; side reference 12; there {0..2} {5..9}; } | whole
+    run -1 --separate-stderr rows-diff --offsets=missing --list=0 <stream
+    [ "$(cat missing)" = $'t 0 3\nt 0 4\nt 1 7' ]
+    [ "$(stat -c %a missing)" = 600 ]
+    run -1 --separate-stderr rows-diff --offsets=others --mode=0644 <stream
+    [ "$(stat -c %a others)" = 644 ]
+    # No row is missing: nothing to send again.
+    { require reference.destination; owes 0 2; side reference 3; there {0..2}; } | whole
+    run -0 --separate-stderr rows-diff --offsets=missing <stream
+    [ -e missing ] && [ ! -s missing ]
+    # Nothing is decided: none is written, and what stood there stays.
+    rm missing
+    { require reference.destination; owes 0 2; open_side reference 3 because; there {0..2}; } | whole
+    run -3 --separate-stderr rows-diff --offsets=missing <stream
+    [[ ! -e missing && $stderr == *"--offsets: no file is written"* ]]
+    { require reference.destination; owes 0 2; side reference 3; rows_of '"side":"destination","read":1' '["k0","v0"]'; side destination 1 1; side destination 0 2; } | whole
+    run -3 --separate-stderr rows-diff --offsets=missing <stream
+    [ ! -e missing ]
+    # By what was captured where no reference is; a row without a place is said not to be in it.
+    { require reconcile.rows; captured '["k0","v0"]' t/0/0; captured '["w","v"]'; side captured 2; found; } | whole
+    run -1 --separate-stderr rows-diff --offsets=missing <stream
+    [ "$(cat missing)" = "t 0 0" ]
+    [[ $stderr == *"--offsets: 1 of 2 missing rows have no place, and are not in the file"* ]]
+    for place in none/there . ''; do
+        run ! --separate-stderr rows-diff --offsets="$place" <stream
+        [[ $output == *'"type":"stop"'* ]]
+    done
+    [ -z "$(find . -name '*.tmp-*')" ]
+}
+
+@test "in little memory the places are the same, by the thousand" {
+    seq 0 39999 | sed 's#.*#{"type":"row","side":"reference","cells":["k&","'"$(printf '%0600d' 0)"'"],"at":"t/0/&"}#' >owed
+    { require reference.destination; cat owed; side reference 40000; found; } | whole
+    run -1 --separate-stderr rows-diff --offsets=missing --memory=16M --scratch="$PWD" <stream
+    seq 0 39999 | sed 's/^/t 0 /' | cmp - missing
+}
+
+@test "F24: counts always, and a row under a key with others shows its own values; what more there is, and how to see it" {
+    { require reference.destination; reference '["1","a"]' t/0/0; reference '["1","a"]' t/0/1; reference '["2","b"]' t/0/2; side reference 3; found '["1","a"]' '["2","b"]'; } | whole
+    run -1 --separate-stderr bash -c 'rows-diff <stream | verdict'
+    [[ $output == *'missing     id="1"; owed 2, found 1  at t/0/1'* ]]
+    # A run stands for no row that has more to say than its key.
+    { require reference.destination; for i in 0 1 2; do reference '["1","a"]' t/0/$i; done; reference '["2","b"]' t/0/3; reference '["2","c"]' t/0/4; side reference 5; found '["2","x"]'; } | whole
+    run -1 --separate-stderr bash -c 'rows-diff <stream | verdict'
+    [[ $output == *'missing     t/0 offsets 0..2: 3 rows, such as id="1"'* ]]
+    [[ $output == *'missing     id="2"; v="c"; owed 1, found 0  at t/0/4'* ]]
+    # The value for which no table will hold it.
+    { require reference.destination; reference '["1",{"unfit":"1.5"}]' t/0/0; side reference 1; found; } | whole
+    run -1 --separate-stderr bash -c 'rows-diff <stream | verdict'
+    [[ $output == *'missing     id="1"; v='*' does not fit Nullable(String); owed 1, found 0  at t/0/0'* ]]
+    { require reference.destination; for i in {0..9}; do reference "[\"k$i\",\"v\"]" "t/$i/0"; done; side reference 10; found; } | whole
+    run -1 --separate-stderr bash -c 'rows-diff --list=6 <stream | verdict --show=4'
+    [[ $output == *"2 more findings are in the stream: verdict --show=N shows more of them"* ]]
+    [[ $output == *"4 more rows differ and have no finding: rows-diff --list=N finds more of them, rows-diff --offsets=FILE the places of all that are missing"* ]]
+}

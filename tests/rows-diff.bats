@@ -181,7 +181,7 @@ setup() {
     [ "$(jq -c 'select(.kind == "missing") | [.key[0], .explained]' <<<"$output" | tr -d '\n')" = '["a","kept"]["b","kept"]' ]
     [ "$(jq -c 'select(.type == "summary") | .missing' <<<"$output")" = '{"keys":2,"rows":2,"kept":2}' ]
     run -1 --separate-stderr verdict <<<"$output"
-    [[ $output == *"token-outlived-rows: write these rows again"* && $output == *"id=\"a\"; its INSERT's token can have outlived it  at t/0/1"* ]]
+    [[ $output == *"token-outlived-rows: write these rows again"* && $output == *"id=\"a\"; owed 1, found 0; its INSERT's token can have outlived it  at t/0/1"* ]]
     { captured '["a","v"]' t/0/1 kept; captured '["c","v"]' t/0/3; captured '["d","v"]' t/0/4; side captured 3; found '["d","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(code reconcile.rows)" = rows-missing ]

@@ -238,7 +238,8 @@ static enum status without_keys(struct lack *l, enum status status, struct cause
     return STATUS_UNAVAILABLE;
 }
 
-static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
+/* Puts the relation's lines; true where it was decided. */
+static bool put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
                          enum relation r, const struct multiset_result *res, struct lack *lack)
 {
     const struct multiset_relation *of = &res->of[r];
@@ -264,6 +265,50 @@ static void put_relation(const struct multiset_question *q, const struct columns
     stream_put_check(out, relation_table[r].check, status, &cause, buf_str(&why), NULL, buf_str(&counts));
     buf_free(&why);
     buf_free(&counts);
+    return !seen_only;
+}
+
+/* ---- the places of missing rows ---- */
+
+struct offsets {
+    struct file_out file;
+    struct buf line;
+};
+
+static int put_offset(void *ctx, const char *topic, uint64_t partition, uint64_t offset, struct err *err)
+{
+    struct offsets *o = ctx;
+    buf_reset(&o->line);
+    buf_printf(&o->line, "%s %" PRIu64 " %" PRIu64 "\n", topic, partition, offset);
+    return file_add(&o->file, o->line.p, o->line.len, err);
+}
+
+/* What the table should hold: by the reference, else by what was captured. RELATION_TYPES where no rows of it are asked
+ * about. */
+static enum relation tells_offsets(const bool asked[RELATION_TYPES])
+{
+    static const enum relation order[] = {RELATION_REFERENCE_DESTINATION, RELATION_DELIVERY, RELATION_COVERAGE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (asked[order[i]])
+            return order[i];
+    return RELATION_TYPES;
+}
+
+/* Nothing stands under the name unless it is all of it. */
+static void offsets_end(struct offsets *o, const struct multiset_relation *decided, struct stream_out *out)
+{
+    struct err err = ERR_INIT;
+    uint64_t missing = decided ? decided->sum.kind_rows[KIND_MISSING] : 0;
+    if (decided && missing > decided->missing.placed)
+        msg_error("--offsets: %" PRIu64 " of %" PRIu64 " missing rows have no place, and are not in the file",
+                  missing - decided->missing.placed, missing);
+    if (decided && file_commit(&o->file, &err) != 0)
+        stream_put_stop(out, &err, CODE_IO_FAILED);
+    if (!decided) {
+        msg_error("--offsets: no file is written, since nothing is decided of the rows of the table");
+        file_drop(&o->file);
+    }
+    buf_free(&o->line);
 }
 
 /* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
@@ -278,13 +323,39 @@ static bool without_cells(const struct columns *columns, struct cause *cause, st
     return false;
 }
 
+static void compare_and_put(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
+                            const struct multiset_asked *asked, struct lack lack[RELATION_TYPES], const char *path,
+                            struct stream_out *out)
+{
+    struct multiset_result res = {0};
+    struct offsets offsets = {.line = BUF_INIT};
+    struct err err = ERR_INIT;
+    bool decided = false;
+    struct multiset_asked with = *asked;
+    with.missing_of = path ? tells_offsets(asked->relation) : RELATION_TYPES;
+    if (path && file_begin(&offsets.file, path, &err) == 0) {
+        with.missing = put_offset;
+        with.missing_ctx = &offsets;
+    }
+    bool any = false;
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        any |= asked->relation[r];
+    if (err.kind != ERR_NONE || (any && rows && multiset_compare(rows, &with, &res, &err) != 0))
+        stream_put_stop(out, &err, CODE_IO_FAILED);
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        if (err.kind == ERR_NONE && asked->relation[r])
+            decided |= put_relation(q, columns, out, (enum relation)r, &res, &lack[r]) && r == with.missing_of;
+    if (with.missing)
+        offsets_end(&offsets, decided ? &res.of[with.missing_of] : NULL, out);
+}
+
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
-                     struct stream_out *out)
+                     const char *offsets, struct stream_out *out)
 {
     struct multiset_asked asked = {
         .reference = has_reference(q), .repeats = q->repeats, .consumed = causes_consumed, .consumed_ctx = q};
     struct lack lack[RELATION_TYPES] = {0};
-    bool chosen[RELATION_TYPES], any = false;
+    bool chosen[RELATION_TYPES];
     choose(q, chosen);
     struct buf other = BUF_INIT;
     struct cause no_cells = CAUSE_INIT;
@@ -295,20 +366,13 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
             find_lack(q, (enum relation)r, l);
         asked.relation[r] = chosen[r] && !l->blocks && !unsupported;
         asked.reference_keys |= l->keys;
-        any |= asked.relation[r];
         if (l->blocks)
             stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &l->cause, buf_str(&l->why), NULL, NULL);
         else if (chosen[r] && unsupported)
             stream_put_check(out, relation_table[r].check, STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
     }
-    struct multiset_result res = {0};
-    struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
-        stream_put_stop(out, &err, CODE_IO_FAILED);
-    for (size_t r = 0; r < RELATION_TYPES; r++) {
-        if (err.kind == ERR_NONE && asked.relation[r])
-            put_relation(q, columns, out, (enum relation)r, &res, &lack[r]);
+    compare_and_put(q, rows, columns, &asked, lack, offsets, out);
+    for (size_t r = 0; r < RELATION_TYPES; r++)
         buf_free(&lack[r].why);
-    }
     buf_free(&other);
 }

@@ -35,8 +35,9 @@ struct multiset_question {
     bool unreadable;  /* all that the reference lacks is what records owe that nobody could read */
 };
 
-/* Compare what is to be compared and write what it came to. rows NULL: none came. */
+/* Compare what is to be compared and write what it came to. rows NULL: none came. offsets: a file for the places of all
+ * missing rows, published where the relation that tells them was decided; or NULL. */
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
-                     struct stream_out *out);
+                     const char *offsets, struct stream_out *out);
 
 #endif

@@ -80,6 +80,7 @@ struct multiset_tail {
 
 /* What speaks for one cause or another of missing rows. Texts are NULL where there is nothing to say. */
 struct multiset_missing {
+    uint64_t placed;          /* rows with a place */
     uint64_t unfit;           /* rows with a cell that is unfit: no table will hold them */
     uint64_t batches;         /* runs of missing rows, some of them unfit and others not */
     uint64_t batches_rows;    /* the rows of these */
@@ -114,6 +115,9 @@ struct multiset_result {
 typedef int64_t multiset_consumed_fn(const void *ctx, const char *topic, uint64_t partition);
 #define MULTISET_NOT_KNOWN ((int64_t)-1)
 
+/* Told the place of each missing row, in the order in which the rows were added; -1 with *err ends the comparison. */
+typedef int multiset_missing_fn(void *ctx, const char *topic, uint64_t partition, uint64_t offset, struct err *err);
+
 struct multiset_asked {
     bool relation[RELATION_TYPES];
     bool reference;      /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
@@ -121,6 +125,9 @@ struct multiset_asked {
     bool reference_keys; /* RELATION_REFERENCE_DESTINATION looks at the reference's keys alone */
     multiset_consumed_fn *consumed; /* NULL: nobody knows */
     const void *consumed_ctx;
+    multiset_missing_fn *missing; /* NULL: nobody asks */
+    void *missing_ctx;
+    enum relation missing_of;
 };
 /* Compare what was added; once, at the end. found_rows are of read 1. */
 int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,

@@ -40,7 +40,9 @@ struct walk {
     size_t n;
     struct candidate **listed; /* by number */
     size_t listed_n, next;
-    int64_t *consumed; /* one a partition, NULL where nobody knows of any */
+    int64_t *consumed;                    /* one a partition, NULL where nobody knows of any */
+    const struct multiset_asked *missing; /* who asks for the places of missing rows, or NULL */
+    uint64_t *told;                       /* then one a partition: 1 past the last offset that was told */
     struct arena *arena;
 };
 
@@ -146,6 +148,16 @@ static void close_run(struct walk *k, const struct partition_name *name, struct 
     open->fate = FATE_FINE;
 }
 
+/* Tell whoever asks for it; the further rows of a record say its place no second time. */
+static int tell_missing(struct walk *k, const struct partition_name *name, const struct place *at, struct err *err)
+{
+    uint64_t *told = &k->told[at->partition];
+    if (*told == at->offset + 1)
+        return 0;
+    *told = at->offset + 1;
+    return k->missing->missing(k->missing->missing_ctx, name->topic, name->partition, at->offset, err);
+}
+
 /* A missing row lies before what the consumers had committed, or from there on. */
 static void note_consumed(struct walk *k, const struct partition_name *name, const struct place *at)
 {
@@ -159,7 +171,8 @@ static void note_consumed(struct walk *k, const struct partition_name *name, con
         m->passed_at = place_text(name, at, k->arena);
 }
 
-static void step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max)
+static int step(struct walk *k, const struct places *p, const struct place *at, uint64_t number, size_t max,
+                struct err *err)
 {
     const struct partition_name *name = &p->at[at->partition];
     for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++)
@@ -168,10 +181,14 @@ static void step(struct walk *k, const struct places *p, const struct place *at,
         if (k->w->twice[i] == number)
             k->w->out->ambiguous_at[i] = place_text(name, at, k->arena);
     enum fate fate = fates_get(&k->w->fates, number);
-    if (fate == FATE_MISSING)
+    if (fate == FATE_MISSING) {
+        k->w->out->missing.placed++;
         note_consumed(k, name, at);
+        if (k->missing && tell_missing(k, name, at, err) != 0)
+            return -1;
+    }
     if (name->unordered)
-        return;
+        return 0;
     struct open_run *open = &k->open[at->partition];
     if (open->fate != fate) {
         open->fine |= open->fate != FATE_FINE;
@@ -179,7 +196,7 @@ static void step(struct walk *k, const struct places *p, const struct place *at,
     }
     if (fate == FATE_FINE) {
         open->fine = true;
-        return;
+        return 0;
     }
     if (open->fate == FATE_FINE)
         *open = (struct open_run){.fate = fate, .first = at->offset, .fine = open->fine};
@@ -187,6 +204,7 @@ static void step(struct walk *k, const struct places *p, const struct place *at,
     open->rows++;
     if (fate == FATE_MISSING && fates_get(&k->w->unfit, number) != FATE_FINE && open->unfit++ == 0)
         open->unfit_at = *at;
+    return 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -253,6 +271,7 @@ static void walk_end(struct walk *k, const struct places *p, struct partition_na
     free(k->open);
     free(k->kept);
     free(k->listed);
+    free(k->told);
 }
 
 int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, const struct multiset_asked *asked,
@@ -266,16 +285,22 @@ int runs_find(struct places *p, struct work *const *works, size_t n, size_t max,
     if (walks_n == 0)
         return 0;
     int64_t *committed = asked->consumed ? consumed(p, asked) : NULL;
-    for (size_t i = 0; i < walks_n; i++)
+    for (size_t i = 0; i < walks_n; i++) {
         walks[i].consumed = walks[i].w->found_captured ? NULL : committed;
+        walks[i].missing = asked->missing && walks[i].w->relation == asked->missing_of ? asked : NULL;
+        walks[i].told = walks[i].missing ? xcalloc(p->n, sizeof *walks[i].told) : NULL;
+    }
     struct partition_name **in_order = rank(p);
     struct places_reader r;
     struct place at;
     places_read(&r, p);
     int rc;
-    for (uint64_t number = 0; (rc = places_next(&r, &at, err)) > 0; number++)
-        for (size_t i = 0; i < walks_n; i++)
-            step(&walks[i], p, &at, number, max);
+    for (uint64_t number = 0; (rc = places_next(&r, &at, err)) > 0; number++) {
+        for (size_t i = 0; rc > 0 && i < walks_n; i++)
+            rc = step(&walks[i], p, &at, number, max, err) == 0 ? rc : -1;
+        if (rc < 0)
+            break;
+    }
     places_reader_free(&r);
     for (size_t i = 0; i < walks_n; i++)
         walk_end(&walks[i], p, in_order, max);

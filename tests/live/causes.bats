@@ -45,7 +45,7 @@ records() {
 # take N: the next N records that the group reads and commits, one a line.
 take() { kcat -b "$KAFKA_BOOTSTRAP" -q -G "loader-$topic" -X auto.offset.reset=earliest -c "$1" -f '%s\n' "$topic"; }
 # write: the rows of standard input as one INSERT; what the server refuses is dropped.
-write() { { echo "INSERT INTO shop.$topic FORMAT JSONEachRow"; cat; } >batch; sql "$(cat batch)" >answer 2>&1 || true; }
+write() { sql "INSERT INTO shop.$topic FORMAT JSONEachRow $(cat)" >answer 2>&1 || true; }
 
 rules='{at: "\(.topic)/\(.partition)/\(.offset)", values: .value}'
 
@@ -54,7 +54,7 @@ led() {
     local status=0
     "$root/pipelines/audit" --topic="$topic" --table="shop.$topic" --range=ALL --key=id --bootstrap="$KAFKA_BOOTSTRAP" --url="$CH_URL" --user=reader \
         --password-env=READER_PASSWORD --settle-ms=10 --json "${@:2}" -- jq -c "$rules" >report.json 2>stderr || status=$?
-    [ "$status" -eq 1 ] && [ "$(jq -r .code report.json)" = "$1" ] || { jq -c '[.exit, .code, .answer]' report.json; cat stderr; return 1; } >&2
+    [[ $status = 1 && $(jq -r .code report.json) = "$1" ]] || { jq -c '[.exit, .code, .answer]' report.json; cat stderr; return 1; } >&2
 }
 
 @test "what its consumer has not come to, and what it has read and lost" {
