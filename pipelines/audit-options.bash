@@ -34,6 +34,7 @@ declare -A stages_of=(
     [-E]='log-look kafka-read'
     [-F]='log-look kafka-read'
     [--account]='kafka-read'
+    [--aborted]='kafka-read'
     [--run-start-offset=]='kafka-read'
     [--stable-wait-s=]='kafka-read'
     [--deadline-s=]='kafka-read'

@@ -17,6 +17,7 @@
 #include "chread/chread.h"
 #include "http/login.h"
 #include "scope/line.h"
+#include "stream/absent.h"
 #include "stream/stream.h"
 #include "types/line.h"
 
@@ -79,6 +80,8 @@ struct run {
     uint32_t *ends;
     bool scope_passed, scope_made;
     uint64_t rows[2];           /* owed ones that came, a side each */
+    uint64_t absent;            /* keys that must be absent */
+    struct buf key_row;         /* one of them as a row */
     struct stream_side side[2]; /* what their side lines say */
     bool closed[2];
     struct chread_why blocked; /* reason "" where nothing stands in the way of reading */
@@ -167,6 +170,28 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     return 0;
 }
 
+/* A key that must be absent is asked for as those that are owed. One that is unfit no table can hold. */
+static int on_absent(struct run *r, const struct stream_line *line, struct err *err)
+{
+    struct stream_absent a;
+    const char *why = "";
+    size_t len;
+    arena_reset(&r->line);
+    buf_reset(&r->key_row);
+    if (stream_absent(line, &r->line, &a, err) != 0)
+        return err_prefix(err, "stdin");
+    if (!r->keys)
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "stdin: line %" PRIu64 ": a key before the columns", line->line_no);
+    if (!cells_key_row(&r->cols, a.key, a.key_len, &r->key_row, &why) ||
+        !cells_scan_row(r->key_row.p, r->key_row.len, r->cols.n, &len, r->ends, r->cols.n, &why))
+        return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": key: %s", line->line_no, why);
+    r->absent++;
+    if (r->blocked.reason[0] != '\0' || chread_keys_add(r->keys, r->key_row.p, r->ends, err) >= 0)
+        return 0;
+    return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
+}
+
 static int on_side(struct run *r, const struct stream_line *line, struct err *err)
 {
     struct stream_side said;
@@ -186,6 +211,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return on_side(r, line, err);
     if (line->type == LINE_ROW)
         return on_row(r, line, err);
+    if (line->type == LINE_ABSENT)
+        return on_absent(r, line, err);
     if (line->type == LINE_SCOPE)
         return on_scope(r, line, err);
     if (line->type == LINE_COLUMNS)
@@ -271,6 +298,7 @@ static int end_whole(struct run *r, struct chread_why *why)
 static int read_all(struct run *r, struct chread_why *why)
 {
     struct chread_expect after = r->expect;
+    progress_next();
     if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;
@@ -402,7 +430,7 @@ static bool is_whole(const struct run *r, enum side side)
 /* Nothing to look for: no key is owed, and the table is not to be read whole. */
 static void find_nothing_owed(struct run *r)
 {
-    bool any = r->rows[SIDE_CAPTURED] || r->rows[SIDE_REFERENCE];
+    bool any = r->rows[SIDE_CAPTURED] || r->rows[SIDE_REFERENCE] || r->absent;
     if (r->blocked.reason[0] != '\0' || any || r->o->read.max_table_rows > 0)
         return;
     if (!r->closed[SIDE_CAPTURED] && !r->closed[SIDE_REFERENCE])
@@ -490,6 +518,7 @@ int main(int argc, char **argv)
     arena_free(&r.arena);
     arena_free(&r.line);
     free(r.ends);
+    buf_free(&r.key_row);
     http_login_free(&o.login);
     return status;
 }

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define SCOPE_MAX ((size_t)64 << 20)
-#define TICK_MS 250 /* between two lines of progress */
 #define YEAR_S ((uint64_t)366 * 86400)
 #define SAID_MAX 10 /* reasons on standard error; the account has them all */
 
@@ -33,7 +32,7 @@ struct options {
     const char *scope;
     struct start *starts;
     size_t n_starts;
-    bool account;
+    bool account, aborted;
     int64_t stable_wait_s, deadline_s;
     uint64_t max_records, max_bytes;
 };
@@ -47,10 +46,7 @@ struct reader {
     struct buf *topics;           /* each one's name as JSON text */
     struct buf given;             /* members of recorded.run_start_offsets */
     struct stream_out out;
-    uint64_t records, bytes;
-    bool progress, shown; /* standard error is a terminal; a line of progress stands there */
-    int64_t last_tick_ms;
-    uint64_t last_records;
+    uint64_t records, aborted, bytes;
     size_t reasons;
 };
 
@@ -85,6 +81,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("scope", "FILE", &o->scope, "the scope document"),
         OPT_FLAG("account", &o->account,
                  "read once more under read_uncommitted, to tell aborted records from the rest"),
+        OPT_FLAG("aborted", &o->aborted,
+                 "bring what aborted transactions wrote too, marked; no row of the table may come of it"),
         OPT_TAKE("run-start-offset", "P=O", take_start, o,
                  "first offset of partition P (or TOPIC/P, or ALL) where the scope has none"),
         OPT_I64("stable-wait-s", &o->stable_wait_s, 0, YEAR_S,
@@ -158,6 +156,11 @@ static int take_source(struct reader *r, size_t at, struct err *err)
     if (!kafka_isolation_of(from->isolation, &s->isolation))
         return err_set(err, ERR_REFUSED, "%s: scope.sources[%zu].isolation: '%.40s' is not known here", r->o.scope, at,
                        from->isolation);
+    if (r->o.aborted && s->isolation == KAFKA_READ_UNCOMMITTED)
+        return err_set(
+            err, ERR_REFUSED,
+            "--aborted: the scope is of read_uncommitted, under which aborted records of %s are owed as all others",
+            from->topic);
     s->ranges = arena_zalloc(&r->arena, (from->n_partitions + 1) * sizeof *s->ranges);
     s->n_ranges = from->n_partitions;
     json_put_s(&r->topics[at], from->topic);
@@ -211,53 +214,38 @@ static void put_scope(struct reader *r)
 
 /* ---- progress ---- */
 
-static void clear_progress(struct reader *r)
-{
-    if (r->shown)
-        fputs("\r\033[K", stderr);
-    r->shown = false;
-}
-
 static void say(void *ctx, const char *text)
 {
-    clear_progress(ctx);
+    (void)ctx;
     msg_error("%s", text);
 }
 
-static void show_progress(struct reader *r, const struct kafka_source *s, int64_t now)
+/* How many offsets of all ranges are behind us. */
+static void show_progress(const struct reader *r)
 {
-    const struct kafka_range *at = NULL;
-    int64_t left = 0;
-    for (size_t i = 0; i < s->n_ranges; i++) {
-        if (s->ranges[i].state == KAFKA_RANGE_OPEN && !at)
-            at = &s->ranges[i];
-        left += s->ranges[i].state == KAFKA_RANGE_OPEN ? s->ranges[i].to - s->ranges[i].position : 0;
-    }
-    if (!at)
-        return;
-    uint64_t rows = r->records - r->last_records;
-    fprintf(stderr, "\r%s/%u offset %" PRId64 ", %" PRIu64 " rows/s, %" PRId64 " offsets left\033[K", s->topic,
-            at->partition, at->position, rows * 1000 / (uint64_t)(now - r->last_tick_ms), left);
-    r->shown = true;
+    uint64_t done = 0, of = 0;
+    for (size_t i = 0; i < r->scope.n_sources; i++)
+        for (size_t k = 0; k < r->sources[i].n_ranges; k++) {
+            const struct kafka_range *at = &r->sources[i].ranges[k];
+            done += (uint64_t)(at->position - at->from);
+            of += (uint64_t)(at->to - at->from);
+        }
+    progress_share(done, of);
 }
 
 static void tick(void *ctx, const struct kafka_source *s, bool waiting)
 {
     struct reader *r = ctx;
-    int64_t now = time_mono_ms();
+    (void)s;
     if (waiting)
         stream_flush(&r->out);
-    if (!r->progress || now - r->last_tick_ms < TICK_MS)
-        return;
-    show_progress(r, s, now);
-    r->last_tick_ms = now;
-    r->last_records = r->records;
+    show_progress(r);
 }
 
 /* ---- records ---- */
 
 static int put_record(void *ctx, const struct kafka_source *s, const struct kafka_range *range,
-                      const struct kafka_event *e, struct err *err)
+                      const struct kafka_event *e, bool aborted, struct err *err)
 {
     struct reader *r = ctx;
     (void)range;
@@ -266,11 +254,13 @@ static int put_record(void *ctx, const struct kafka_source *s, const struct kafk
                         "--max-records=%" PRIu64 " was reached", r->o.max_records);
     struct buf *line = stream_build(&r->out, LINE_RECORD);
     kafka_record_put(line, r->topics[s - r->sources].p, e);
+    buf_adds(line, aborted ? ",\"aborted\":true" : "");
     if (line->len + 2 > r->o.max_bytes - r->bytes) /* with its brace and its newline */
         return err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes"}),
                         "--max-bytes=%" PRIu64 " was reached", r->o.max_bytes);
     r->bytes += line->len + 2;
     r->records++;
+    r->aborted += aborted;
     stream_put_built(&r->out, LINE_RECORD);
     return r->out.broken ? err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "standard output could not be written")
                          : 0;
@@ -284,14 +274,14 @@ static int read_sources(struct reader *r, struct err *err)
                                 .deadline_ms = INT64_MAX,
                                 .stable_wait_ms = r->o.stable_wait_s * 1000,
                                 .account = r->o.account,
+                                .aborted = r->o.aborted,
                                 .ctx = r,
                                 .record = put_record,
                                 .tick = tick,
                                 .say = say};
     int rc = 0;
-    r->last_tick_ms = time_mono_ms();
     if (r->o.deadline_s)
-        how.deadline_ms = r->last_tick_ms + r->o.deadline_s * 1000;
+        how.deadline_ms = time_mono_ms() + r->o.deadline_s * 1000;
     for (size_t i = 0; i < r->scope.n_sources; i++) {
         if (rc == 0)
             rc = kafka_source_read(&r->sources[i], &how, err);
@@ -302,7 +292,7 @@ static int read_sources(struct reader *r, struct err *err)
             kafka_source_fail(&r->sources[i], &cause, "%s", err->text);
         }
     }
-    clear_progress(r);
+    progress_clear();
     return rc != 0 && err->kind == ERR_REFUSED ? -1 : 0;
 }
 
@@ -340,6 +330,7 @@ static void put_account(struct reader *r)
     struct buf text = BUF_INIT;
     kafka_account(r->sources, r->scope.n_sources, &r->arena, &a);
     a.recorded = recorded(r, &text);
+    a.aborted = (struct account_number){r->o.aborted, r->aborted};
     stream_put_account(&r->out, &a);
     buf_free(&text);
     for (size_t i = 0; i < r->scope.n_sources; i++) {
@@ -370,7 +361,6 @@ int main(int argc, char **argv)
     if (options < 0 || (options == 0 && take_scope(&r, &err) != 0)) {
         status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (options == 0) {
-        r.progress = isatty(STDERR_FILENO);
         stream_begin(&r.out, STDOUT_FILENO, NULL);
         put_scope(&r);
         if (read_sources(&r, &err) == 0)

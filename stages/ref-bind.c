@@ -11,6 +11,7 @@
 #include "json/redact.h"
 #include "reference/reference.h"
 #include "scope/line.h"
+#include "stream/absent.h"
 
 #include <string.h>
 
@@ -80,6 +81,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         if (stream_side(line, &b->line, &side, err) != 0)
             return err_prefix(err, "stdin");
         return no_reference(line, side.side == SIDE_REFERENCE, err);
+    case LINE_ABSENT: return no_reference(line, true, err);
     case LINE_ACCOUNT:
         if (stream_account(line, &b->line, &account, err) != 0)
             return err_prefix(err, "stdin");
@@ -95,14 +97,19 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 
 /* ---- what is added ---- */
 
-/* The rows, each held to its columns; those of an incomplete reference are checked and not given. */
+/* The rows, each held to its columns, and the keys that must be absent; those of an incomplete reference are checked
+ * and not given. */
 static int put_rows(struct bind *b, struct err *err)
 {
     const struct stream_row *row;
     int rc;
-    while ((rc = reference_next(&b->r, &row, err)) == 1) {
+    while ((rc = reference_next(&b->r, &row, err)) > 0) {
         if (!b->r.complete && !b->r.unreadable)
             continue;
+        if (rc == 2) {
+            stream_put_absent(&b->out, &b->r.key);
+            continue;
+        }
         stream_put_row(&b->out, SIDE_REFERENCE, row->cells, row->cells_len, row->at, row->at_len, NULL);
         if (b->o.expected && b->r.complete &&
             (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
@@ -152,6 +159,7 @@ static void put_account(struct bind *b)
                                                          .reasons = said(b, r->reasons, "[]"),
                                                          .implementation = said(b, r->implementation, "null"),
                                                          .rows = {true, r->rows},
+                                                         .absent = {r->absent > 0, r->absent},
                                                          .header_sha256 = r->header_sha256,
                                                          .rows_sha256 = r->rows_sha256,
                                                          .verified_here = {here, sizeof here - 1},
@@ -165,10 +173,8 @@ static void conclude(struct bind *b)
     const struct reference *r = &b->r;
     const char *evidence[] = {b->o.reference, NULL};
     struct buf reason = BUF_INIT, counts = BUF_INIT;
-    if (!r->complete) {
+    if (!r->complete) /* which whoever made it has said */
         why_incomplete(r, &reason);
-        msg_error("'%s': %s", b->o.reference, reason.p);
-    }
     buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
     stream_put_side(&b->out,
                     &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,

@@ -61,9 +61,10 @@ struct run {
     struct program program;
     struct buf name; /* the program's, as it can be shown */
     struct arena arena;
-    struct program_answers *answers;
+    struct program_answers *answers, *aborted; /* of the records, and of those whose transaction was aborted */
+    bool any_aborted;
     bool unplaced; /* a row, or a record, whose place is not known: which records have no row is not known either */
-    uint64_t records, rows, skips;
+    uint64_t records, rows, skips, absent;
 };
 
 /* ---- what the program writes ---- */
@@ -74,13 +75,17 @@ static bool is_place(const struct json *at)
     return at && at->type == JSON_STRING && at->len > 0 && !at->escaped;
 }
 
-static int answer(struct run *r, const struct json *at, enum program_answer what, const struct json *why,
+/* aborted: set where the record's transaction was. */
+static int answer(struct run *r, const struct json *at, enum program_answer what, const struct json *why, bool *aborted,
                   struct err *err)
 {
+    const char *text = why ? why->str : NULL;
+    size_t n = why ? why->len : 0;
+    struct err other = ERR_INIT;
     if (at && !is_place(at))
         return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
-    if (at &&
-        program_answers_at(r->answers, at->str, at->len, what, why ? why->str : NULL, why ? why->len : 0, err) == 0)
+    *aborted = at && r->any_aborted && program_answers_at(r->aborted, at->str, at->len, what, text, n, &other) == 0;
+    if (*aborted || (at && program_answers_at(r->answers, at->str, at->len, what, text, n, err) == 0))
         return 0;
     r->unplaced = true;
     /* What is said to be unreadable must not be lost. */
@@ -89,21 +94,27 @@ static int answer(struct run *r, const struct json *at, enum program_answer what
     return at ? -1 : err_set(err, ERR_REFUSED, "no at, which --strict wants");
 }
 
-static void put_event(struct run *r, const struct json *at, const struct json *values)
+/* as: "values" of a row, or "absent" of a key. What a row would owe that was aborted must be absent. */
+static void put_event(struct run *r, const struct json *at, const char *as, const struct json *values, bool aborted)
 {
     struct buf *line = stream_build(&r->out, LINE_EVENT);
     if (at) {
         buf_adds(line, ",\"at\":");
         json_put_raw(line, at);
     }
-    buf_adds(line, ",\"values\":");
+    buf_printf(line, ",\"%s\":", as);
     json_put_raw(line, values);
+    buf_adds(line, aborted ? RECORD_ABORTED : "");
     stream_put_built(&r->out, LINE_EVENT);
-    r->rows++;
+    if (aborted || strcmp(as, "absent") == 0)
+        r->absent++;
+    else
+        r->rows++;
 }
 
-/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true} and
- * {"at":…,"unreadable":"…"} are none; any other object is a row's values. */
+/* {"at":…,"values":{…}} and {"values":{…}} are a row in its wrapping, {"at":…,"skip":true},
+ * {"at":…,"unreadable":"…"} and {"at":…,"absent":{…}}, a key that must be absent, are none; any other object is a row's
+ * values. */
 static int on_program_value(void *ctx, const char *p, size_t n, struct err *err)
 {
     struct run *r = ctx;
@@ -114,21 +125,29 @@ static int on_program_value(void *ctx, const char *p, size_t n, struct err *err)
         return err_set(err, ERR_REFUSED, "byte %zu: %s", e.offset + 1, e.why);
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "not an object");
+    bool aborted = false;
     const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip"),
-                      *why = json_get(doc, "unreadable");
+                      *why = json_get(doc, "unreadable"), *absent = json_get(doc, "absent");
     if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
         r->skips++;
-        return answer(r, at, PROGRAM_SKIP, NULL, err);
+        return answer(r, at, PROGRAM_SKIP, NULL, &aborted, err);
     }
     if (at && why && why->type == JSON_STRING && doc->len == 2)
-        return answer(r, at, PROGRAM_UNREADABLE, why, err);
+        return answer(r, at, PROGRAM_UNREADABLE, why, &aborted, err);
+    if (at && absent && absent->type == JSON_OBJECT && doc->len == 2) {
+        if (answer(r, at, PROGRAM_SKIP, NULL, &aborted, err) != 0)
+            return -1;
+        if (!aborted) /* one that was aborted deletes nothing */
+            put_event(r, at, "absent", absent, false);
+        return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
+    }
     if (!values || values->type != JSON_OBJECT || doc->len != (at ? 2u : 1u)) {
         at = NULL;
         values = doc;
     }
-    if (answer(r, at, PROGRAM_ROW, NULL, err) != 0)
+    if (answer(r, at, PROGRAM_ROW, NULL, &aborted, err) != 0)
         return -1;
-    put_event(r, at, values);
+    put_event(r, at, "values", values, aborted);
     return r->out.broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
 }
 
@@ -146,8 +165,10 @@ static int queue_record(struct run *r, const struct stream_line *line, struct er
     program_make_room(&r->program);
     if (program_record(line->p, line->n, (enum program_payloads)r->o.payloads, &r->arena, &r->program.queue, &record,
                        err) == 0 &&
-        program_answers_record(r->answers, &record, err) == 0)
+        program_answers_record(record.aborted ? r->aborted : r->answers, &record, err) == 0) {
+        r->any_aborted |= record.aborted;
         return 0;
+    }
     return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
@@ -244,6 +265,7 @@ static void put_places(const struct program_place *places, size_t n, struct buf 
 
 static void put_account(struct run *r, const struct program_counts *n, const struct buf *places)
 {
+    const struct program_counts gone = program_answers_count(r->aborted);
     static const char strict[] = "[\"" VERIFIED_EVERY_RECORD "\"]";
     const struct program *p = &r->program;
     struct buf name = BUF_INIT, reason = BUF_INIT, reasons = BUF_INIT;
@@ -259,8 +281,11 @@ static void put_account(struct run *r, const struct program_counts *n, const str
                                .reasons = {reasons.p, reasons.len},
                                .program = shown(&name, &r->name),
                                .payload = program_payload_words[r->o.payloads],
-                               .records = {true, r->records},
+                               .records = {true, r->records - gone.records},
+                               .aborted = {r->any_aborted, gone.records},
+                               .aborted_unreadable = {gone.unreadable > 0, gone.unreadable},
                                .rows = {true, r->rows},
+                               .absent = {r->absent > 0, r->absent},
                                .skips = {true, r->skips},
                                .without_row = {!r->unplaced && answered, n->without_row},
                                .readable = {answered, n->readable},
@@ -289,9 +314,15 @@ static void conclude(struct run *r)
     struct program_counts n = program_answers_count(r->answers);
     struct buf missing = BUF_INIT, places = BUF_INIT;
     uint64_t lacking = r->o.strict ? program_answers_missing(r->answers, &missing) : 0;
+    if (r->o.strict && lacking == 0)
+        lacking = program_answers_missing(r->aborted, &missing);
     if (lacking > 0)
         program_not_whole(p, BECAUSE(CODE_PROGRAM_FAILED, {"program", p->name}), "%s did not answer %s%s", p->name,
                           buf_str(&missing), lacking > 1 ? ", nor other records" : "");
+    if (r->unplaced && r->any_aborted)
+        program_not_whole(p, BECAUSE(CODE_PROGRAM_ANSWER),
+                          "%s gave answers without at, and records were aborted: which are of those is not known",
+                          p->name);
     put_places(first, program_answers_unreadable(r->answers, first, PLACES), &places);
     judge_unreadable(r, &n, first);
     put_account(r, &n, &places);
@@ -326,6 +357,7 @@ static void run_free(struct run *r)
     program_free(&r->program);
     buf_free(&r->name);
     program_answers_free(r->answers);
+    program_answers_free(r->aborted);
     arena_free(&r->arena);
     stream_in_free(&r->in);
     stream_out_free(&r->out);
@@ -350,6 +382,7 @@ int main(int argc, char **argv)
                                  .ctx = &r,
                                  .child = CHILD_INIT};
     r.answers = program_answers_new();
+    r.aborted = program_answers_new();
     r.in.data_unchecked = r.o.payloads != PROGRAM_RAW; /* each is then read in full here */
     bool whole = stream_filter(&r.in, &r.out, (size_t)r.o.max_line, on_line, &r);
     finish(&r, whole);

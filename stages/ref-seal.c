@@ -62,9 +62,11 @@ struct seal {
     struct buf row;
     struct reference_writer w;
     bool begun, refused; /* refused: nothing is written */
+    bool told;           /* the first reason why it is incomplete is an earlier stage's, which has said it */
     struct reference_story story;
-    uint64_t failed; /* rows that could not be sealed */
-    uint64_t unfit;  /* rows with a value that its column cannot hold */
+    uint64_t failed;              /* rows that could not be sealed */
+    uint64_t deletions, unplaced; /* keys that were deleted; rows without a place */
+    uint64_t unfit;               /* rows with a value that its column cannot hold */
 };
 
 /* ---- scope and configuration ---- */
@@ -203,6 +205,35 @@ static void row_failed(struct seal *s, const struct stream_line *line)
                             "the event on line %" PRIu64 ": its at is not topic/partition/offset", line->line_no);
 }
 
+/* A key that must be absent: one that was deleted, or that of a row whose record was aborted. */
+static int seal_key(struct seal *s, const struct json *key, const struct json *values, const char *at, size_t at_len,
+                    struct err *err)
+{
+    struct stream_absent a = {.why = key ? ABSENT_DELETED : ABSENT_ABORTED, .at = at, .at_len = at_len};
+    if (reference_key_put(&s->cells, key ? key : values, key != NULL, &s->row, err) != 0)
+        return -1;
+    a.key = s->row.p;
+    a.key_len = s->row.len;
+    s->deletions += key != NULL;
+    if (reference_put_absent(&s->w, &a, err) == 0)
+        return 0;
+    s->refused = true; /* what was written is not whole */
+    return -1;
+}
+
+static int seal_row(struct seal *s, const struct json *values, const char *at, size_t at_len, struct err *err)
+{
+    int unfit = reference_cells_put(&s->cells, values, &s->row, err);
+    if (unfit < 0)
+        return -1;
+    s->unfit += unfit > 0;
+    s->unplaced += !at;
+    if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
+        return 0;
+    s->refused = true;
+    return -1;
+}
+
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
 {
     const char *at;
@@ -218,24 +249,20 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
         return -1;
     }
     arena_reset(&s->line);
-    const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values");
+    const struct json *event = json_parse(line->p, line->n, &s->line, &e), *values = json_get(event, "values"),
+                      *key = json_get(event, "absent"), *aborted = json_get(event, "aborted");
     if (!event)
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1, e.why);
-    if (!values || values->type != JSON_OBJECT)
+    if ((!values || values->type != JSON_OBJECT) == (!key || key->type != JSON_OBJECT))
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": an event without its values", line->line_no);
     if (place_of(event, &at, &at_len) != 0) {
         row_failed(s, line);
         return 1;
     }
     buf_reset(&s->row);
-    int unfit = reference_cells_put(&s->cells, values, &s->row, err);
-    if (unfit < 0)
-        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
-    s->unfit += unfit > 0;
-    if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
-        return 1;
-    s->refused = true; /* what was written is not whole */
-    return -1;
+    bool must_lack = key || (aborted && aborted->type == JSON_TRUE);
+    int rc = must_lack ? seal_key(s, key, values, at, at_len, err) : seal_row(s, values, at, at_len, err);
+    return rc == 0 ? 1 : err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -245,8 +272,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line, err) == 0)
+        s->told = s->story.n_reasons == 0 || s->told;
+        if (reference_story_account(&s->story, line, err) == 0) {
+            s->told = s->told && s->story.n_reasons > 0;
             return 0;
+        }
         s->refused = true;
         return err_prefix(err, "stdin");
     default: return 0;
@@ -261,6 +291,7 @@ static void put_account(struct seal *s, const struct reference_end *end)
                                                          .complete = end->complete,
                                                          .reasons = {end->reasons, strlen(end->reasons)},
                                                          .rows = {true, s->w.rows},
+                                                         .absent = {s->w.absent > 0, s->w.absent},
                                                          .unfit_rows = {true, s->unfit},
                                                          .nearest = {true, s->cells.nearest},
                                                          .failed_rows = {true, s->failed},
@@ -306,7 +337,12 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (s->failed > BAD_LISTED)
         reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER), "%" PRIu64 " more rows that cannot be sealed",
                             (s->failed - BAD_LISTED));
-    reference_story_judge(&s->story, &s->scope, s->w.rows, s->failed, s->o.complete);
+    if (s->deletions > 0 && s->unplaced > 0)
+        reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER),
+                            "%" PRIu64 " keys were deleted, and %" PRIu64
+                            " rows have no at: which of them came before a deletion is not known",
+                            s->deletions, s->unplaced);
+    reference_story_judge(&s->story, &s->scope, &s->w, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     end.nearest = s->cells.nearest;
     if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
@@ -318,13 +354,13 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (end.complete)
         return;
     stream_status(&s->out, OWED_TROUBLE);
-    if (s->out.stopped)
-        return; /* which was said */
+    if (s->out.stopped || s->told)
+        return;
     if (s->story.n_reasons > 1)
-        msg_error("'%s' is incomplete: %s (and %" PRIu64 " more reasons)", s->o.out, s->story.first,
+        msg_error("the reference is incomplete: %s (and %" PRIu64 " more reasons)", s->story.first,
                   s->story.n_reasons - 1);
     else
-        msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
+        msg_error("the reference is incomplete: %s", s->story.first);
 }
 
 static void run(struct seal *s)

@@ -12,6 +12,7 @@
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
 #include "scope/line.h"
+#include "stream/absent.h"
 #include "stream/excluded.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
@@ -240,7 +241,8 @@ static int on_side(struct diff *d, const struct stream_line *line, struct err *e
         return no_place(line, "a side that was closed before", err);
     s->seen = s->closed = true;
     s->whole = said.whole;
-    if (d->observed && !d->ask.table_whole && side_is_owed(said.side) && said.rows > 0)
+    if (d->observed && !d->ask.table_whole && side_is_owed(said.side) &&
+        (said.rows > 0 || (said.side == SIDE_REFERENCE && d->ask.absent > 0)))
         say(&d->ask.unsettled, BECAUSE(CODE_READ_BEFORE_OWED),
             "the table was read before the last of the owed rows had come, so their keys were not looked for", "");
     s->said = said.rows;
@@ -262,6 +264,30 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
         return refuse(line, *why ? why : "not a key", err);
     multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
     return 0;
+}
+
+static int on_absent(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct stream_absent a;
+    struct buf row = BUF_INIT;
+    size_t len;
+    const char *why = "";
+    if (!d->rows && need_rows(d, line, err) != 0)
+        return -1;
+    arena_reset(&d->arena);
+    if (stream_absent(line, &d->arena, &a, err) != 0)
+        return err_prefix(err, "stdin");
+    if (d->ask.side[SIDE_REFERENCE].closed)
+        return no_place(line, "a key that must be absent after the reference's side was closed", err);
+    int rc = -1;
+    if (!cells_key_row(&d->columns, a.key, a.key_len, &row, &why) ||
+        !cells_scan_row(row.p, row.len, d->columns.n, &len, d->ends, d->columns.n, &why))
+        refuse(line, why, err);
+    else
+        rc = multiset_absent(d->rows, &(struct multiset_row){row.p, row.len, d->ends, a.at, a.at_len, {0}}, a.why, err);
+    buf_free(&row);
+    d->ask.absent++;
+    return rc;
 }
 
 /* What a check upstream takes from the relations that use the destination, from the one of the whole table, or from
@@ -341,6 +367,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_SIDE: return on_side(d, line, err);
     case LINE_REQUIRE: return stream_require(line, d->ask.required, err);
     case LINE_EXCLUDED: return on_excluded(d, line, err);
+    case LINE_ABSENT: return on_absent(d, line, err);
     case LINE_CHECK: return on_check(d, line, err);
     case LINE_OBSERVATION: return on_observation(d, line, err);
     case LINE_LOG: return on_log(d, line, err);
@@ -375,8 +402,10 @@ int main(int argc, char **argv)
         return parsed > 0 ? status : stream_refuse(&usage, d.options.max_line);
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
-    if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d))
+    if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d)) {
+        d.ask.unplaced = d.rows && multiset_unplaced(d.rows);
         multiset_decide(&d.ask, d.rows, &d.columns, d.options.offsets, &out);
+    }
     status = stream_end(&out);
     diff_free(&d);
     stream_in_free(&in);

@@ -129,6 +129,8 @@ reports() {
     head -n 5 "$saved" | report
     jq -c 'if .recorded.program then .recorded.program += {unreadable: 1, unreadable_records: ["t/0/1: x"], on_unreadable: "skip"} else . end' \
         "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
+    sed 's/^{"type":"side","side":"reference"/{"type":"absent","key":["1"],"why":"aborted"}\n&/' \
+        "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     sed 's/"side":"reference","rows":180/&,"nearest":3/' "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["none.such"]}'; } | ended | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["bundle.manifest","reconcile.scope"]}'

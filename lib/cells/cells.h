@@ -63,6 +63,10 @@ void cells_sort(struct buf *out, const size_t *starts, size_t n);
 bool cells_scan_row(const char *p, size_t n, size_t want, size_t *row_len, uint32_t *ends, size_t max_ends,
                     const char **why);
 
+/* Append the row of a key alone: key is an array of the cells of c's key columns, the others are null. False with *why
+ * where it is no such array. */
+bool cells_key_row(const struct columns *c, const char *key, size_t n, struct buf *row, const char **why);
+
 /* True where the cell p[0..n) is a canonical cell of the type (form and range of the value): what ref-bind holds an
  * artifact to. unfit is allowed only where allow_unfit is set. */
 bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allow_unfit, const char **why);

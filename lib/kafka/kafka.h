@@ -160,6 +160,11 @@ bool kafka_event_time(const struct kafka_event *record, const char *field, struc
 
 enum kafka_range_state { KAFKA_RANGE_OPEN, KAFKA_RANGE_COMPLETE, KAFKA_RANGE_INCOMPLETE };
 
+/* Offsets that were passed and gave no record: markers, aborted records, and what is not there. */
+struct kafka_gap {
+    int64_t first, end;
+};
+
 /* The offsets [from, to) of one partition. Complete is what was passed to its end, and nothing else: neither a count of
  * records nor silence says anything, since markers and aborted records take offsets that are never delivered. */
 struct kafka_range {
@@ -171,6 +176,9 @@ struct kafka_range {
      * takes one, and has a record before it. The most at any offset, and the first of them. */
     uint64_t excess;
     int64_t excess_at;
+    bool note_gaps;         /* set by the caller: keep them, 16 bytes each */
+    struct kafka_gap *gaps; /* ascending; owned */
+    size_t n_gaps, cap_gaps;
     bool recounted;   /* `aborted` is set */
     uint64_t aborted; /* of the offsets that were passed and not delivered */
     enum kafka_range_state state;
@@ -227,11 +235,12 @@ struct kafka_reading {
     int timeout_ms;         /* for one answer */
     int64_t deadline_ms;    /* on the monotonic clock; INT64_MAX: none */
     int64_t stable_wait_ms; /* for an open transaction under a range's end */
+    bool aborted;           /* hand on what aborted transactions wrote too, after the rest, as `account` does */
     bool account;           /* read once more under read_uncommitted, to tell the aborted records */
     void *ctx;
     /* A record to hand on. -1 with *err ends the read: the reason of every range that is open. */
     int (*record)(void *ctx, const struct kafka_source *s, const struct kafka_range *r, const struct kafka_event *e,
-                  struct err *err);
+                  bool aborted, struct err *err);
     /* Once a batch, and at least ten times a second; waiting: nothing came, so what is held should be written. */
     void (*tick)(void *ctx, const struct kafka_source *s, bool waiting);
     /* Something that a person should hear of at once. */

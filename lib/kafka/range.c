@@ -16,6 +16,8 @@ void kafka_range_free(struct kafka_range *r)
 {
     free(r->reason);
     r->reason = NULL;
+    free(r->gaps);
+    r->gaps = NULL;
 }
 
 char *kafka_reason(const char *fmt, va_list ap)
@@ -51,10 +53,26 @@ static void move(struct kafka_range *r, int64_t position)
         r->state = KAFKA_RANGE_COMPLETE;
 }
 
+static void note_gap(struct kafka_range *r, int64_t until)
+{
+    if (!r->note_gaps || until <= r->position)
+        return;
+    if (r->n_gaps > 0 && r->gaps[r->n_gaps - 1].end == r->position) {
+        r->gaps[r->n_gaps - 1].end = until;
+        return;
+    }
+    if (r->n_gaps == r->cap_gaps) {
+        r->cap_gaps = r->cap_gaps ? 2 * r->cap_gaps : 64;
+        r->gaps = xrealloc(r->gaps, r->cap_gaps * sizeof *r->gaps);
+    }
+    r->gaps[r->n_gaps++] = (struct kafka_gap){r->position, until};
+}
+
 /* Up to `until` nothing was delivered from the position on. */
 static void pass_gap(struct kafka_range *r, int64_t until)
 {
     until = until < r->to ? until : r->to;
+    note_gap(r, until);
     int64_t over = until - r->from - 2 * (int64_t)r->delivered;
     if (until <= r->position || over <= 0)
         return;

@@ -105,7 +105,7 @@ static int take(struct reader *r, const struct kafka_event *e, struct err *err)
     if (kafka_event_failed(e, &why)) {
         partition_failed(r, range, &why);
     } else if (kafka_range_take(range, e)) {
-        if (r->how->record && r->how->record(r->how->ctx, r->s, range, e, err) != 0)
+        if (r->how->record && r->how->record(r->how->ctx, r->s, range, e, false, err) != 0)
             return -1;
         kafka_range_count(range, e);
     }

@@ -132,8 +132,46 @@ static int open_client(const char *topic, enum kafka_isolation isolation, const 
     return kafka_open(how->conf, topic, isolation, kafka_until(how->deadline_ms, how->timeout_ms), k, err);
 }
 
-/* What read_uncommitted delivers of the offsets that were passed and is not among the records, was aborted. */
-static void take_recount(struct kafka_range *r, const struct kafka_range *again)
+/* The second read, where it hands on too: what lies in a gap of the first is of an aborted transaction. */
+struct second {
+    const struct kafka_reading *how;
+    const struct kafka_source *s; /* of the first read */
+    struct kafka_range *copies;
+    size_t *gap; /* of each range: the first that does not end before the offset at hand */
+    uint64_t *handed;
+};
+
+static int second_record(void *ctx, const struct kafka_source *s, const struct kafka_range *r,
+                         const struct kafka_event *e, bool aborted, struct err *err)
+{
+    struct second *second = ctx;
+    size_t i = (size_t)(r - second->copies);
+    const struct kafka_range *first = &second->s->ranges[i];
+    (void)s;
+    (void)aborted;
+    while (second->gap[i] < first->n_gaps && first->gaps[second->gap[i]].end <= e->offset)
+        second->gap[i]++;
+    if (second->gap[i] == first->n_gaps || e->offset < first->gaps[second->gap[i]].first)
+        return 0;
+    second->handed[i]++;
+    return second->how->record(second->how->ctx, second->s, first, e, true, err);
+}
+
+static void second_tick(void *ctx, const struct kafka_source *s, bool waiting)
+{
+    const struct second *second = ctx;
+    second->how->tick(second->how->ctx, s, waiting);
+}
+
+static void second_say(void *ctx, const char *text)
+{
+    const struct second *second = ctx;
+    second->how->say(second->how->ctx, text);
+}
+
+/* What read_uncommitted delivers of the offsets that were passed and is not among the records, was aborted. handed: how
+ * many were handed on, where they were to be. */
+static void take_recount(struct kafka_range *r, const struct kafka_range *again, const uint64_t *handed)
 {
     if (again->state != KAFKA_RANGE_COMPLETE)
         kafka_range_fail(r, again->reason ? &again->cause : BECAUSE(CODE_READ_TIMED_OUT),
@@ -144,19 +182,30 @@ static void take_recount(struct kafka_range *r, const struct kafka_range *again)
                          again->delivered, r->delivered);
     else
         r->aborted = again->delivered - r->delivered;
+    if (handed && again->state == KAFKA_RANGE_COMPLETE && *handed != r->aborted)
+        kafka_range_fail(r, BECAUSE(CODE_LOG_CHANGED),
+                         "the second read found %" PRIu64
+                         " records between those of the first, which by their counts are %" PRIu64,
+                         *handed, r->aborted);
     r->recounted = again->state == KAFKA_RANGE_COMPLETE && again->delivered >= r->delivered;
 }
 
-static void recount(struct kafka_source *s, const struct kafka_reading *how, const struct kafka_bounds *bounds)
+static int recount(struct kafka_source *s, const struct kafka_reading *how, const struct kafka_bounds *bounds,
+                   struct err *err)
 {
     struct kafka_range *copies = xcalloc(s->n_ranges, sizeof *copies);
     struct kafka_source again = {
         .topic = s->topic, .isolation = KAFKA_READ_UNCOMMITTED, .ranges = copies, .n_ranges = s->n_ranges};
-    struct kafka_reading only_count = *how;
+    struct second second = {how, s, copies, xcalloc(s->n_ranges, sizeof *second.gap),
+                            xcalloc(s->n_ranges, sizeof *second.handed)};
+    struct kafka_reading reading = *how;
     struct kafka_client *k = NULL;
-    struct err err = ERR_INIT;
+    struct err why = ERR_INIT;
     bool needed = false;
-    only_count.record = NULL;
+    reading.ctx = &second;
+    reading.tick = second_tick;
+    reading.say = second_say;
+    reading.record = how->aborted ? second_record : NULL;
     for (size_t i = 0; i < s->n_ranges; i++) {
         const struct kafka_range *r = &s->ranges[i];
         /* Where everything was delivered, or aborted records are delivered too, there is nothing to tell apart. */
@@ -165,15 +214,23 @@ static void recount(struct kafka_source *s, const struct kafka_reading *how, con
         copies[i].delivered = plain ? r->delivered : 0;
         needed = needed || !plain;
     }
-    if (needed && (open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &err) != 0 ||
-                   kafka_ranges_read(k, &again, &only_count, &err) != 0))
-        fail_err(&again, "", &err);
+    int rc = 0;
+    if (needed && (rc = open_client(s->topic, KAFKA_READ_UNCOMMITTED, how, &k, &why)) == 0)
+        rc = kafka_ranges_read(k, &again, &reading, &why);
+    if (rc != 0)
+        fail_err(&again, "", &why);
     kafka_gaps_judge(&again, how, bounds);
     for (size_t i = 0; i < s->n_ranges; i++)
-        take_recount(&s->ranges[i], &copies[i]);
+        take_recount(&s->ranges[i], &copies[i], how->aborted ? &second.handed[i] : NULL);
+    bool refused = rc != 0 && k && how->aborted; /* by whoever took the records */
     kafka_close(k);
     kafka_source_free(&again);
     free(copies);
+    free(second.gap);
+    free(second.handed);
+    if (refused)
+        *err = why;
+    return refused ? -1 : 0;
 }
 
 /* ---- after ---- */
@@ -258,12 +315,14 @@ int kafka_source_read(struct kafka_source *s, const struct kafka_reading *how, s
         return why.kind == ERR_REFUSED ? -1 : 0;
     }
     struct kafka_bounds *bounds = xcalloc(k->log.partitions, sizeof *bounds);
+    for (size_t i = 0; i < s->n_ranges; i++)
+        s->ranges[i].note_gaps = how->aborted;
     if (check_identity(s, kafka_log(k)) == 0 && check_policy(k, s) == 0 && begin(k, s, how, bounds) == 0) {
         rc = kafka_ranges_read(k, s, how, err);
         if (rc == 0 && s->isolation == KAFKA_READ_UNCOMMITTED)
             kafka_gaps_judge(s, how, bounds);
-        if (rc == 0 && how->account)
-            recount(s, how, bounds);
+        if (rc == 0 && (how->account || how->aborted))
+            rc = recount(s, how, bounds, err);
         if (rc == 0)
             look_again(k, s, how, bounds);
     }

@@ -38,6 +38,22 @@ static uint64_t side_rows(const struct compare *c, unsigned side)
     return n;
 }
 
+/* Whether the key at hand must be absent: void where a row is owed. One that is unfit can be nowhere. */
+static void find_absent(struct compare *c)
+{
+    static const char unfit[] = "{\"unfit\":";
+    c->absent = NULL;
+    if (side_rows(c, SIDE_REFERENCE) > 0)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct entry *e = c->group[i];
+        if (absent_is(e->row, e->len) && !memmem(e->row, e->len, unfit, sizeof unfit - 1) &&
+            (!c->absent || text_order((struct multiset_text){e->row, e->len},
+                                      (struct multiset_text){c->absent->row, c->absent->len}) < 0))
+            c->absent = e;
+    }
+}
+
 static struct multiset_text group_key(struct compare *c)
 {
     return row_key_of(c->t->form, c->group[0]->row, c->group[0]->len, &c->key);
@@ -72,6 +88,8 @@ static bool in_scope(const struct compare *c, const struct work *w)
     switch (w->relation) {
     case RELATION_DELIVERY: return side_rows(c, SIDE_CAPTURED) > 0;
     case RELATION_REFERENCE_DESTINATION:
+        if (c->absent)
+            return true;
         if (c->reference_keys)
             return side_rows(c, SIDE_REFERENCE) > 0;
         /* fall through */
@@ -169,6 +187,11 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
     if (found)
         f.found = (struct multiset_text){found->row, found->len};
     f.found_copies = entry_copies(t, copies_of, k->side);
+    if (kind == KIND_UNEXPECTED && k->w->owed == SIDE_REFERENCE && k->c->absent) {
+        struct multiset_text at;
+        f.absent = absent_said(t->form, k->c->absent);
+        k->w->out->sum.unwanted[absent_read(f.absent, &at)] += rows;
+    }
     f.others = (kind == KIND_MISSING || kind == KIND_UNEXPECTED) && has_others(k, copies_of);
     if (kind == KIND_DUPLICATED)
         explain(k, owed, &f);
@@ -263,6 +286,7 @@ static void compare_rows(struct key_work *k)
         pair_left(k, owed_n, found_n);
     if (!k->again) {
         k->w->out->sum.keys++;
+        k->w->out->sum.absent_keys += k->w->relation == RELATION_REFERENCE_DESTINATION && c->absent;
         k->w->out->sum.repeated_keys += repeated;
     }
     for (size_t i = 0; i < KIND_TYPES; i++)
@@ -318,6 +342,8 @@ void compare_table(struct compare *c, struct work *w)
         at += entry_size(e->len);
         if (e->state & ENTRY_HEAD) {
             gather(c, e);
+            if (c->absents)
+                find_absent(c);
             twice |= compare_key(c, w);
         }
     }
@@ -390,6 +416,8 @@ void compare_fates(struct compare *c, struct work *w)
     uint64_t number = 0;
     for (size_t i = 0, at = 0; i < o->n; i++) {
         number += order_gap(o, &at);
+        if (!o->entry[i])
+            continue; /* it was taken away */
         struct entry *e = entry_at(c->t, o->entry[i]);
         if (!(e->state & ENTRY_FATE))
             continue;

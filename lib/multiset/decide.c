@@ -53,6 +53,9 @@ static bool side_wanting(const struct multiset_question *q, enum side which, str
     else if (s->said != s->rows)
         buf_printf(why, "%s: not whole: their side line says %" PRIu64 " rows and %" PRIu64 " came", name, s->said,
                    s->rows);
+    else if (which == SIDE_REFERENCE && q->unplaced)
+        buf_printf(why, "%s: some have no place (at), so that whether a deletion of their key came later is not known",
+                   name);
     else
         return false;
     *cause = *BECAUSE(CODE_SIDE_NOT_WHOLE, {"side", name});
@@ -147,6 +150,25 @@ static void put_kept(const struct summary *sum, struct buf *why, struct cause *c
     buf_adds(why, " of INSERTs that were sent again under a token which can have outlived its rows");
 }
 
+/* Of what is unexpected, the rows whose keys must be absent. Where those are all of one kind, that is the cause. */
+static void put_unwanted(const struct summary *sum, struct buf *why, struct cause *cause)
+{
+    static const enum code codes[ABSENT_TYPES] = {
+        [ABSENT_ABORTED] = CODE_ROWS_ABORTED, [ABSENT_DELETED] = CODE_ROWS_NOT_DELETED};
+    uint64_t all = sum->kind_rows[KIND_UNEXPECTED];
+    for (size_t a = 0; a < ABSENT_TYPES; a++) {
+        if (!sum->unwanted[a])
+            continue;
+        if (sum->unwanted[a] == all && cause->code == CODE_ROWS_UNEXPECTED)
+            cause->code = codes[a];
+        if (sum->unwanted[a] == all)
+            buf_adds(why, ", all");
+        else
+            buf_printf(why, ", %" PRIu64 " of them", sum->unwanted[a]);
+        buf_adds(why, a == ABSENT_ABORTED ? " of records that were aborted" : " of keys that were deleted");
+    }
+}
+
 /* The differences that are certain (or else those that are not), in why. */
 static void put_kinds(const struct multiset_relation *of, bool more, bool certain, struct buf *why, struct cause *cause)
 {
@@ -158,6 +180,8 @@ static void put_kinds(const struct multiset_relation *of, bool more, bool certai
                        k == KIND_DUPLICATED ? " surplus copies" : " rows", of->sum.kind_keys[k]);
             if (k == KIND_MISSING)
                 put_kept(&of->sum, why, cause);
+            if (k == KIND_UNEXPECTED)
+                put_unwanted(&of->sum, why, cause);
             separator = ", ";
         }
 }

@@ -32,6 +32,8 @@ struct multiset_question {
     bool table_whole; /* the observation says that the table was read whole */
     bool declared;    /* the scope is one that no bundle shows: nothing was captured */
     bool repeats;     /* it says that equal captured rows are meant */
+    uint64_t absent;  /* keys that the reference says must be absent */
+    bool unplaced;    /* and which rows deletions take away is not known: multiset_unplaced */
     bool unreadable;  /* all that the reference lacks is what records owe that nobody could read */
 };
 

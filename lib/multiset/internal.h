@@ -116,6 +116,11 @@ uint64_t entry_copies(const struct table *t, const struct entry *e, unsigned sid
 struct wide *entry_wide(struct table *t, struct entry *e);              /* widened where it is not yet */
 struct again entry_again(const struct table *t, const struct entry *e); /* of all its captured copies together */
 
+/* One copy less of a side that has any. */
+void entry_uncount(struct table *t, struct entry *e, unsigned side);
+/* The first entry of this one's key. */
+struct entry *table_head(struct table *t, const struct entry *of);
+
 static inline struct entry *entry_at(const struct table *t, uint32_t ref)
 {
     return (struct entry *)(void *)(t->base + (size_t)ref * UNIT);
@@ -177,9 +182,22 @@ struct partition_name {
     size_t rank; /* in the order of topic and partition */
 };
 
+/* Fates of a side's placed rows in one relation: two bits each, nothing until the first that is not fine. */
+struct fates {
+    unsigned char *bits;
+    uint64_t rows;
+};
+void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate);
+
+static inline enum fate fates_get(const struct fates *f, uint64_t number)
+{
+    return f->bits ? (enum fate)(f->bits[number / 4] >> (number % 4 * 2) & 3) : FATE_FINE;
+}
+
 /* The places of one side's rows, in the order they came. */
 struct places {
     struct spool log;
+    struct fates gone; /* rows that a deletion took away are not fine */
     struct partition_name *at;
     size_t n, cap;
     uint32_t *slots; /* by name: index in at, plus 1 */
@@ -191,6 +209,8 @@ struct places {
 void places_init(struct places *p, uint64_t seed);
 /* 0, or -1 where text is not topic/partition/offset[#n]. */
 int places_add(struct places *p, const char *at, size_t n, struct err *err);
+/* The index of a partition by its name, or SIZE_MAX. */
+size_t places_find(const struct places *p, const char *name, size_t n);
 void places_free(struct places *p);
 
 struct place {
@@ -206,6 +226,17 @@ struct places_reader {
 void places_read(struct places_reader *r, struct places *p);
 int places_next(struct places_reader *r, struct place *out, struct err *err); /* 1, 0 at the end, -1 */
 void places_reader_free(struct places_reader *r);
+
+/* ---- keys that must be absent (absent.c) ---- */
+
+/* The entry of such a key, whose cells, ends and place row holds. */
+void absent_entry(struct buf *out, const struct key_form *form, const struct multiset_row *row, enum absent_why why);
+bool absent_is(const char *row, size_t len);
+/* What the entry says behind its key; why, and where (p NULL: it does not say). */
+struct multiset_text absent_said(const struct key_form *form, const struct entry *e);
+enum absent_why absent_read(struct multiset_text said, struct multiset_text *at);
+/* Take from the table, before it is compared, the reference's rows that deletions take away; how many is added. */
+int absent_take(struct table *t, struct places *p, uint64_t *taken, struct err *err);
 
 /* ---- listed findings (list.c) ---- */
 
@@ -249,18 +280,6 @@ void key_set_free(struct key_set *s);
 
 /* ---- runs (runs.c) ---- */
 
-/* Fates of a side's placed rows in one relation: two bits each, nothing until the first that is not fine. */
-struct fates {
-    unsigned char *bits;
-    uint64_t rows;
-};
-void fates_set(struct fates *f, uint64_t rows, uint64_t number, enum fate fate);
-
-static inline enum fate fates_get(const struct fates *f, uint64_t number)
-{
-    return f->bits ? (enum fate)(f->bits[number / 4] >> (number % 4 * 2) & 3) : FATE_FINE;
-}
-
 struct work;
 /* Walk the places of one side: runs, what is said of the missing rows by their places, and the `at` of listed findings,
  * for each relation owed from it (runs.c). */
@@ -294,7 +313,9 @@ struct compare {
     struct multiset_result *result;
     struct entry **group; /* the rows of the key at hand */
     size_t n, cap;
-    struct left *owed, *found; /* copies of them that no equal row paired */
+    bool absents;               /* keys may have to be absent */
+    const struct entry *absent; /* of the key at hand: the first that says so, where no row of the reference is owed */
+    struct left *owed, *found;  /* copies of them that no equal row paired */
     struct buf key;
     bool fates_set;      /* the relation before left fates in the table at hand */
     bool repeats;        /* equal captured rows are meant */

@@ -89,12 +89,13 @@ static struct multiset_text keep(char **to, struct multiset_text t)
 
 static void own(struct candidate *c, const struct multiset_finding *f, uint32_t entry)
 {
-    char *to = c->bytes = xrealloc(c->bytes, held(f->key).n + held(f->owed).n + held(f->found).n);
+    char *to = c->bytes = xrealloc(c->bytes, held(f->key).n + held(f->owed).n + held(f->found).n + f->absent.n);
     c->f = *f;
     c->f.cut = is_long(f);
     c->f.key = keep(&to, f->key);
     c->f.owed = keep(&to, f->owed);
     c->f.found = keep(&to, f->found);
+    c->f.absent = keep(&to, f->absent);
     /* A key that is not whole is no key: it is held for the order alone. */
     c->key_cut = f->key.n > MULTISET_SHOWN;
     c->entry = entry;

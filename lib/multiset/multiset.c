@@ -21,8 +21,9 @@ struct multiset {
     struct places places[2];
     struct key_set excluded;
     struct arena arena;
-    struct buf key;
+    struct buf key, absent; /* scratch */
     uint64_t rows[SIDES];
+    uint64_t absents, deletions; /* keys that must be absent; those of them that take rows away */
     struct worker worker[WORKERS];
     bool on_disk;
 };
@@ -70,12 +71,19 @@ static int submit(struct multiset *m, struct worker *w, struct err *err)
     return 0;
 }
 
+/* Room for a row of this key with its worker. */
+static struct worker *worker_of(struct multiset *m, uint64_t hash, size_t len, struct err *err)
+{
+    struct worker *w = &m->worker[hash >> WORKER_BIT & (WORKERS - 1)];
+    return worker_full(w, len) && submit(m, w, err) != 0 ? NULL : w;
+}
+
 int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err)
 {
     struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
     uint64_t hash = key_hash(&m->form, key.p, key.n), number = NO_NUMBER;
-    struct worker *w = &m->worker[hash >> WORKER_BIT & (WORKERS - 1)];
-    if (worker_full(w, row->len) && submit(m, w, err) != 0)
+    struct worker *w = worker_of(m, hash, row->len, err);
+    if (!w)
         return -1;
     if (row->at && side <= SIDE_REFERENCE) {
         if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
@@ -90,6 +98,34 @@ int multiset_add(struct multiset *m, enum side side, const struct multiset_row *
     item->again = row->again;
     m->rows[side]++;
     return 0;
+}
+
+int multiset_absent(struct multiset *m, const struct multiset_row *row, enum absent_why why, struct err *err)
+{
+    static const uint64_t none[SIDES] = {0};
+    struct multiset_text key = row_key(&m->form, row->cells, row->ends, &m->key);
+    uint64_t hash = key_hash(&m->form, key.p, key.n);
+    uint32_t key_len = m->form.prefix ? (uint32_t)key.n : 0;
+    absent_entry(&m->absent, &m->form, row, why);
+    struct worker *w = worker_of(m, hash, m->absent.len, err);
+    if (!w)
+        return -1;
+    struct item *item = worker_add(w, m->absent.p, m->absent.len);
+    *item = (struct item){.row = item->row,
+                          .len = item->len,
+                          .key_len = key_len,
+                          .hash = hash,
+                          .number = NO_NUMBER,
+                          .copies = none,
+                          .side = SIDES};
+    m->absents++;
+    m->deletions += why == ABSENT_DELETED && row->at;
+    return 0;
+}
+
+bool multiset_unplaced(const struct multiset *m)
+{
+    return m->deletions > 0 && m->places[SIDE_REFERENCE].rows < m->rows[SIDE_REFERENCE];
 }
 
 void multiset_exclude(struct multiset *m, const char *key, size_t len)
@@ -108,6 +144,7 @@ void multiset_free(struct multiset *m)
     key_set_free(&m->excluded);
     arena_free(&m->arena);
     buf_free(&m->key);
+    buf_free(&m->absent);
     free(m->form.key);
     free(m->scratch);
     free(m);
@@ -117,15 +154,18 @@ void multiset_free(struct multiset *m)
 
 struct comparison {
     struct compare c;
+    struct places *deletions; /* the reference's places, where keys were deleted */
+    uint64_t taken;           /* owed rows that those took away */
     struct work works[RELATION_TYPES];
     size_t n;
 };
 
 static int one_table(void *ctx, struct err *err)
 {
-    (void)err;
     struct comparison *k = ctx;
     k->c.fates_set = false;
+    if (k->deletions && absent_take(k->c.t, k->deletions, &k->taken, err) != 0)
+        return -1;
     for (size_t i = 0; i < k->n; i++) {
         compare_table(&k->c, &k->works[i]);
         if (k->works[i].touched)
@@ -205,6 +245,7 @@ static int finish(struct multiset *m, struct comparison *k, const struct multise
                 f->key = text_copy(&m->arena, f->key);
                 f->owed = text_copy(&m->arena, f->owed);
                 f->found = text_copy(&m->arena, f->found);
+                f->absent = text_copy(&m->arena, f->absent);
             }
         }
     }
@@ -226,12 +267,16 @@ int multiset_compare(struct multiset *m, const struct multiset_asked *asked, str
     struct comparison k = {.c = {.excluded = &m->excluded,
                                  .arena = &m->arena,
                                  .result = out,
+                                 .absents = m->absents > 0,
                                  .repeats = asked->repeats,
                                  .reference_keys = asked->reference_keys},
-                           .n = 0};
+                           .deletions = m->deletions > 0 ? &m->places[SIDE_REFERENCE] : NULL};
     plan(m, &k, asked, out);
     rc = each_table(m, &k, err);
     out->on_disk = m->on_disk;
+    for (size_t i = 0; i < k.n; i++)
+        if (k.works[i].owed == SIDE_REFERENCE)
+            k.works[i].out->sum.deleted_rows = k.taken;
     if (rc == 0)
         rc = finish(m, &k, asked, err);
     for (size_t i = 0; i < k.n; i++) {

@@ -12,6 +12,7 @@
 #define OWED_MULTISET_H
 
 #include "base/base.h"
+#include "stream/absent.h"
 #include "stream/again.h"
 #include "stream/stream.h"
 #include "stream/summary.h"
@@ -53,6 +54,12 @@ int multiset_add(struct multiset *m, enum side side, const struct multiset_row *
 /* Leave a key (its cells in order, `"a","b"` without brackets) out of comparisons with the reference. */
 void multiset_exclude(struct multiset *m, const char *key, size_t len);
 
+/* A key that the destination must not hold: row has its cells, its ends and its at. One that was deleted takes away the
+ * reference's rows of earlier offsets of its partition. Errors as of multiset_add. */
+int multiset_absent(struct multiset *m, const struct multiset_row *row, enum absent_why why, struct err *err);
+/* True where a key was deleted and a row of the reference has no place: nobody knows which of them came first. */
+bool multiset_unplaced(const struct multiset *m);
+
 struct multiset_text {
     const char *p; /* NULL: not there, or not shown */
     size_t n;
@@ -63,6 +70,7 @@ struct multiset_finding {
     unsigned read;            /* which read of the destination it was seen in; 0 where none takes part */
     struct multiset_text key; /* cells without brackets */
     struct multiset_text owed, found;
+    struct multiset_text absent;        /* why its key must be absent: multiset_why reads it; p NULL: it need not */
     bool cut;                           /* its rows are too long to be shown */
     bool others;                        /* other rows are owed or found under the key */
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */

@@ -21,6 +21,7 @@ void places_free(struct places *p)
     }
     free(p->at);
     free(p->slots);
+    free(p->gone.bits);
 }
 
 /* The slot of a name in the index of partitions. */
@@ -33,6 +34,12 @@ static size_t slot_of(const struct places *p, const char *name, size_t n)
             break;
     }
     return i;
+}
+
+size_t places_find(const struct places *p, const char *name, size_t n)
+{
+    uint32_t found = p->n > 0 ? p->slots[slot_of(p, name, n)] : 0;
+    return found ? found - 1 : SIZE_MAX;
 }
 
 static void index_grow(struct places *p)

@@ -46,8 +46,16 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
                            .explained_copies = explained < f->rows ? explained : 0,
                            .cut = f->cut,
                            .others = f->others,
+                           .absent = ABSENT_TYPES,
                            .undecided = undecided,
                            .read = f->read};
+    char place[400] = "";
+    if (f->absent.p) {
+        struct multiset_text at;
+        line.absent = absent_read(f->absent, &at);
+        snprintf(place, sizeof place, "%.*s", (int)at.n, at.p ? at.p : "");
+        line.absent_at = at.p ? place : NULL;
+    }
     if (f->key.p) {
         buf_addc(&key, '[');
         buf_add(&key, f->key.p, f->key.n);

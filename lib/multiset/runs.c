@@ -180,6 +180,8 @@ static int step(struct walk *k, const struct places *p, const struct place *at, 
     for (size_t i = 0; i < 2; i++)
         if (k->w->twice[i] == number)
             k->w->out->ambiguous_at[i] = place_text(name, at, k->arena);
+    if (fates_get(&p->gone, number) != FATE_FINE)
+        return 0;
     enum fate fate = fates_get(&k->w->fates, number);
     if (fate == FATE_MISSING) {
         k->w->out->missing.placed++;

@@ -103,10 +103,7 @@ int spill_table(struct spill *p, struct table *t, struct err *err)
             item.number = number += order_gap(o, &at);
             if (spill_put(p, &item, err) != 0)
                 return -1;
-            if (e->state & ENTRY_WIDE)
-                entry_wide(t, e)->copies[side]--;
-            else
-                e->state -= (uint64_t)1 << (side * COUNT_BITS);
+            entry_uncount(t, e, side);
         }
     }
     for (size_t at = FIRST_ENTRY * UNIT; at < t->used;) {
@@ -115,7 +112,7 @@ int spill_table(struct spill *p, struct table *t, struct err *err)
         item_of(t, e, &item);
         item.copies = copies;
         item.again = entry_again(t, e);
-        uint64_t any = item.again.resent || item.again.replayed || item.again.kept;
+        uint64_t any = absent_is(e->row, e->len) || item.again.resent || item.again.replayed || item.again.kept;
         for (unsigned s = 0; s < SIDES; s++)
             any |= copies[s] = entry_copies(t, e, s);
         if (any && spill_put(p, &item, err) != 0)

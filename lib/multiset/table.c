@@ -160,6 +160,14 @@ static inline void count_side(struct table *t, struct entry *e, unsigned side, u
         entry_wide(t, e)->copies[side] += more;
 }
 
+void entry_uncount(struct table *t, struct entry *e, unsigned side)
+{
+    if (e->state & ENTRY_WIDE)
+        entry_wide(t, e)->copies[side]--;
+    else
+        e->state -= (uint64_t)1 << (side * COUNT_BITS);
+}
+
 struct again entry_again(const struct table *t, const struct entry *e)
 {
     struct again a = {(e->state & ENTRY_RESENT) != 0, (e->state & ENTRY_REPLAYED) != 0, (e->state & ENTRY_KEPT) != 0};
@@ -377,6 +385,20 @@ static struct entry *find(struct table *t, const struct item *item)
     struct entry *e = append(t, item, ENTRY_HEAD);
     put_slot(t, i, hash, e);
     return e;
+}
+
+struct entry *table_head(struct table *t, const struct entry *of)
+{
+    struct multiset_text key = row_key_of(t->form, of->row, of->len, &t->scratch[0]);
+    struct item item = {.row = of->row, .len = of->len, .key_len = t->form->prefix ? (uint32_t)key.n : 0};
+    uint64_t hash = hash_of(t, key.p, key.n);
+    size_t mask = ((size_t)1 << t->bits) - 1, i = home(t, hash);
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        struct entry *e = entry_at(t, (uint32_t)t->slots[i]);
+        if ((t->slots[i] ^ hash) >> 32 == 0 && (e->state & ENTRY_HEAD) && same_key(t, e, &item))
+            return e;
+    }
+    return NULL;
 }
 
 static void note_order(struct order *o, uint32_t ref, uint64_t number)

@@ -23,12 +23,14 @@ enum program_value {
 enum program_payloads { PROGRAM_TEXT, PROGRAM_JSON, PROGRAM_RAW, PROGRAM_BASE64 };
 extern const char *const program_payload_words[];
 #define PROGRAM_PAYLOAD_WORDS "text|json|raw|base64"
+#define RECORD_ABORTED ",\"aborted\":true" /* the last member of the line of a record whose transaction was aborted */
 
 #define PROGRAM_FRAMING 120
 struct program_record {
     const char *topic;
     size_t topic_len;
     uint64_t partition, offset;
+    bool aborted; /* its transaction was aborted */
     enum program_value value;
     const char *why;               /* why it is PROGRAM_NO_VALUE */
     bool bytes;                    /* its payload comes as payload_b64, since it is not UTF-8 */

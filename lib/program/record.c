@@ -146,10 +146,11 @@ static bool quick_place(const char *p, size_t n, struct program_record *out)
 /* Whether the payload is null, where that can be seen without parsing: no text of a line holds these bytes. */
 static bool quick_null(const char *p, size_t n, struct program_record *out)
 {
-    static const char name[] = ",\"payload";
+    static const char name[] = ",\"payload", aborted[] = RECORD_ABORTED;
     const char *q = memmem(p, n, name, sizeof name - 1);
     size_t rest = q ? n - (size_t)(q - p) - (sizeof name - 1) : 0;
     q = q ? q + sizeof name - 1 : NULL;
+    out->aborted = n > sizeof aborted && memcmp(p + n - sizeof aborted, aborted, sizeof aborted - 1) == 0;
     out->value = rest > 6 && memcmp(q, "\":null", 6) == 0 ? PROGRAM_NULL : PROGRAM_READ;
     return rest > 6 && (out->value == PROGRAM_NULL || memcmp(q, "\":\"", 3) == 0 || memcmp(q, "_b64\":", 6) == 0);
 }
@@ -169,6 +170,8 @@ static int parse(const char *line, size_t n, struct arena *a, const struct json 
         return err_set(err, ERR_REFUSED, "a record without its topic, partition and offset");
     out->topic = topic->str;
     out->topic_len = topic->len;
+    const struct json *aborted = json_get(*record, "aborted");
+    out->aborted = aborted && aborted->type == JSON_TRUE;
     out->value = payload && payload->type == JSON_NULL ? PROGRAM_NULL : PROGRAM_READ;
     return 0;
 }

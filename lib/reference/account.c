@@ -191,7 +191,7 @@ static void judge_reader(struct reference_story *s, const struct scope *scope)
         check_done(s, VERIFIED_RANGES);
 }
 
-static void judge_counts(struct reference_story *s, uint64_t rows)
+static void judge_counts(struct reference_story *s, uint64_t rows, uint64_t absent)
 {
     const struct stream_account *reader = &s->account[ACCOUNT_READER], *program = &s->account[ACCOUNT_PROGRAM];
     const char *why;
@@ -204,13 +204,18 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
                             "%s is complete, and counts %" PRIu64 " records that could not be read", program->stage,
                             program->unreadable.n);
     if (reader->stage) {
-        if (!reader->delivered.has || !program->records.has || reader->delivered.n != program->records.n)
+        if (!reader->delivered.has || !program->records.has || reader->delivered.n != program->records.n ||
+            reader->aborted.n != program->aborted.n)
             reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
                                 "the records that %s delivered are not those that %s was given, by their counts",
                                 reader->stage, program->stage);
         else
             check_done(s, VERIFIED_RECORDS);
     }
+    if (program->absent.n != absent)
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
+                            "%" PRIu64 " keys that must be absent came, which is not what %s counts", absent,
+                            program->stage);
     if (!program->rows.has || program->rows.n != rows)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "%" PRIu64 " rows came, which is not what %s counts",
                             rows, program->stage);
@@ -218,8 +223,8 @@ static void judge_counts(struct reference_story *s, uint64_t rows)
         check_done(s, VERIFIED_ROWS);
 }
 
-void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,
-                           bool word)
+void reference_story_judge(struct reference_story *s, const struct scope *scope, const struct reference_writer *sealed,
+                           uint64_t failed, bool word)
 {
     bool reader = s->account[ACCOUNT_READER].stage, program = s->account[ACCOUNT_PROGRAM].stage;
     if (reader)
@@ -230,7 +235,7 @@ void reference_story_judge(struct reference_story *s, const struct scope *scope,
     if (!program && !word)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
                             "no account of a program: nothing says that every record went through one");
-    judge_counts(s, sealed + failed);
+    judge_counts(s, sealed->rows + failed, sealed->absent);
     if (word && (!reader || !program)) {
         if (s->recorded.len > 0)
             buf_addc(&s->recorded, ',');

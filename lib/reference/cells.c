@@ -49,3 +49,30 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
     buf_addc(out, ']');
     return unfit;
 }
+
+int reference_key_put(struct reference_cells *c, const struct json *values, bool alone, struct buf *out,
+                      struct err *err)
+{
+    const struct columns *all = c->columns;
+    const struct json *other = columns_spread(all, &c->passed, values, c->values);
+    bool any = false;
+    if (other)
+        return unknown(other, err);
+    buf_addc(out, '[');
+    for (size_t i = 0; i < all->n; i++) {
+        const struct column *column = &all->at[i];
+        const char *why = "";
+        if (alone && !column->key != !c->values[i])
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_COLUMN_UNKNOWN, {"column", column->name}),
+                            "a key that must be absent: column '%s' is %s", column->name,
+                            column->key ? "of the key, and has no value" : "not of the key");
+        if (!column->key)
+            continue;
+        if (any)
+            buf_addc(out, ',');
+        any = true;
+        cells_owed(column, c->values[i], out, &why);
+    }
+    buf_addc(out, ']');
+    return 0;
+}

@@ -88,8 +88,12 @@ static int counts_fit(const struct reference *r, const struct stream_account *ke
     why = NULL;
     if (all && program->rows.has && program->rows.n != r->rows)
         why = "the program's rows are not those of the end line";
+    else if (all && program->rows.has && program->absent.n != r->absent)
+        why = "the program's keys that must be absent are not those of the end line";
     else if (all && program->records.has && reader->delivered.has && program->records.n != reader->delivered.n)
         why = "the program's records are not those that the reader delivered";
+    else if (all && program->records.has && reader->delivered.has && program->aborted.n != reader->aborted.n)
+        why = "the program's aborted records are not those that the reader brought";
     else if (r->complete && program->unreadable.n > 0 && !program->on_unreadable)
         why = "complete, and the program counts unreadable records, which nobody said owe nothing";
     else if (r->unreadable && program->unreadable.has && program->unreadable.n == 0)
@@ -100,8 +104,9 @@ static int counts_fit(const struct reference *r, const struct stream_account *ke
 int reference_end_parse(struct reference *r, const char *p, size_t n, struct err *err)
 {
     static const char at[] = "end line";
-    static const char *const known[] = {"end",  "rows",  "nearest", "header_sha256", "rows_sha256", "complete",
-                                        "code", "facts", "reasons", "verified",      "recorded",    NULL};
+    static const char *const known[] = {"end",         "rows",     "absent", "nearest", "header_sha256",
+                                        "rows_sha256", "complete", "code",   "facts",   "reasons",
+                                        "verified",    "recorded", NULL};
     const struct json *doc = parse(r, p, n, "last line", err);
     if (!doc)
         return -1;
@@ -109,6 +114,7 @@ int reference_end_parse(struct reference *r, const char *p, size_t n, struct err
     if (!end || end->type != JSON_TRUE)
         return err_set(err, ERR_REFUSED, "no end line: its writer did not finish it");
     if (json_only(doc, known, at, err) != 0 || json_need_u64(doc, "rows", &r->rows, at, err) != 0 ||
+        json_opt_u64(doc, "absent", &r->absent, at, err) != 0 ||
         json_opt_u64(doc, "nearest", &r->nearest, at, err) != 0 ||
         hash_parse(r, doc, "header_sha256", &r->header_sha256, err) != 0 ||
         hash_parse(r, doc, "rows_sha256", &r->rows_sha256, err) != 0 ||

@@ -14,7 +14,7 @@
 
 #define TAIL ((size_t)64 << 10)
 
-static const char row_head[] = "{\"cells\":[";
+static const char row_head[] = "{\"cells\":[", absent_head[] = "{\"absent\":[";
 
 /* ---- the last line ---- */
 
@@ -106,7 +106,7 @@ static int open_all(struct reference *r, size_t max_line, struct err *err)
 
 int reference_open_fd(struct reference *r, int fd, const char *name, size_t max_line, struct err *err)
 {
-    *r = (struct reference){.fd = fd, .name = name, .arena = ARENA_INIT};
+    *r = (struct reference){.fd = fd, .name = name, .arena = ARENA_INIT, .line = ARENA_INIT};
     line_in_init(&r->lines, fd, name, max_line);
     sha256_init(&r->hash);
     return open_all(r, max_line, err) == 0 ? 0 : err_prefix(err, "reference '%s'", name);
@@ -133,6 +133,8 @@ void reference_close(struct reference *r)
         sha256_hex(&r->hash, unused);
     line_in_free(&r->lines);
     arena_free(&r->arena);
+    arena_free(&r->line);
+    buf_free(&r->key_row);
     free(r->ends);
     close(r->fd);
     r->fd = -1;
@@ -197,6 +199,10 @@ static int other_line(struct reference *r, const char *p, size_t n, struct err *
     if (r->seen != r->rows)
         return err_set(err, ERR_REFUSED, "reference '%s': its end line counts %" PRIu64 " rows, there are %" PRIu64,
                        r->name, r->rows, r->seen);
+    if (r->seen_absent != r->absent)
+        return err_set(err, ERR_REFUSED,
+                       "reference '%s': its end line counts %" PRIu64 " keys that must be absent, there are %" PRIu64,
+                       r->name, r->absent, r->seen_absent);
     sha256_hex(&r->hash, sha);
     if (strcmp(sha, r->rows_sha256) != 0)
         return err_set(err, ERR_REFUSED,
@@ -205,21 +211,54 @@ static int other_line(struct reference *r, const char *p, size_t n, struct err *
     return 0;
 }
 
-static int check_cells(struct reference *r, struct err *err)
+/* Each cell is canonical for its column: of a key, those of its columns. */
+static int check_cells(struct reference *r, const char *cells, size_t cells_len, bool key, struct err *err)
 {
-    const char *why = "", *cells = r->row.cells;
+    const char *why = "";
     size_t len, n = r->columns->n;
-    if (!cells_scan_row(cells, r->row.cells_len, n, &len, r->ends, n, &why))
+    if (!cells_scan_row(cells, cells_len, n, &len, r->ends, n, &why))
         return bad_line(r, why, err);
-    if (len != r->row.cells_len)
+    if (len != cells_len)
         return bad_line(r, "something between its cells and the next member", err);
     for (size_t i = 0; i < n; i++) {
+        if (key && !r->columns->at[i].key)
+            continue;
         uint32_t from = i ? r->ends[i - 1] + 1 : 1;
         if (!cells_is_canonical(&r->columns->at[i].type, cells + from, r->ends[i] - from, true, &why))
             return err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name,
                            r->lines.line_no, r->columns->at[i].name, why);
     }
     return 0;
+}
+
+/* A key that must be absent, as its writer spells it. */
+static int next_key(struct reference *r, const struct stream_line *line, struct err *err)
+{
+    static const char *const known[] = {"absent", "at", "why", NULL};
+    const char *why = "";
+    arena_reset(&r->line);
+    buf_reset(&r->key_row);
+    const struct json *doc = json_parse_named(arena_strndup(&r->line, line->p, line->n), line->n, &r->line, "absent",
+                                              err);
+    if (!doc || json_only(doc, known, "absent", err) != 0 || absent_parse(doc, "absent", &r->key, err) != 0)
+        return err_prefix(err, "reference '%s': line %" PRIu64, r->name, line->line_no);
+    buf_adds(&r->key_row, "{\"absent\":");
+    buf_add(&r->key_row, r->key.key, r->key.key_len);
+    absent_put(&r->key_row, &r->key);
+    buf_addc(&r->key_row, '}');
+    if (!buf_is(&r->key_row, line->p, line->n))
+        return bad_line(
+            r,
+            "a key that must be absent is {\"absent\":[…],\"at\":\"…\",\"why\":\"…\"} without a space between its tokens",
+            err);
+    buf_reset(&r->key_row);
+    if (!cells_key_row(r->columns, r->key.key, r->key.key_len, &r->key_row, &why))
+        return bad_line(r, why, err);
+    if (check_cells(r, r->key_row.p, r->key_row.len, true, err) != 0)
+        return -1;
+    sha256_add(&r->hash, line->p, line->n + 1);
+    r->seen_absent++;
+    return 2;
 }
 
 int reference_next(struct reference *r, const struct stream_row **row, struct err *err)
@@ -231,6 +270,8 @@ int reference_next(struct reference *r, const struct stream_row **row, struct er
     if (rc == 0)
         return bad_line(r, "no end line", err);
     line.line_no = r->lines.line_no;
+    if (line.n >= sizeof absent_head - 1 && memcmp(line.p, absent_head, sizeof absent_head - 1) == 0)
+        return next_key(r, &line, err);
     if (line.n < sizeof row_head - 1 || memcmp(line.p, row_head, sizeof row_head - 1) != 0)
         return other_line(r, line.p, line.n, err);
     r->row = (struct stream_row){0};
@@ -240,7 +281,7 @@ int reference_next(struct reference *r, const struct stream_row **row, struct er
         return bad_line(r, "a row of a reference with again", err);
     if (r->row.at && !stream_place_ok(r->row.at, r->row.at_len))
         return bad_line(r, "its at is not topic/partition/offset", err);
-    if (check_cells(r, err) != 0)
+    if (check_cells(r, r->row.cells, r->row.cells_len, false, err) != 0)
         return -1;
     sha256_add(&r->hash, line.p, line.n + 1);
     r->seen++;

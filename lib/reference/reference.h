@@ -15,6 +15,7 @@
 #include "cells/cells.h"
 #include "json/json.h"
 #include "scope/scope.h"
+#include "stream/absent.h"
 #include "stream/stream.h"
 
 #define REFERENCE_FORMAT "clink-reference-result"
@@ -26,7 +27,7 @@ struct reference_writer {
     struct file_out file;
     struct buf line;
     struct sha256 hash; /* of the row lines */
-    uint64_t rows;
+    uint64_t rows, absent;
     char header_sha256[SHA256_HEX + 1], rows_sha256[SHA256_HEX + 1]; /* the second once it is finished */
 };
 
@@ -50,6 +51,8 @@ int reference_begin(struct reference_writer *w, const char *path, const struct r
 /* A row: its cells from '[' to ']', canonical; at (or NULL) as stream_put_row takes it. */
 int reference_put(struct reference_writer *w, const char *cells, size_t cells_len, const char *at, size_t at_len,
                   struct err *err);
+/* A key that must be absent: cells of the key's columns, canonical. */
+int reference_put_absent(struct reference_writer *w, const struct stream_absent *a, struct err *err);
 /* Write the end line and publish. w is freed in every case but for its counts and hashes. */
 int reference_finish(struct reference_writer *w, const struct reference_end *e, struct err *err);
 void reference_drop(struct reference_writer *w); /* leave nothing */
@@ -64,7 +67,7 @@ struct reference {
     struct json *scope; /* of the header: the document */
     struct json *implementation;
     /* from the end line, which is read first */
-    uint64_t rows, nearest;
+    uint64_t rows, absent, nearest;
     const char *header_sha256, *rows_sha256;
     bool complete;
     bool unreadable; /* nothing is wrong with it but records that nobody could read: its rows are all of the others */
@@ -76,8 +79,11 @@ struct reference {
     const struct columns *columns;
     uint32_t *ends; /* of the cells of the row last read */
     struct sha256 hash;
-    uint64_t seen;
+    uint64_t seen, seen_absent;
     struct stream_row row;
+    struct stream_absent key; /* that must be absent */
+    struct arena line;        /* for its line */
+    struct buf key_row;
     const char *text; /* the row's whole line */
     size_t text_len;
 };
@@ -92,8 +98,9 @@ int reference_open_fd(struct reference *r, int fd, const char *name, size_t max_
  * columns (which must outlive r) are those that its rows are held to. To be called before the first row is read. */
 int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct buf *note,
                    struct err *err);
-/* 1 with the next row in *row (cells, at), every cell canonical for its column; 0 after a whole end: the count and both
- * hashes hold, and nothing follows; -1 with *err. The row lives until the next call. */
+/* 1 with the next row in *row (cells, at), every cell canonical for its column; 2 with a key that must be absent in
+ * r->key, its cells canonical too; 0 after a whole end: the count and both hashes hold, and nothing follows; -1 with
+ * *err. The row lives until the next call. */
 int reference_next(struct reference *r, const struct stream_row **row, struct err *err);
 void reference_close(struct reference *r);
 
@@ -111,6 +118,10 @@ void reference_cells_init(struct reference_cells *c, const struct scope *s); /* 
  * kind, and a missing one of a column that is not Nullable, among them); -1 with *err (ERR_REFUSED, "column 'x': why")
  * for a name that is no column. */
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err);
+/* Append the cells of the row's key alone; one that does not fit is unfit, and no table has it. alone: values is the
+ * key, each column of it and no other. -1 with *err as above. */
+int reference_key_put(struct reference_cells *c, const struct json *values, bool alone, struct buf *out,
+                      struct err *err);
 void reference_cells_free(struct reference_cells *c);
 
 /* ---- is it whole: what the stages before say ---- */
@@ -136,8 +147,8 @@ int reference_story_account(struct reference_story *s, const struct stream_line 
 /* Hold the accounts against each other, the scope and the rows that came (sealed: those in the artifact, failed: those
  * that could not be). An account that is missing is a reason, unless word: the operator says himself that it is whole,
  * which is recorded. */
-void reference_story_judge(struct reference_story *s, const struct scope *scope, uint64_t sealed, uint64_t failed,
-                           bool word);
+void reference_story_judge(struct reference_story *s, const struct scope *scope, const struct reference_writer *sealed,
+                           uint64_t failed, bool word);
 /* The end line's texts, in the story's arena. */
 void reference_story_end(struct reference_story *s, struct reference_end *end);
 void reference_story_free(struct reference_story *s);

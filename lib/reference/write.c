@@ -67,6 +67,20 @@ int reference_put(struct reference_writer *w, const char *cells, size_t cells_le
     return 0;
 }
 
+int reference_put_absent(struct reference_writer *w, const struct stream_absent *a, struct err *err)
+{
+    buf_reset(&w->line);
+    buf_adds(&w->line, "{\"absent\":");
+    buf_add(&w->line, a->key, a->key_len);
+    absent_put(&w->line, a);
+    buf_addc(&w->line, '}');
+    if (put_line(w, err) != 0)
+        return -1;
+    sha256_add(&w->hash, w->line.p, w->line.len);
+    w->absent++;
+    return 0;
+}
+
 int reference_finish(struct reference_writer *w, const struct reference_end *e, struct err *err)
 {
     struct json_w j;
@@ -76,6 +90,8 @@ int reference_finish(struct reference_writer *w, const struct reference_end *e, 
     jw_obj(&j, NULL);
     jw_bool(&j, "end", true);
     jw_u64(&j, "rows", w->rows);
+    if (w->absent)
+        jw_u64(&j, "absent", w->absent);
     if (e->nearest)
         jw_u64(&j, "nearest", e->nearest);
     jw_str(&j, "header_sha256", w->header_sha256);

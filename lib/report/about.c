@@ -264,6 +264,11 @@ void view_about(struct view *v)
         if (r->excluded_why[i])
             view_say(v, &v->about, "left out", "%" PRIu64 " keys %s", r->excluded_why[i],
                      excluded_why_words((enum excluded_why)i));
+    for (size_t i = 0; i < ABSENT_TYPES; i++)
+        if (r->absent[i])
+            view_say(v, &v->about, "absent",
+                     "%" PRIu64 " %s: no row may stand under their keys, but where another one is owed there",
+                     r->absent[i], absent_why_from((enum absent_why)i));
     for (const struct report_interval *i = r->interval; i && !v->table_recorded; i = i->next)
         v->table_recorded = i->line.has_destination ? &i->line.iv.destination : NULL;
     if (v->table_recorded)

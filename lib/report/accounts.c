@@ -98,7 +98,8 @@ static bool differ(struct account_number a, struct account_number b)
 
 static int figures(const struct report *r, uint64_t rows, struct err *err)
 {
-    const struct stream_account *reader = of_role(r, ACCOUNT_READER), *program = of_role(r, ACCOUNT_PROGRAM);
+    const struct stream_account *reader = of_role(r, ACCOUNT_READER), *program = of_role(r, ACCOUNT_PROGRAM),
+                                *bound = report_reference(r);
     for (size_t i = 0; account(r, i); i++) {
         const struct stream_account *a = account(r, i);
         if (differ(a->rows, (struct account_number){true, rows}))
@@ -116,6 +117,15 @@ static int figures(const struct report *r, uint64_t rows, struct err *err)
             "%s counts %" PRIu64
             " records that could not be read, nobody said that they owe nothing, and a check of the reference passed",
             program->stage, program->unreadable.n);
+    if (reader && program && reader->aborted.n != program->aborted.n)
+        return err_set(err, ERR_REFUSED,
+                       "%s brought %" PRIu64 " aborted records and %s was given %" PRIu64
+                       ", and a check of the reference passed",
+                       reader->stage, reader->aborted.n, program->stage, program->aborted.n);
+    if (program && bound && program->absent.n != bound->absent.n)
+        return err_set(err, ERR_REFUSED,
+                       "%s counts other keys that must be absent than %s, and a check of the reference passed",
+                       program->stage, bound->stage);
     if (reader && program && differ(reader->delivered, program->records))
         return err_set(err, ERR_REFUSED,
                        "%s delivered %" PRIu64 " records and %s was given %" PRIu64

@@ -125,6 +125,20 @@ static int on_excluded(struct report *r, const struct stream_line *line, struct 
     return 0;
 }
 
+static int on_absent(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct stream_absent a;
+    arena_reset(&r->line);
+    if (stream_absent(line, &r->line, &a, err) != 0)
+        return -1;
+    if (r->side_line[SIDE_REFERENCE])
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                        "line %" PRIu64 ": a key that must be absent after the reference's side was closed",
+                        line->line_no);
+    r->absent[a.why]++;
+    return 0;
+}
+
 static int on_stop(struct report *r, const struct stream_line *line, struct err *err)
 {
     struct json *doc;
@@ -275,6 +289,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_BUNDLE: return on_bundle(r, line, err);
     case LINE_ACCOUNT: return on_account(r, line, err);
     case LINE_EXCLUDED: return on_excluded(r, line, err);
+    case LINE_ABSENT: return on_absent(r, line, err);
     case LINE_LOG: return on_log(r, line, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;

@@ -143,18 +143,26 @@ static int excluded(const struct report *r, struct err *err)
     return 0;
 }
 
+/* Of the keys that must be absent, the stream has those that the reference gave. */
+static int absent(const struct report *r, struct err *err)
+{
+    const struct stream_account *bound = report_reference(r);
+    uint64_t named = 0;
+    for (size_t i = 0; i < ABSENT_TYPES; i++)
+        named += r->absent[i];
+    if (!any_reconciled(r) || named == (bound ? bound->absent.n : 0))
+        return 0;
+    return err_set(err, ERR_REFUSED,
+                   "the reference has %" PRIu64 " keys that must be absent, and the stream names %" PRIu64,
+                   bound ? bound->absent.n : 0, named);
+}
+
 /* ---- all of it ---- */
 
 /* What is held, in this order: the first that does not hold is said. */
-static int (*const rules[])(const struct report *, struct err *) = {makers,
-                                                                    question,
-                                                                    report_hold_observation,
-                                                                    report_hold_intervals,
-                                                                    report_hold_coverage,
-                                                                    excluded,
-                                                                    report_hold_reference,
-                                                                    report_hold_comparisons,
-                                                                    report_hold_counts};
+static int (*const rules[])(const struct report *, struct err *) = {
+    makers,   question, report_hold_observation, report_hold_intervals,   report_hold_coverage,
+    excluded, absent,   report_hold_reference,   report_hold_comparisons, report_hold_counts};
 
 int report_whole(const struct report *r, const struct json *shard, struct err *err)
 {

@@ -159,6 +159,10 @@ static void say_not_known(struct view *v)
         view_say(v, &v->not_known, NULL,
                  "that the reference's program looked at every record: %s --strict was not asked for",
                  view_shown(v, program));
+    if (reference && r->kept[ACCOUNT_PROGRAM].aborted_unreadable.n > 0)
+        view_say(v, &v->not_known, NULL,
+                 "%" PRIu64 " aborted records that could not be read: no key of theirs was looked for",
+                 r->kept[ACCOUNT_PROGRAM].aborted_unreadable.n);
     if (consumers_not_known(r))
         view_say(
             v, &v->not_known, NULL,

@@ -160,6 +160,13 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
         put_unfit(out, r, f);
     put_copies(out, l);
     put_explained(out, l);
+    if (l->absent < ABSENT_TYPES) {
+        buf_printf(out, "; %s", absent_why_row(l->absent));
+        if (l->absent_at) {
+            buf_adds(out, "  at ");
+            msg_mask(out, l->absent_at, strlen(l->absent_at));
+        }
+    }
     if (l->at) {
         buf_adds(out, "  at ");
         msg_mask(out, l->at, strlen(l->at));
@@ -305,6 +312,10 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
     buf_printf(out, "  %s: %" PRIu64 " %s, %" PRIu64 " %s: ", of->name, s->owed_rows, of->owed_rows, s->found_rows,
                of->found_rows);
     put_counts(out, s);
+    if (s->absent_keys)
+        buf_printf(out, "; %" PRIu64 " keys that must be absent", s->absent_keys);
+    if (s->deleted_rows)
+        buf_printf(out, "; %" PRIu64 " owed rows were deleted", s->deleted_rows);
     if (s->excluded_keys)
         buf_printf(out, "; %" PRIu64 " keys left out", s->excluded_keys);
     buf_adds(out, s->undecided ? " (seen, not decided)\n" : "\n");

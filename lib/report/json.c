@@ -247,6 +247,10 @@ static void put_evidence(struct json_w *w, const struct report *r)
         put_lines(w, all[i].name, all[i].lines);
     put_findings(w, r);
     jw_u64(w, "keys_left_out", r->excluded);
+    jw_obj(w, "must_be_absent");
+    for (size_t i = 0; i < ABSENT_TYPES; i++)
+        jw_u64(w, absent_why_name((enum absent_why)i), r->absent[i]);
+    jw_end_obj(w);
     jw_u64(w, "rows_not_compared", r->rows_left);
     jw_u64(w, "lines_of_unknown_types", r->unknown_lines);
     jw_strn(w, "unknown_types", r->unknown_types.p, r->unknown_types.len);

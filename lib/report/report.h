@@ -12,6 +12,7 @@
 #include "json/json.h"
 #include "scope/scope.h"
 #include "stream/check.h"
+#include "stream/absent.h"
 #include "stream/excluded.h"
 #include "stream/finding.h"
 #include "stream/log.h"
@@ -102,6 +103,7 @@ struct report {
     uint64_t rows_left;                    /* rows that no stage compared */
     uint64_t excluded;                     /* keys left out of comparisons with the reference */
     uint64_t excluded_why[EXCLUDED_TYPES]; /* of these */
+    uint64_t absent[ABSENT_TYPES];         /* keys that must be absent, as their lines come */
     struct err input;                      /* why the stream is refused or unfinished; ERR_NONE where it ended whole */
     bool ended;                            /* set by the caller: the stream was read to its end */
     uint64_t unread; /* set by the caller: the line that was refused, from which on nothing was read; 0: none */

@@ -29,6 +29,7 @@ struct compared {
     const char *name; /* of the check */
     struct relation_sides of;
     uint64_t keys, owed_rows, found_rows, excluded, repeated; /* of the summary */
+    uint64_t deleted;                                         /* of the same: owed rows that deletions took away */
     uint64_t line_no;                                         /* of the last line that it rests on */
 };
 
@@ -36,6 +37,11 @@ static void plan(struct compared *c)
 {
     /* Wherever a sink has rows, they name keys too. */
     c->of = relation_sides(c->relation, report_has_reference(c->r), c->r->scope.origin != SCOPE_DECLARED);
+}
+
+static bool any_absent(const struct report *r, size_t side)
+{
+    return side == SIDE_REFERENCE && (r->absent[ABSENT_ABORTED] || r->absent[ABSENT_DELETED]);
 }
 
 static int sides(struct compared *c, struct err *err)
@@ -48,7 +54,7 @@ static int sides(struct compared *c, struct err *err)
         if (report_side_whole(c->r, (enum side)i, c->name, err) != 0)
             return -1;
         c->line_no = c->r->side_line[i] > c->line_no ? c->r->side_line[i] : c->line_no;
-        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && s->rows > 0 && !o->table_whole &&
+        if (c->of.need[SIDE_READ1] && i <= SIDE_REFERENCE && (s->rows > 0 || any_absent(c->r, i)) && !o->table_whole &&
             c->r->side_line[i] > o->line_no)
             return err_set(err, ERR_REFUSED, "%s came after the table was read, and %s passed",
                            side_words((enum side)i), c->name);
@@ -100,7 +106,7 @@ static int summary(struct compared *c, struct err *err)
             return err_set(err, ERR_REFUSED, "the summary of %s does not decide, and %s passed", relation, c->name);
         if (!add(s->line.keys, &c->keys) || !add(s->line.owed_rows, &c->owed_rows) ||
             !add(s->line.found_rows, &c->found_rows) || !add(s->line.excluded_keys, &c->excluded) ||
-            !add(s->line.repeated_keys, &c->repeated))
+            !add(s->line.repeated_keys, &c->repeated) || !add(s->line.deleted_rows, &c->deleted))
             return err_set(err, ERR_REFUSED, "the summary of %s does not count its keys and rows, and %s passed",
                            relation, c->name);
     }
@@ -139,12 +145,17 @@ static int counts(const struct compared *c, struct err *err)
         return err_set(err, ERR_TROUBLE,
                        "%" PRIu64 " keys were left out of %s, and the stream names %" PRIu64 " of them", c->excluded,
                        c->name, c->r->excluded);
-    if (c->owed_rows != c->found_rows || c->owed_rows > owed->rows || c->found_rows > found->rows ||
-        (c->excluded == 0 && (c->owed_rows != owed->rows || (all_found && c->found_rows != found->rows))))
+    if (c->deleted > owed->rows || (c->deleted > 0 && (c->of.owed != SIDE_REFERENCE || !c->r->absent[ABSENT_DELETED])))
+        return err_set(err, ERR_REFUSED,
+                       "the summary of %s counts %" PRIu64 " rows that deletions took away, and %s passed",
+                       relation_name(c->relation), c->deleted, c->name);
+    uint64_t left = owed->rows - c->deleted;
+    if (c->owed_rows != c->found_rows || c->owed_rows > left || c->found_rows > found->rows ||
+        (c->excluded == 0 && (c->owed_rows != left || (all_found && c->found_rows != found->rows))))
         return err_set(err, ERR_REFUSED,
                        "the summary of %s counts %" PRIu64 " and %" PRIu64 " rows of %" PRIu64 " and %" PRIu64
                        ", and %s passed",
-                       relation_name(c->relation), c->owed_rows, c->found_rows, owed->rows, found->rows, c->name);
+                       relation_name(c->relation), c->owed_rows, c->found_rows, left, found->rows, c->name);
     /* Each key has a row, and one alone where equal ones are not meant. A captured key need not be the reference's. */
     bool one_a_key = c->relation == RELATION_DELIVERY && !c->r->scope.bundle.repeats;
     if (c->relation != RELATION_REFERENCE_DESTINATION &&

@@ -77,13 +77,16 @@ static const struct member members[] = {
     OF(logs, LOGS, IN(READER), false),
     OF(ranges, RANGES, IN(READER), false),
     OF(delivered, NUMBER, IN(READER), false),
+    OF(aborted, NUMBER, IN(READER) | IN(PROGRAM), false),
     OF(program, STRING, IN(PROGRAM), true),
     OF(payload, STRING, IN(PROGRAM), false),
     OF(records, NUMBER, IN(PROGRAM), false),
     OF(implementation, OBJECT, IN(BINDER), false),
     OF(rows, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
+    OF(absent, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
     OF(skips, NUMBER, IN(PROGRAM), false),
     OF(without_row, NUMBER, IN(PROGRAM), true),
+    OF(aborted_unreadable, NUMBER, IN(PROGRAM), false),
     OF(readable, NUMBER, IN(PROGRAM), false),
     OF(null_values, NUMBER, IN(PROGRAM), false),
     OF(unreadable, NUMBER, IN(PROGRAM), false),
@@ -151,16 +154,19 @@ static const char *range_cannot(const struct account_range *r)
 
 static int cannot(const struct stream_account *a, const char *where, struct err *err)
 {
-    struct account_number sum = {a->n_ranges > 0, 0};
+    struct account_number sum = {a->n_ranges > 0, 0}, aborted = sum;
     for (size_t i = 0; i < a->n_ranges; i++) {
         const struct account_range *r = &a->ranges[i];
         const char *why = range_cannot(r);
         if (why)
             return err_set(err, ERR_REFUSED, "%s.ranges[%zu]: %s", where, i, why);
+        aborted.has = aborted.has && r->aborted.has && !__builtin_add_overflow(aborted.n, r->aborted.n, &aborted.n);
         sum.has = sum.has && r->delivered.has && !__builtin_add_overflow(sum.n, r->delivered.n, &sum.n);
     }
     if (a->delivered.has && sum.has && a->delivered.n != sum.n)
         return err_set(err, ERR_REFUSED, "%s.delivered: not what its ranges deliver", where);
+    if (a->role == ACCOUNT_READER && a->complete && a->aborted.has && aborted.has && a->aborted.n != aborted.n)
+        return err_set(err, ERR_REFUSED, "%s.aborted: not the aborted records of its ranges", where);
     if (more(a->without_row, a->records))
         return err_set(err, ERR_REFUSED, "%s.records: fewer than those of one kind", where);
     return 0;

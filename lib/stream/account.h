@@ -61,6 +61,8 @@ struct stream_account {
     struct cause cause;                    /* of the first reason; its code is CODE_NONE where none is given */
     struct account_text reasons, verified; /* arrays of texts */
     struct account_number rows;            /* of a program, a sealer and a binder */
+    struct account_number absent;          /* of the same: keys that must be absent */
+    struct account_number aborted; /* of a reader and a program: records of aborted transactions, beside the others */
     /* of a reader */
     const char *client, *isolation;
     const struct account_log *logs;
@@ -74,6 +76,7 @@ struct stream_account {
     /* of a program */
     const char *program, *payload; /* payload: how payloads went to it */
     struct account_number records, skips, without_row;
+    struct account_number aborted_unreadable;
     struct account_number readable, null_values, unreadable; /* records; of all of them, where it answered them all */
     struct account_text unreadable_records;                  /* an array of texts: the first of them, each with why */
     const char *on_unreadable;          /* ON_UNREADABLE_SKIP: the operator says that they owe nothing; or NULL */

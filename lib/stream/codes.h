@@ -480,6 +480,14 @@
       "rows that are owed are there more often than owed", \
       "an INSERT that was sent again, or a replay after a restore", \
       "remove the surplus copies that the findings list; a finding says where a resend or a replay explains one") \
+    X(ROWS_ABORTED, "rows-aborted", \
+      "the table holds rows whose records were aborted, and which no committed record owes", \
+      "a consumer that reads uncommitted records, or a sink that wrote before the transaction was committed", \
+      "set isolation.level=read_committed for what reads the topic (Kafka Connect: consumer.override.isolation.level), and remove the rows that the findings name") \
+    X(ROWS_NOT_DELETED, "rows-not-deleted", \
+      "the table holds rows whose key was deleted, and which no later record owes", \
+      "a sink that drops tombstones, or whose deletions wait for a merge or a mutation", \
+      "find out what the writer does with a deletion; once it was applied, read again") \
     X(ROWS_UNEXPECTED, "rows-unexpected", \
       "rows are there that nothing owes", \
       "another writer, or records that the reference skips", \

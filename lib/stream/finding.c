@@ -67,6 +67,19 @@ static int explained_parse(const struct json *doc, struct arena *arena, struct f
     return err_set(err, ERR_REFUSED, "finding.explained: not known here");
 }
 
+static int absent_read(const struct json *doc, struct arena *arena, struct finding *f, struct err *err)
+{
+    struct json *why;
+    f->absent = ABSENT_TYPES;
+    if (!json_get(doc, "absent"))
+        return 0;
+    if (json_need(doc, "absent", JSON_STRING, &why, at_where, err) != 0 ||
+        json_opt_str(doc, "absent_at", arena, &f->absent_at, at_where, err) != 0)
+        return -1;
+    f->absent = absent_why_of(why);
+    return f->absent < ABSENT_TYPES ? 0 : err_set(err, ERR_REFUSED, "finding.absent: not known here");
+}
+
 int stream_finding(const struct stream_line *line, struct arena *arena, struct finding *out, struct err *err)
 {
     const struct json *doc = stream_doc(line, arena, err);
@@ -79,7 +92,7 @@ int stream_finding(const struct stream_line *line, struct arena *arena, struct f
         json_need_u64(doc, "found_copies", &out->found_copies, at_where, err) != 0 ||
         json_need_u64(doc, "rows", &out->rows, at_where, err) != 0 || differ_parse(doc, arena, out, err) != 0 ||
         json_opt_str(doc, "at", arena, &out->at, at_where, err) != 0 || explained_parse(doc, arena, out, err) != 0 ||
-        json_opt_bool(doc, "cut", &out->cut, at_where, err) != 0 ||
+        absent_read(doc, arena, out, err) != 0 || json_opt_bool(doc, "cut", &out->cut, at_where, err) != 0 ||
         json_opt_bool(doc, "others", &out->others, at_where, err) != 0 ||
         json_opt_bool(doc, "undecided", &out->undecided, at_where, err) != 0 ||
         json_opt_u64(doc, "read", &out->read, at_where, err) != 0)
@@ -123,6 +136,11 @@ void stream_put_finding(struct stream_out *out, const struct finding *f)
     jw_str(&w, "explained", explained.len ? buf_str(&explained) : NULL);
     if (f->explained_copies)
         jw_u64(&w, "explained_copies", f->explained_copies);
+    if (f->absent < ABSENT_TYPES) {
+        jw_str(&w, "absent", absent_why_name(f->absent));
+        if (f->absent_at)
+            jw_str(&w, "absent_at", f->absent_at);
+    }
     if (f->cut)
         jw_bool(&w, "cut", true);
     if (f->others)

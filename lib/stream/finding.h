@@ -3,6 +3,7 @@
 #ifndef OWED_STREAM_FINDING_H
 #define OWED_STREAM_FINDING_H
 
+#include "stream/absent.h"
 #include "stream/again.h"
 #include "stream/relation.h"
 
@@ -34,6 +35,8 @@ struct finding {
     uint64_t explained_copies; /* so many of its rows, where not all that it explains any of; else 0 */
     bool cut;                  /* its rows are too long to be shown */
     bool others;               /* other rows are owed or found under the key */
+    enum absent_why absent;    /* of an unexpected row: why its key must be absent; else ABSENT_TYPES */
+    const char *absent_at;     /* where that says so, or NULL */
     bool undecided; /* seen in one of two reads that differ, or above what a reference owes that may owe more */
     uint64_t read;  /* then: in which read */
 };

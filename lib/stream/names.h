@@ -16,7 +16,7 @@
     X(STREAM, "stream") X(BUNDLE, "bundle") X(REQUIRE, "require") X(SCOPE, "scope") X(COLUMNS, "columns") \
     X(LOG, "log") X(TABLE, "table") X(INTERVAL, "interval") X(RECORD, "record") X(ACCOUNT, "account") \
     X(EVENT, "event") X(WATERMARK, "watermark") X(BARRIER, "barrier") X(ROW, "row") X(SIDE, "side") \
-    X(EXCLUDED, "excluded") X(CHECK, "check") X(OBSERVATION, "observation") X(FINDING, "finding") \
+    X(EXCLUDED, "excluded") X(ABSENT, "absent") X(CHECK, "check") X(OBSERVATION, "observation") X(FINDING, "finding") \
     X(SUMMARY, "summary") X(STOP, "stop") X(END, "end")
 
 enum line_type {

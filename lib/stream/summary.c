@@ -34,6 +34,12 @@ static const struct number {
     {NULL, "listed", offsetof(struct summary, listed)},
 };
 
+/* Those that stand there only where they are any. */
+static const struct number others[] = {
+    {NULL, "absent_keys", offsetof(struct summary, absent_keys)},
+    {NULL, "deleted_rows", offsetof(struct summary, deleted_rows)},
+};
+
 /* ---- reading ---- */
 
 static int kind_parse(const struct json *v, enum finding_kind *out, const char *where, struct err *err)
@@ -75,6 +81,9 @@ static int runs_parse(const struct json *doc, struct arena *arena, struct summar
 
 static int counts_parse(const struct json *doc, struct summary *s, struct err *err)
 {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (json_opt_u64(doc, others[i].name, (uint64_t *)(void *)((char *)s + others[i].at), "summary", err) != 0)
+            return -1;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const struct json *of = numbers[i].group ? json_get(doc, numbers[i].group) : doc;
         uint64_t *to = (uint64_t *)(void *)((char *)s + numbers[i].at);
@@ -88,6 +97,9 @@ static int counts_parse(const struct json *doc, struct summary *s, struct err *e
             json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0 ||
             (k == KIND_MISSING && json_get(of, AGAIN_KEPT) && json_need_u64(of, AGAIN_KEPT, &s->kept, name, err) != 0))
             return -1;
+        for (size_t a = 0; k == KIND_UNEXPECTED && a < ABSENT_TYPES; a++)
+            if (json_opt_u64(of, absent_why_name((enum absent_why)a), &s->unwanted[a], name, err) != 0)
+                return -1;
     }
     return 0;
 }
@@ -146,6 +158,9 @@ void stream_put_summary(struct stream_out *out, const struct summary *s)
         jw_u64(&w, copies_name((enum finding_kind)k), s->kind_rows[k]);
         if (k == KIND_MISSING && s->kept)
             jw_u64(&w, AGAIN_KEPT, s->kept);
+        for (size_t a = 0; k == KIND_UNEXPECTED && a < ABSENT_TYPES; a++)
+            if (s->unwanted[a])
+                jw_u64(&w, absent_why_name((enum absent_why)a), s->unwanted[a]);
         jw_end_obj(&w);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -156,6 +171,11 @@ void stream_put_summary(struct stream_out *out, const struct summary *s)
             jw_obj(&w, n->group);
         open = n->group;
         jw_u64(&w, n->name, *(const uint64_t *)(const void *)((const char *)s + n->at));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        uint64_t n = *(const uint64_t *)(const void *)((const char *)s + others[i].at);
+        if (n)
+            jw_u64(&w, others[i].name, n);
     }
     runs_put(&w, s);
     if (s->undecided)

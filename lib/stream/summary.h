@@ -3,6 +3,7 @@
 #ifndef OWED_STREAM_SUMMARY_H
 #define OWED_STREAM_SUMMARY_H
 
+#include "stream/absent.h"
 #include "stream/relation.h"
 
 #include "base/base.h"
@@ -23,10 +24,13 @@ struct summary {
     uint64_t owed_rows, found_rows, keys;                  /* of the keys compared */
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
     uint64_t resent, replayed, unexplained;                /* surplus copies */
+    uint64_t unwanted[ABSENT_TYPES];                       /* unexpected rows under keys that must be absent */
     uint64_t kept;           /* missing rows of INSERTs whose token may have outlived them */
     uint64_t repeated_keys;  /* keys with equal owed copies */
     uint64_t ambiguous_keys; /* keys that the captured rows hold twice, not compared */
     uint64_t excluded_keys;
+    uint64_t absent_keys;           /* keys that must be absent and have no owed row */
+    uint64_t deleted_rows;          /* owed rows that the deletion of their key took away */
     const struct summary_run *runs; /* the longest, by topic, partition and offset */
     size_t runs_listed;
     uint64_t runs_total;

@@ -24,16 +24,20 @@ static const char columns_text[] =
 static void around(struct buf *file, const uint8_t *rows, size_t n)
 {
     char sha[SHA256_HEX + 1];
-    size_t count = 0;
+    size_t count = 0, absent = 0;
     buf_adds(file, header);
     buf_add(file, rows, n);
     if (n > 0 && rows[n - 1] != '\n')
         buf_addc(file, '\n');
     for (size_t i = sizeof header - 1; i < file->len; i++)
         count += file->p[i] == '\n';
+    for (const char *p = file->p + sizeof header - 2;
+         (p = memmem(p, file->len - (size_t)(p - file->p), "\n{\"absent\":[", 13)); p++)
+        absent++;
     size_t end = file->len;
     sha256_of(header, sizeof header - 1, sha);
-    buf_printf(file, "{\"end\":true,\"rows\":%zu,\"header_sha256\":\"%s\",", count, sha);
+    buf_printf(file, "{\"end\":true,\"rows\":%zu,\"absent\":%zu,\"header_sha256\":\"%s\",", count - absent, absent,
+               sha);
     sha256_of(file->p + sizeof header - 1, end - (sizeof header - 1), sha);
     buf_printf(file, "\"rows_sha256\":\"%s\",\"complete\":true,\"reasons\":[]}\n", sha);
 }
@@ -53,7 +57,14 @@ static int read_all(struct reference *r, const struct columns *columns, struct b
     int rc = reference_bind(r, r->scope, columns, NULL, err);
     if (rc != 0)
         abort(); /* a scope differs from itself */
-    while ((rc = reference_next(r, &row, err)) == 1) {
+    while ((rc = reference_next(r, &row, err)) > 0) {
+        if (rc == 2) {
+            buf_adds(rows, "{\"absent\":");
+            buf_add(rows, r->key.key, r->key.key_len);
+            absent_put(rows, &r->key);
+            buf_adds(rows, "}\n");
+            continue;
+        }
         buf_adds(rows, "{\"cells\":");
         buf_add(rows, row->cells, row->cells_len);
         if (row->at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows from any bytes: each line is one row of cells, where it is one, of a side
- * that its number says, with the line before it for a place. The result must not
+ * that its number says, or a key that must be absent, with the line before it for a place. The result must not
  * depend on memory, hash or threads; rows must balance.
  */
 #include <stdlib.h>
@@ -34,6 +34,15 @@ static struct multiset *fill(const char *p, size_t size, const struct multiset_c
         if (n > 1 && cells_scan_row(p + 1, n - 1, COLUMNS, &len, ends, COLUMNS, &why)) {
             struct multiset_row row = {.cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len};
             row.again = (struct again){p[0] >> 4 & 3, p[0] >> 5 & 1, p[0] >> 6 & 1};
+            if ((unsigned char)p[0] >= 0x80) {
+                if (before && !stream_place_ok(before, before_len))
+                    row.at = NULL;
+                insist(multiset_absent(m, &row, p[0] & 1 ? ABSENT_DELETED : ABSENT_ABORTED, &err) == 0);
+                before = p;
+                before_len = n;
+                p += n + (nl != NULL);
+                continue;
+            }
             /* What is no place is refused, and the row then comes without one. */
             if (multiset_add(m, (enum side)(p[0] & 3), &row, &err) != 0) {
                 insist(err.kind == ERR_REFUSED);
@@ -59,6 +68,8 @@ static void same_relation(const struct multiset_relation *a, const struct multis
 {
     insist(a->sum.keys == b->sum.keys && a->sum.owed_rows == b->sum.owed_rows &&
            a->sum.found_rows == b->sum.found_rows);
+    insist(a->sum.absent_keys == b->sum.absent_keys && a->sum.deleted_rows == b->sum.deleted_rows &&
+           memcmp(a->sum.unwanted, b->sum.unwanted, sizeof a->sum.unwanted) == 0);
     insist(memcmp(a->sum.kind_rows, b->sum.kind_rows, sizeof a->sum.kind_rows) == 0 &&
            memcmp(a->sum.kind_keys, b->sum.kind_keys, sizeof a->sum.kind_keys) == 0);
     insist(a->sum.listed == b->sum.listed && a->sum.runs_total == b->sum.runs_total &&
@@ -67,7 +78,8 @@ static void same_relation(const struct multiset_relation *a, const struct multis
         const struct multiset_finding *x = &a->findings[i], *y = &b->findings[i];
         insist(x->kind == y->kind && x->rows == y->rows && x->read == y->read);
         insist(memcmp(&x->explained, &y->explained, sizeof x->explained) == 0);
-        insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found));
+        insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found) &&
+               same_text(x->absent, y->absent));
         insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
     }
     for (size_t i = 0; i < a->sum.runs_listed; i++)

@@ -159,6 +159,60 @@ recreate() {
     [ "$(range '[.offsets, .delivered, .aborted, .marker_or_absent]')" = '[7,2,3,2]' ]
 }
 
+# brings PAYLOADS: with --aborted the records that are marked are these, and no other is marked; those that are not marked are what
+# comes without. What read_uncommitted delivers is both together.
+brings() {
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 >out.plain
+    kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 --aborted >out
+    is_whole out
+    [ "$(jq -r 'select(.type == "record" and .aborted) | .payload' out | paste -sd' ')" = "$1" ]
+    diff <(grep '^{"type":"record"' out.plain) <(grep '^{"type":"record"' out | grep -v '"aborted":true}$')
+    [ "$(account | jq -c '[.complete, .aborted, ([.ranges[].aborted] | add)]')" = "[true,$(wc -w <<<"$1"),$(wc -w <<<"$1")]" ]
+    jq '.sources[].isolation = "read_uncommitted"' scope.json | scope_print >both.json
+    kafka-read --scope=both.json -b "$KAFKA_BOOTSTRAP" --deadline-s=60 >out.both
+    diff <(jq -c 'select(.type == "record") | [.partition, .offset, .payload]' out.both | sort) \
+        <(jq -c 'select(.type == "record") | [.partition, .offset, .payload]' out | sort)
+}
+
+@test "--aborted brings what aborted transactions wrote, each once and marked, and the account counts them" {
+    kafka_topic "$topic" 2
+    { records 0 1 3; commit; records 0 4 6; abort; records 0 7 8; commit; records 0 9 9; records 1 20 21; abort; records 1 22 22; commit; } | transactions
+    scope 0:0-13 1:0-5
+    brings "v4 v5 v6 v9 v20 v21"
+    # a range that begins and ends inside transactions, and one without any
+    scope 0:2-9
+    brings "v4 v5 v6"
+    scope 0:0-3 1:0-0
+    brings ""
+    # Under read_uncommitted they are owed as all others.
+    isolation=read_uncommitted scope 0:0-13
+    run -2 --separate-stderr kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --aborted
+    [[ $stderr == *"--aborted: the scope is of read_uncommitted"* ]]
+    # A bound counts them too.
+    scope 0:0-13
+    run -3 --separate-stderr bash -c 'kafka-read --scope=scope.json -b "$KAFKA_BOOTSTRAP" --aborted --max-records=6 >out'
+    [ "$(account | jq -c '[.complete, .code, .aborted]')" = '[false,"bound-passed",1]' ]
+}
+
+@test "--aborted among transactions that interleave, and a thousand of them" {
+    kafka_topic "$topic" 1
+    open_transaction 7 a abort "$(records 0 1 2)"
+    open_transaction 8 b commit "$(records 0 11 12)"
+    records 0 3 3 >&7
+    until_in a.out '"delivered":3'
+    records 0 13 13 >&8
+    until_in b.out '"delivered":3'
+    exec 7>&- 8>&-
+    wait "${held[@]}"
+    scope 0:0-8
+    brings "v1 v2 v3"
+    topic=$topic-many
+    kafka_topic "$topic" 1
+    for i in $(seq 1 2 599); do records 0 "$i" "$i"; abort; records 0 $((i + 1)) $((i + 1)); commit; done | transactions
+    scope 0:0-1200
+    brings "$(seq -f v%g 1 2 599 | paste -sd' ')"
+}
+
 @test "interleaved transactions, one committed and one aborted" {
     kafka_topic "$topic" 1
     open_transaction 7 a abort "$(records 0 1 2)"
@@ -617,13 +671,13 @@ LINES
     run ! grep -qF "$(cat "$KAFKA_DIR/secret/reader")" out
 }
 
-@test "progress on a terminal: partition, offset, rows a second, what is left" {
+@test "progress on a terminal: records, share, time left" {
     kafka_topic "$topic" 1
     records 0 1 20 | produce
     open_transaction 7 a commit "$(records 0 21 22)"
     scope 0:0-22
-    run -3 script -qec "kafka-read --scope=scope.json -b $KAFKA_BOOTSTRAP --stable-wait-s=1 >out" /dev/null
-    [[ $output == *"$topic/0 offset 20, "*" rows/s, 2 offsets left"* ]]
+    run -3 script -qec "kafka-read --scope=scope.json -b $KAFKA_BOOTSTRAP --stable-wait-s=5 >out" /dev/null
+    [[ $output == *"kafka-read: 20 records, 91%, "*" s left"* ]]
     [[ $output == *$'\r\e[K'"kafka-read: "* ]]
 }
 

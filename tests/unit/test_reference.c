@@ -452,7 +452,7 @@ static void story_of_both(void **state)
         assert_int_equal(reference_story_account(&s, &(struct stream_line){.p = program, .n = strlen(program)}, &err),
                          -1);
         err = (struct err)ERR_INIT;
-        reference_story_judge(&s, &scope, rows, 0, false);
+        reference_story_judge(&s, &scope, &(struct reference_writer){.rows = rows}, 0, false);
         reference_story_end(&s, &end);
         assert_true(end.complete == (rows == 4));
         assert_true(parse(end.reasons)->len == (rows == 4 ? 0 : 1) && parse(end.verified)->len == (rows == 4 ? 4 : 3));
