@@ -90,6 +90,15 @@ static void put_expiry(const struct multiset_question *q, struct buf *why, struc
     buf_adds(why, "; the table has a TTL, by which rows vanish on their own");
 }
 
+/* A row that a merge took away had landed, and which rows those are the table does not keep. */
+static void put_merges(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    if (!q->merges)
+        return;
+    lead(cause, BECAUSE(CODE_ROWS_MERGED));
+    buf_printf(why, "; merges of the table, a %s, take rows of equal keys away", q->merges);
+}
+
 /* Nothing of what a relation owes is there. */
 static bool none_there(const struct multiset_relation *of)
 {
@@ -210,6 +219,7 @@ void causes_put(const struct multiset_question *q, enum relation r, const struct
         put_near(m, rows, why, cause);
     put_deletion(q, why, cause);
     put_expiry(q, why, cause);
+    put_merges(q, why, cause);
     if (!unfit_all)
         put_unfit(m, rows, why, cause);
     if (!near_all)

@@ -109,6 +109,15 @@ static bool nothing_owed(const struct multiset_question *q)
            received->said == 0;
 }
 
+/* Why keys are left out that no reference leaves open. */
+static void put_left_out(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    if (!q->left_out.why)
+        return;
+    *cause = q->left_out.cause;
+    buf_printf(why, ": %s", q->left_out.why);
+}
+
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
 static enum status nothing_compared(const struct multiset_question *q, enum relation r,
                                     const struct multiset_relation *of, struct buf *why, struct cause *cause)
@@ -119,6 +128,7 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
     if (of->sum.excluded_keys) {
         cause->code = CODE_KEYS_LEFT_OUT;
         buf_adds(why, "every key is left out of the comparison");
+        put_left_out(q, why, cause);
         return STATUS_UNAVAILABLE;
     }
     if (r == RELATION_TRANSFORMATION || table_is_empty(q)) {
@@ -214,11 +224,14 @@ static enum status differences(const struct multiset_question *q, enum relation 
         causes_put(q, r, of, late, why, cause);
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
-    if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)
+    if (of->sum.excluded_keys == 0 || (r != RELATION_COVERAGE && !q->left_out.why))
         return STATUS_PASSED;
     cause->code = CODE_KEYS_LEFT_OUT;
-    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison",
+    buf_printf(why,
+               r == RELATION_COVERAGE ? "the table holds rows of %" PRIu64 " keys that are left out of the comparison"
+                                      : "%" PRIu64 " keys are left out of the comparison",
                of->sum.excluded_keys);
+    put_left_out(q, why, cause);
     return STATUS_UNAVAILABLE;
 }
 
