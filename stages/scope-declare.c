@@ -96,6 +96,8 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         OPT_WORD("isolation", "read_committed|read_uncommitted", &r->isolation,
                  "which records are there (read_committed)"),
         TYPE_FROM_OPTION(take_from, &r->froms),
+        OPT_FLAG("final", &d->final,
+                 "compare of each key the row that the table shows with FINAL: the last by its engine's version"),
         OPT_NAMES("columns", "COLUMN,...", &r->columns,
                   "the columns that are compared (all that the table does not fill itself)"),
         OPT_NAMES("except", "COLUMN,...", &r->except, "the columns that are not, in place of that"),

@@ -265,5 +265,6 @@ void view_about(struct view *v)
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);
     say_found(v, &r->observation);
+    view_engine(v);
     say_coverage(v);
 }

@@ -120,6 +120,9 @@ int declare_table(struct declare *d, const struct json *line, struct err *err)
         found(d, line, "server_version", "server-version", &d->server_version, err) != 0 ||
         found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 ||
         json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0 ||
+        json_opt_str(line, "engine", d->arena, &d->engine, "table", err) != 0 ||
+        json_opt_str(line, "engine_full", d->arena, &d->engine_full, "table", err) != 0 ||
+        json_opt_str(line, "sorting_key", d->arena, &d->sorting_key, "table", err) != 0 ||
         json_opt_str(line, "unfit_code", d->arena, &code, "table", err) != 0)
         return -1;
     d->unfit_code = code ? code_of(code, strlen(code)) : CODE_ENGINE_UNSUPPORTED;
@@ -334,6 +337,43 @@ int declare_say(struct declare *d, enum status status, const struct cause *cause
     return 0;
 }
 
+/* FINAL is no guess where the engine names what tells the last row, and the rows that it makes one of are a key's. */
+static int final_of(struct declare *d, struct scope *out, struct err *err)
+{
+    struct engine e;
+    struct buf why = BUF_INIT;
+    if (!d->has_table)
+        return err_set(err, ERR_REFUSED, "--final: look at the table with table-look: its engine names the columns");
+    engine_parse(d->engine ? d->engine : "", d->engine_full ? d->engine_full : "", d->arena, &e);
+    if (!engine_merges(&e))
+        return err_set(err, ERR_REFUSED, "--final: the table's engine is %s, %s", d->engine ? d->engine : "not known",
+                       e.kind == ENGINE_PLAIN ? "which keeps every row" : "whose FINAL is not known here");
+    if (!engine_sorts_by(&e, d->sorting_key ? d->sorting_key : "", &out->columns))
+        buf_printf(&why, "--key is not the table's sorting key, '%s', by which its engine makes one row of several",
+                   d->sorting_key ? d->sorting_key : "");
+    else
+        engine_lacks(&e, &out->columns, &why);
+    if (why.len > 0)
+        declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_FINAL_UNSUPPORTED), "--final: %s", buf_str(&why));
+    buf_free(&why);
+    out->declared.final = true;
+    out->declared.engine = e;
+    return 0;
+}
+
+static void note_merges(const struct declare *d, const struct scope *s, struct buf *note)
+{
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_parse(d->engine ? d->engine : "", d->engine_full ? d->engine_full : "", &a, &e);
+    if (engine_merges(&e) && !scope_final(s))
+        buf_printf(
+            note,
+            "%severy row that was written is compared, and merges of a %s take rows away: --final compares the last of each key",
+            note->len ? "; " : "", engine_name(e.kind));
+    arena_free(&a);
+}
+
 static void lacks(struct buf *note, const char *id, const char *what, bool lacking)
 {
     if (!lacking)
@@ -366,7 +406,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->server_uuid = d->server_uuid;
     out->server_version = d->server_version;
     out->table_uuid = d->table_uuid;
-    if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0)
+    if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0 ||
+        (d->final && final_of(d, out, err) != 0))
         return -1;
     /* Before the log is read, which may take hours. */
     if (d->unfit)
@@ -377,5 +418,6 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     list_left(d, out);
     note_left(out, note);
     ranges_note(d, out, note);
+    note_merges(d, out, note);
     return 0;
 }

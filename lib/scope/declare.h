@@ -46,7 +46,8 @@ struct declare {
     size_t n_logs;
     struct map topics; /* of the logs */
     bool has_table;
-    const char *unfit; /* why the table cannot be judged, or NULL */
+    const char *unfit;                              /* why the table cannot be judged, or NULL */
+    const char *engine, *engine_full, *sorting_key; /* of the table; "": not known */
     enum code unfit_code;
     struct declare_column *columns;
     size_t n_columns;
@@ -59,6 +60,7 @@ struct declare {
     size_t n_ranges;
     const char **keys, **chosen; /* chosen: --columns; none: all that the table does not fill itself */
     size_t n_keys, n_chosen;
+    bool final;                      /* of each key the row that FINAL shows */
     const char **excepted, **filled; /* without --columns: left out though written, and compared though filled */
     size_t n_excepted, n_filled;
     const char **froms; /* "column:unit" */

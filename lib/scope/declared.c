@@ -15,6 +15,28 @@ static int gone_parse(const struct json *v, const char *at, struct arena *a, str
     return json_need_u64(v, "offsets", &g->offsets, at, err);
 }
 
+static int final_parse(const struct json *part, struct arena *a, struct scope_declared *d, struct err *err)
+{
+    static const char *const members[] = {"engine", "version", "deleted", "sign", NULL};
+    static const char at[] = "scope.declared.final";
+    struct json *v;
+    const char *name;
+    struct engine *e = &d->engine;
+    d->final = json_get(part, "final") != NULL;
+    if (!d->final)
+        return 0;
+    if (json_need(part, "final", JSON_OBJECT, &v, where, err) != 0 || json_only(v, members, at, err) != 0 ||
+        json_need_str(v, "engine", a, &name, at, err) != 0 ||
+        json_opt_str(v, "version", a, &e->version, at, err) != 0 ||
+        json_opt_str(v, "deleted", a, &e->deleted, at, err) != 0 || json_opt_str(v, "sign", a, &e->sign, at, err) != 0)
+        return -1;
+    while (e->kind < ENGINE_OTHER && strcmp(engine_name(e->kind), name) != 0)
+        e->kind++;
+    if (!engine_merges(e))
+        return err_set(err, ERR_REFUSED, "%s.engine: '%.40s' keeps every row, or is not known here", at, name);
+    return 0;
+}
+
 static int left_parse(const struct json *v, const char *at, struct arena *a, struct scope_left *l, struct err *err)
 {
     static const char *const members[] = {"name", "kind", NULL};
@@ -59,7 +81,7 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
         if (gone_parse(item, at, a, &s->declared.gone[i], err) != 0)
             return -1;
     }
-    return list_left_parse(part, a, s, err);
+    return final_parse(part, a, &s->declared, err) != 0 ? -1 : list_left_parse(part, a, s, err);
 }
 
 /* Nothing but the ranges tells what is owed: each has both ends, and how far it is read is known. */
@@ -159,6 +181,18 @@ void scope_left_say(const struct scope *s, struct buf *out)
     buf_free(&filled);
 }
 
+static void final_put(struct json_w *w, const struct engine *e)
+{
+    if (!e)
+        return;
+    jw_obj(w, "final");
+    jw_str(w, "engine", engine_name(e->kind));
+    jw_str(w, "version", e->version);
+    jw_str(w, "deleted", e->deleted);
+    jw_str(w, "sign", e->sign);
+    jw_end_obj(w);
+}
+
 static void put(struct json_w *w, const struct scope *s)
 {
     jw_arr(w, "gone");
@@ -171,6 +205,7 @@ static void put(struct json_w *w, const struct scope *s)
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    final_put(w, scope_final(s));
     if (s->declared.n_left == 0)
         return;
     jw_arr(w, "left_out");
@@ -183,6 +218,6 @@ static void put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
 }
 
-static const char *const known[] = {"gone", "left_out", NULL};
+static const char *const known[] = {"gone", "final", "left_out", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};
