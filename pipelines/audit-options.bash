@@ -109,7 +109,7 @@ arguments() {
     say scope-declare "${document:+--out=$document}"
     say kafka-read --scope="$document"
     say ref-run "$strict"
-    say ref-jq "${rules:+--program-file=$rules}" "$strict"
+    say ref-jq "${rules:+--rules-file=$rules}" "$strict"
     say ref-seal --scope="$document" --out="$reference" --reference-name="${called##*/}" --reference-version=unknown
     say ref-bind --reference="$reference"
     # Where two stages would write one file, it is the reference that says what is expected.

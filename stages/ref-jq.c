@@ -30,19 +30,19 @@ struct options {
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
     const struct opt table[] = {
-        OPT_USAGE("ref-jq --program=TEXT | --program-file=FILE [options] <stream >stream\n"
+        OPT_USAGE("ref-jq --rules=TEXT | --rules-file=FILE [options] <stream >stream\n"
                   "Run a jq program over the records of a stream; its rows become events."),
-        OPT_TEXT("program", "TEXT", &o->program,
+        OPT_TEXT("rules", "TEXT", &o->program,
                  "the program: . is the record, with its payload parsed as `value` and every number\n"
                  "of that as its text; it answers as a program of ref-run does"),
-        OPT_TEXT("program-file", "FILE", &o->file, "the program's file"),
+        OPT_TEXT("rules-file", "FILE", &o->file, "the program's file"),
         PROGRAM_ROWS_OPTIONS(&o->rows),
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 whole, 2 refused, 3 the program's rows are not whole, or the stream is unfinished"),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && !!o->program + !!o->file != 1)
-        return err_set(err, ERR_REFUSED, "give one of --program and --program-file");
+        return err_set(err, ERR_REFUSED, "give one of --rules and --rules-file");
     return rc;
 }
 

@@ -119,7 +119,7 @@ routes() { # stage…
     made=(kafka-read ref-jq ref-seal)
     request=(--topic=t --table=t --bootstrap=b --jq="my rules.jq")
     routes "${look[@]}" "${made[@]}" ref-bind "${judged[@]}"
-    grep -qx -- '--program-file=my rules.jq' "$CALLED/ref-jq"
+    grep -qx -- '--rules-file=my rules.jq' "$CALLED/ref-jq"
     for other in --reference=r '-- p'; do
         # shellcheck disable=SC2086 # two words
         run -2 --separate-stderr "$audit" "${request[@]}" $other

@@ -68,7 +68,7 @@ def answered(n):
 
 def answered_in_process(n):
     records(n)
-    return ["ref-jq", "--program=."]
+    return ["ref-jq", "--rules=."]
 
 
 def joined(n):

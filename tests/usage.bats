@@ -25,7 +25,7 @@ arguments() {
         ckpt-mark) echo --checkpoint-dir=ckpt --job=1 --parallelism=1 ;;
         lane-join) echo /dev/stdin ;;
         ref-run) echo -- cat ;;
-        ref-jq) echo --program=. ;;
+        ref-jq) echo --rules=. ;;
         ref-seal) echo --reference-name=n --out=sealed ;;
         ref-bind) echo --reference=none ;;
         bundle-check | rows-diff | verdict) ;;

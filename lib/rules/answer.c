@@ -17,8 +17,10 @@ static jv number_of(const char *p, size_t n, struct err *lost)
 {
     struct arena arena = ARENA_INIT;
     const struct json *v = json_parse(p, n, &arena, NULL);
-    jv out = failed("tonumber", "not a number");
-    if (v && v->type == JSON_NUMBER && rules_value(v, NUMBERS_EXACT, NULL, &out, lost) != 0) {
+    jv out;
+    if (!v || v->type != JSON_NUMBER) {
+        out = failed("tonumber", "not a number");
+    } else if (rules_value(v, NUMBERS_EXACT, NULL, &out, lost) != 0) {
         err_prefix(lost, "tonumber");
         out = failed("tonumber", "digits that a number does not keep");
     }
