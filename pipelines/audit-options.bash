@@ -15,6 +15,10 @@ declare -A stages_of=(
     [--topic=]='log-look'
     [--group=]='log-look'
     [--range=]='scope-declare'
+    [--since=]='log-look'
+    [--until=]='log-look'
+    [--from-offsets=]='scope-declare'
+    [--to-offsets=]='scope-declare'
     [--isolation=]='scope-declare'
     [--from=]='scope-declare'
     [--columns=]='scope-declare'
@@ -71,9 +75,10 @@ declare -A stages_of=(
     [--memory=]='rows-diff'
     [--scratch=]='bundle-check ref-seal rows-diff'
     [--list=]='rows-diff verdict:--show='
+    [--offsets=]='rows-diff'
     [--json]='verdict'
     [--report=]='verdict'
-    [--mode=]='scope-cut scope-declare ref-seal ref-bind verdict'
+    [--mode=]='scope-cut scope-declare ref-seal ref-bind rows-diff verdict'
     [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-jq ref-seal ref-bind ch-read rows-diff verdict'
 )
 

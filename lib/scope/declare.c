@@ -24,18 +24,25 @@ void declare_free(struct declare *d)
 {
     map_free(&d->topics);
     map_free(&d->names);
+    map_free(&d->from.places);
+    map_free(&d->to.places);
     buf_free(&d->reason);
 }
 
 /* ---- lines ---- */
 
-static int bounds_parse(const struct json *v, const char *at, struct declare_bounds *b, struct err *err)
+static int bounds_parse(const struct json *v, const char *at, const struct declare_log *log, struct declare_bounds *b,
+                        struct err *err)
 {
     if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", at);
     if (json_need_u64(v, "partition", &b->partition, at, err) != 0 || json_need_i64(v, "low", &b->low, at, err) != 0 ||
-        json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0)
+        json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0 ||
+        (log->since && json_need_i64(v, "since", &b->since, at, err) != 0) ||
+        (log->until && json_need_i64(v, "until", &b->until, at, err) != 0))
         return -1;
+    if (b->since < 0 || b->since > b->high || b->until < 0 || b->until > b->high)
+        return err_set(err, ERR_REFUSED, "%s: since or until is no offset of the log", at);
     if (b->low < 0 || b->low > b->high || b->stable > b->high)
         return err_set(err, ERR_REFUSED,
                        "%s: low %" PRId64 ", stable %" PRId64 ", high %" PRId64 " are no bounds of a log", at, b->low,
@@ -57,6 +64,8 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
         json_opt_str(line, "cluster_id", d->arena, &log.cluster_id, "log", err) != 0 ||
         json_opt_str(line, "topic_id", d->arena, &log.topic_id, "log", err) != 0 ||
         json_opt_str(line, "cleanup_policy", d->arena, &log.policy, "log", err) != 0 ||
+        json_opt_str(line, "since", d->arena, &log.since, "log", err) != 0 ||
+        json_opt_str(line, "until", d->arena, &log.until, "log", err) != 0 ||
         json_need(line, "partitions", JSON_ARRAY, &list, "log", err) != 0)
         return -1;
     if (!map_add(&d->topics, log.topic, strlen(log.topic), d->n_logs))
@@ -66,7 +75,7 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
     for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[64];
         snprintf(at, sizeof at, "log.partitions[%zu]", i);
-        if (bounds_parse(item, at, &log.partitions[i], err) != 0)
+        if (bounds_parse(item, at, &log, &log.partitions[i], err) != 0)
             return -1;
     }
     log.n_partitions = list->len;
@@ -146,7 +155,7 @@ int declare_column(struct declare *d, const char *said, struct err *err)
 
 int declare_range(struct declare *d, const char *said, struct err *err)
 {
-    struct declare_range r = {.said = said};
+    struct declare_range r = {.by = "--range=", .said = said};
     if (range_read(d->arena, &r, err) != 0)
         return -1;
     *ADD(d, ranges, n_ranges) = r;
