@@ -17,7 +17,7 @@ struct key_entry {
 struct chread_keys {
     const struct columns *cols;
     size_t *columns, n_columns; /* the key's columns, as indices, in the order of the encoding */
-    bool *expressed; /* of these columns, in their order: an expression of the table's keys is made of it */
+    bool *expressed;            /* of these columns, in their order: an expression of the table's keys is made of it */
     bool narrow;
     uint64_t *numbers;         /* narrow */
     struct key_entry *entries; /* else */
