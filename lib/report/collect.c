@@ -24,6 +24,7 @@ void report_init(struct report *r)
                                   &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
+    scope_looks_init(&r->looks);
     r->made_tail = &r->made;
     r->stopped_tail = &r->stopped;
     r->summary_tail = &r->summary;
@@ -35,6 +36,7 @@ void report_free(struct report *r)
 {
     columns_free(&r->cols);
     scope_free(&r->scope);
+    scope_looks_free(&r->looks);
     buf_free(&r->unknown_types);
     annotations_free(&r->annotations);
     free(r->account);
@@ -277,6 +279,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_BUNDLE: return on_bundle(r, line, err);
     case LINE_ACCOUNT: return on_account(r, line, err);
     case LINE_EXCLUDED: return on_excluded(r, line, err);
+    case LINE_LOG: return scope_looks_take(&r->looks, line, err);
     case LINE_ABSENT: return on_absent(r, line, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
