@@ -298,6 +298,7 @@ static int end_whole(struct run *r, struct chread_why *why)
 static int read_all(struct run *r, struct chread_why *why)
 {
     struct chread_expect after = r->expect;
+    progress_next();
     if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
         chread_form(&r->first, &r->cols, why) != 0)
         return -1;

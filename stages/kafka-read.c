@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define SCOPE_MAX ((size_t)64 << 20)
-#define TICK_MS 250 /* between two lines of progress */
 #define YEAR_S ((uint64_t)366 * 86400)
 #define SAID_MAX 10 /* reasons on standard error; the account has them all */
 
@@ -48,9 +47,6 @@ struct reader {
     struct buf given;             /* members of recorded.run_start_offsets */
     struct stream_out out;
     uint64_t records, aborted, bytes;
-    bool progress, shown; /* standard error is a terminal; a line of progress stands there */
-    int64_t last_tick_ms;
-    uint64_t last_records;
     size_t reasons;
 };
 
@@ -218,47 +214,32 @@ static void put_scope(struct reader *r)
 
 /* ---- progress ---- */
 
-static void clear_progress(struct reader *r)
-{
-    if (r->shown)
-        fputs("\r\033[K", stderr);
-    r->shown = false;
-}
-
 static void say(void *ctx, const char *text)
 {
-    clear_progress(ctx);
+    (void)ctx;
     msg_error("%s", text);
 }
 
-static void show_progress(struct reader *r, const struct kafka_source *s, int64_t now)
+/* How many offsets of all ranges are behind us. */
+static void show_progress(const struct reader *r)
 {
-    const struct kafka_range *at = NULL;
-    int64_t left = 0;
-    for (size_t i = 0; i < s->n_ranges; i++) {
-        if (s->ranges[i].state == KAFKA_RANGE_OPEN && !at)
-            at = &s->ranges[i];
-        left += s->ranges[i].state == KAFKA_RANGE_OPEN ? s->ranges[i].to - s->ranges[i].position : 0;
-    }
-    if (!at)
-        return;
-    uint64_t rows = r->records - r->last_records;
-    fprintf(stderr, "\r%s/%u offset %" PRId64 ", %" PRIu64 " rows/s, %" PRId64 " offsets left\033[K", s->topic,
-            at->partition, at->position, rows * 1000 / (uint64_t)(now - r->last_tick_ms), left);
-    r->shown = true;
+    uint64_t done = 0, of = 0;
+    for (size_t i = 0; i < r->scope.n_sources; i++)
+        for (size_t k = 0; k < r->sources[i].n_ranges; k++) {
+            const struct kafka_range *at = &r->sources[i].ranges[k];
+            done += (uint64_t)(at->position - at->from);
+            of += (uint64_t)(at->to - at->from);
+        }
+    progress_share(done, of);
 }
 
 static void tick(void *ctx, const struct kafka_source *s, bool waiting)
 {
     struct reader *r = ctx;
-    int64_t now = time_mono_ms();
+    (void)s;
     if (waiting)
         stream_flush(&r->out);
-    if (!r->progress || now - r->last_tick_ms < TICK_MS)
-        return;
-    show_progress(r, s, now);
-    r->last_tick_ms = now;
-    r->last_records = r->records;
+    show_progress(r);
 }
 
 /* ---- records ---- */
@@ -299,9 +280,8 @@ static int read_sources(struct reader *r, struct err *err)
                                 .tick = tick,
                                 .say = say};
     int rc = 0;
-    r->last_tick_ms = time_mono_ms();
     if (r->o.deadline_s)
-        how.deadline_ms = r->last_tick_ms + r->o.deadline_s * 1000;
+        how.deadline_ms = time_mono_ms() + r->o.deadline_s * 1000;
     for (size_t i = 0; i < r->scope.n_sources; i++) {
         if (rc == 0)
             rc = kafka_source_read(&r->sources[i], &how, err);
@@ -312,7 +292,7 @@ static int read_sources(struct reader *r, struct err *err)
             kafka_source_fail(&r->sources[i], &cause, "%s", err->text);
         }
     }
-    clear_progress(r);
+    progress_clear();
     return rc != 0 && err->kind == ERR_REFUSED ? -1 : 0;
 }
 
@@ -381,7 +361,6 @@ int main(int argc, char **argv)
     if (options < 0 || (options == 0 && take_scope(&r, &err) != 0)) {
         status = stream_refuse(&err, STREAM_NO_INPUT);
     } else if (options == 0) {
-        r.progress = isatty(STDERR_FILENO);
         stream_begin(&r.out, STDOUT_FILENO, NULL);
         put_scope(&r);
         if (read_sources(&r, &err) == 0)

@@ -173,10 +173,8 @@ static void conclude(struct bind *b)
     const struct reference *r = &b->r;
     const char *evidence[] = {b->o.reference, NULL};
     struct buf reason = BUF_INIT, counts = BUF_INIT;
-    if (!r->complete) {
+    if (!r->complete) /* which whoever made it has said */
         why_incomplete(r, &reason);
-        msg_error("'%s': %s", b->o.reference, reason.p);
-    }
     buf_printf(&counts, "{\"rows\":%" PRIu64 "}", r->rows);
     stream_put_side(&b->out,
                     &(struct stream_side){SIDE_REFERENCE, r->complete || r->unreadable ? r->rows : 0,

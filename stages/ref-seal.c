@@ -62,6 +62,7 @@ struct seal {
     struct buf row;
     struct reference_writer w;
     bool begun, refused; /* refused: nothing is written */
+    bool told;           /* the first reason why it is incomplete is an earlier stage's, which has said it */
     struct reference_story story;
     uint64_t failed;              /* rows that could not be sealed */
     uint64_t deletions, unplaced; /* keys that were deleted; rows without a place */
@@ -271,8 +272,11 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_EVENT: return on_event(s, line, err);
     case LINE_SCOPE: return on_scope(s, line, err);
     case LINE_ACCOUNT:
-        if (reference_story_account(&s->story, line, err) == 0)
+        s->told = s->story.n_reasons == 0 || s->told;
+        if (reference_story_account(&s->story, line, err) == 0) {
+            s->told = s->told && s->story.n_reasons > 0;
             return 0;
+        }
         s->refused = true;
         return err_prefix(err, "stdin");
     default: return 0;
@@ -350,13 +354,13 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (end.complete)
         return;
     stream_status(&s->out, OWED_TROUBLE);
-    if (s->out.stopped)
-        return; /* which was said */
+    if (s->out.stopped || s->told)
+        return;
     if (s->story.n_reasons > 1)
-        msg_error("'%s' is incomplete: %s (and %" PRIu64 " more reasons)", s->o.out, s->story.first,
+        msg_error("the reference is incomplete: %s (and %" PRIu64 " more reasons)", s->story.first,
                   s->story.n_reasons - 1);
     else
-        msg_error("'%s' is incomplete: %s", s->o.out, s->story.first);
+        msg_error("the reference is incomplete: %s", s->story.first);
 }
 
 static void run(struct seal *s)

@@ -89,9 +89,7 @@ static void look(struct stream_out *out, const struct options *o)
         stream_put_stop(out, &err, CODE_USAGE);
     } else {
         bool fit = chread_form(&t, &none, &unfit) == 0;
-        if (!fit)
-            msg_error("%s.%s: %s", o->name.database, o->name.table, unfit.reason);
-        chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : unfit.reason);
+        chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : &unfit);
         stream_put_built(out, LINE_TABLE);
         if (put_columns(out, &t, &err) != 0)
             stream_put_stop(out, &err, CODE_COLUMN_TYPE_UNSUPPORTED);

@@ -108,7 +108,9 @@ int main(int argc, char **argv)
     report_init(&r);
     r.profile = o.profile;
     stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
+    progress_output_waits();
     gather(&in, &r);
+    progress_clear();
     report_decide(&r);
     status = r.exit;
     if (publish(&r, &o, &err) != 0) {

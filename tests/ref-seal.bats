@@ -126,6 +126,25 @@ $(jq -c 'del(.amount)' <<<"$good")	"null"
 BAD
 }
 
+@test "a value of the wrong kind of any type there is: unfit as it came, beside the rows that are right" {
+    types=(UUID "Enum8('a' = 1)" IPv4 IPv6 'FixedString(2)' 'Array(Int8)' 'Tuple(a Int8, b String)' 'Tuple(Int8, UUID)' 'Map(String, Int8)'
+        'Nested(a Int8)' Point 'Array(Array(Decimal(4, 2)))' BFloat16 'Map(UUID, Array(IPv4))' 'Decimal(9, 2)' Int256 Bool 'SimpleAggregateFunction(max, Int8)' 'Nullable(UUID)')
+    times=(Date Date32 DateTime 'DateTime64(3)' 'Time64(3)' 'Array(Date)')
+    columns=(--column=id:Int64) froms=()
+    for i in "${!types[@]}"; do columns+=("--column=v$i:${types[i]}"); done
+    for i in "${!times[@]}"; do columns+=("--column=t$i:${times[i]}") froms+=("--from=t$i:iso"); done
+    scope-declare --first --key=id --range=0:0-100 --topic=t --database=d --table=t "${columns[@]}" "${froms[@]}" --out=v2.json >/dev/null
+    n=${#columns[@]}
+    jq -cn '("word", "", "2024-02-30", "2024-01-01T25:00:00Z", "12:60", 7.25, true, [[]], ["x", null], {"no": 1}, {"a": {}, "b": []}, [["k", "v"]], "é\u0000") as $v |
+        [range('"$((n - 1))"')] | {type: "event", values: ({id: 1} + (to_entries | map({key: (if .key < '"${#types[@]}"' then "v\(.key)" else "t\(.key - '"${#types[@]}"')" end), value: $v}) | from_entries))}' | whole events
+    run -0 --separate-stderr ref-seal --scope=v2.json --reference-name=x --out=v2 --complete <events
+    [ "$(account | jq -c '[.rows, .unfit_rows, .failed_rows, .complete]')" = '[13,13,0,true]' ]
+    # a null is unfit in each that is not Nullable, and no more
+    jq -cn '{type: "event", values: {id: 1}}' | whole events
+    run -0 --separate-stderr ref-seal --scope=v2.json --reference-name=x --out=v2 --complete <events
+    [ "$(sed -n 2p v2 | jq -c '[.cells[] | if type == "object" then .unfit else . end] | group_by(.) | map([.[0], length])')" = '[[null,1],["1",1],["null",'$((n - 2))']]' ]
+}
+
 @test "a field that is no column is an error at once; what came before it is sealed, and the artifact incomplete" {
     { event_of "$good" t/0/1; event_of "$(with '{nope: 1}')" t/0/2; event_of "$good"; } >lines
     run -2 --separate-stderr rows <lines
@@ -224,7 +243,7 @@ BAD
     for role in reader program; do
         grep -v "\"role\":\"$role\"" "$events" | sed 's/"account":2/"account":1/' >in
         run -3 --separate-stderr seal <in
-        [[ $stderr == "ref-seal: 'ref' is incomplete: no account of a $role: "* ]]
+        [[ $stderr == "ref-seal: the reference is incomplete: no account of a $role: "* ]]
         run -0 --separate-stderr seal --complete <in
         [ "$(end_line | jq -c '.complete, .recorded.sealer')" = "true
 {\"complete_by_the_operator\":true,\"instead_of\":[\"$role\"]}" ]

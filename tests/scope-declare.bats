@@ -214,10 +214,13 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
     [[ $stderr == *"column 'nota': the table's scope has no such column"* ]]
 }
 
-@test "a table that cannot be judged is declared, and said" {
+@test "a table that cannot be judged is not declared, so that no log is read for it" {
     { echo "$log"; jq -c '.unfit = "the table'\''s engine is ReplacingMergeTree, and only a plain MergeTree can be judged"' <<<"$table"; } | whole found
-    declare_it 0 found "${key[@]}" --range=1:0-5
-    [[ $(reason) == "ch-read will not judge this table: the table's engine is ReplacingMergeTree,"* ]]
+    not_audited unsupported engine-unsupported "the table's engine is ReplacingMergeTree, and only a plain MergeTree can be judged" "${key[@]}" --range=1:0-5
+    { echo "$log"; jq -c '.unfit = "the table'\''s definition has a TTL" | .unfit_code = "table-expires"' <<<"$table"; } | whole found
+    not_audited unsupported table-expires "the table's definition has a TTL" "${key[@]}" --range=1:0-5
+    { echo "$log"; jq -c '.unfit = "x" | .unfit_code = "nope"' <<<"$table"; } | whole found
+    refused "table.unfit_code: not known here" "${key[@]}" --range=1:0-5
 }
 
 @test "a compacted topic is declared, and said" {

@@ -240,6 +240,22 @@ int64_t time_mono_ms(void);                 /* monotonic */
 void time_iso_ms(int64_t ms, char out[32]); /* 2026-11-29T20:18:39.123Z */
 void sleep_ms(int64_t ms);
 
+/* ---- progress (progress.c): a line on a terminal, for work that takes longer than two seconds ---- */
+
+enum progress_unit { PROGRESS_RECORDS, PROGRESS_EVENTS, PROGRESS_ROWS, PROGRESS_BYTES, PROGRESS_UNITS };
+/* So many more have come, or gone. From any thread. */
+void progress_count(enum progress_unit unit, uint64_t n);
+/* How much of the whole is done: with it the line has a share, and the time that is left. */
+void progress_share(uint64_t done, uint64_t of);
+/* The same by how far fd, where it is a file, has been read. */
+void progress_file(int fd);
+/* Another part of the work begins, with counts and a share of its own. */
+void progress_next(void);
+/* Nothing is written to standard output before progress_clear, so that it may be the same terminal. */
+void progress_output_waits(void);
+/* Take the line away; whatever else writes to the terminal does so first, as msg_error does. */
+void progress_clear(void);
+
 /* ---- child processes ---- */
 
 /* One child with pipes at its standard input and output; its standard error is ours. It leads a process group of its

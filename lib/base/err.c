@@ -173,6 +173,7 @@ static void message(const char *fmt, va_list ap)
     buf_printf(&line, "%s: ", program);
     msg_mask(&line, text.p ? text.p : "", text.len);
     buf_addc(&line, '\n');
+    progress_clear();
     /* One write, so that the lines of programs that share a terminal do not mix. */
     if (fd_write_all(2, line.p, line.len, "standard error", NULL) != 0)
         errno = 0;

@@ -112,6 +112,7 @@ int sha256_fd(int fd, const char *name, char out[SHA256_HEX + 1], uint64_t *byte
             break;
         sha256_add(&s, chunk, (size_t)r);
         total += (uint64_t)r;
+        progress_count(PROGRESS_BYTES, (uint64_t)r);
     }
     free(chunk);
     sha256_hex(&s, out);

@@ -114,6 +114,7 @@ struct chread {
     uint64_t raised;             /* to what it was raised, 0 where it was not */
     uint64_t bytes, queries;     /* of answers, statements that read the table */
     uint64_t ranges;             /* those among them that read a range */
+    uint64_t keys_done;          /* of all reads */
     uint64_t passed_over;        /* rows of other keys in it */
     int code;                    /* ClickHouse's code of the last answer of texts, 0 for none */
     bool unproven;               /* it was whole, and did not prove to be the server's own */
@@ -228,9 +229,10 @@ bool chread_parts_same(const struct chread_parts *before, const struct chread_pa
 void chread_parts_free(struct chread_parts *parts);
 
 /* Append the members of a `table` line, each with its comma before it: where and what the table is, its definition, and
- * its columns with their kind. `unfit` among them is why it cannot be judged, or null. */
+ * its columns with their kind. `unfit` and `unfit_code` among them are why it cannot be judged, or null (unfit: NULL).
+ */
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
-                     const struct chread_table *t, const char *unfit);
+                     const struct chread_table *t, const struct chread_why *unfit);
 
 /* ---- what was observed ---- */
 

@@ -90,7 +90,7 @@ static void put_definition(struct json_w *w, const struct chread_table *t)
 }
 
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
-                     const struct chread_table *t, const char *unfit)
+                     const struct chread_table *t, const struct chread_why *unfit)
 {
     struct buf members = BUF_INIT;
     struct json_w w;
@@ -104,7 +104,8 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     jw_shown(&w, "table_uuid", t->table_uuid);
     put_definition(&w, t);
     put_columns(&w, t);
-    jw_shown(&w, "unfit", unfit);
+    jw_shown(&w, "unfit", unfit ? unfit->reason : NULL);
+    jw_shown(&w, "unfit_code", unfit ? code_word(unfit->cause.code) : NULL);
     jw_end_obj(&w);
     buf_addc(out, ',');
     buf_add(out, members.p + 1, members.len - 2);

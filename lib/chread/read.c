@@ -118,6 +118,13 @@ static int one_query(struct reading *r, const struct chread_asked *asked, struct
     return status;
 }
 
+/* Keys of both reads. */
+static void show_progress(struct reading *r, uint64_t keys)
+{
+    r->c->keys_done += keys;
+    progress_share(r->c->keys_done, 2 * r->keys->n);
+}
+
 /* All rows of the span, those of other keys passed over. 1 where the server does not answer that. */
 static int read_range(struct reading *r, const struct chread_stretch *s, struct chread_why *why)
 {
@@ -190,6 +197,8 @@ static int read_keys(struct reading *r, const struct chread_stretch *s, struct c
                 "key %" PRIu64 " of the read does not fit into a statement: this user's max_query_size is %" PRIu64,
                 from + 1, r->c->limits.bytes);
         status = one_query(r, &(struct chread_asked){r->keys, from, next, false, max, max}, why);
+        if (status == 0)
+            show_progress(r, next - from);
         if (status > 0 && ask_less(r, next - from, why)) {
             status = 0;
             next = from;
@@ -203,6 +212,8 @@ static int read_plan(struct reading *r, const struct chread_plan *plan, struct c
     int status = 0;
     for (size_t i = 0; i < plan->n && status == 0; i++) {
         status = plan->at[i].range ? read_range(r, &plan->at[i], why) : 1;
+        if (status == 0)
+            show_progress(r, plan->at[i].to - plan->at[i].from);
         if (status > 0)
             status = read_keys(r, &plan->at[i], why);
     }

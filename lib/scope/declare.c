@@ -109,6 +109,7 @@ static int found_columns(struct declare *d, const struct json *line, struct err 
 
 int declare_table(struct declare *d, const struct json *line, struct err *err)
 {
+    const char *code = NULL;
     if (d->has_table)
         return err_set(err, ERR_REFUSED, "table: a table was looked at already");
     if (d->n_columns > 0)
@@ -118,8 +119,12 @@ int declare_table(struct declare *d, const struct json *line, struct err *err)
         found(d, line, "server_uuid", "server-uuid", &d->server_uuid, err) != 0 ||
         found(d, line, "server_version", "server-version", &d->server_version, err) != 0 ||
         found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 ||
-        json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0)
+        json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0 ||
+        json_opt_str(line, "unfit_code", d->arena, &code, "table", err) != 0)
         return -1;
+    d->unfit_code = code ? code_of(code, strlen(code)) : CODE_ENGINE_UNSUPPORTED;
+    if (d->unfit && (d->unfit_code == CODES || d->unfit_code == CODE_NONE))
+        return err_set(err, ERR_REFUSED, "table.unfit_code: not known here");
     d->has_table = true;
     return found_columns(d, line, err);
 }
@@ -364,13 +369,14 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->declared.complete_table = d->complete_table;
     if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0)
         return -1;
+    /* Before the log is read, which may take hours. */
+    if (d->unfit)
+        declare_say(d, STATUS_UNSUPPORTED, BECAUSE(d->unfit_code), "%s", d->unfit);
     if (d->status != STATUS_PASSED)
         return 0;
     note_lacking(out, note);
     list_left(d, out);
     note_left(out, note);
     ranges_note(d, out, note);
-    if (d->unfit)
-        buf_printf(note, "%sch-read will not judge this table: %s", note->len ? "; " : "", d->unfit);
     return 0;
 }

@@ -47,6 +47,7 @@ struct declare {
     struct map topics; /* of the logs */
     bool has_table;
     const char *unfit; /* why the table cannot be judged, or NULL */
+    enum code unfit_code;
     struct declare_column *columns;
     size_t n_columns;
     struct map names; /* of the columns */

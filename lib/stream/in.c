@@ -293,6 +293,7 @@ int stream_next(struct stream_in *in, struct stream_line *line, struct err *err)
     if (check_line(in, line, err) != 0)
         return -1;
     in->counts[line->type]++;
+    stream_progress(line->type);
     if (line->type == LINE_UNKNOWN)
         (*annotations_count(&in->annotations, line->type_name, line->type_len))++;
     return 1;

@@ -61,6 +61,7 @@ static int fill(struct line_in *in, struct err *err)
         if (r > 0)
             in->own.len += (size_t)r;
         show(in);
+        progress_file(in->fd);
         return r < 0 ? err_sys(err, "cannot read %s", in->name) : r > 0;
     }
 }
@@ -85,6 +86,7 @@ static int fill_prefetched(struct line_in *in, struct err *err)
         show(in);
     }
     prefetch_drop(in->prefetch);
+    progress_file(in->fd);
     return 1;
 }
 

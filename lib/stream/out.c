@@ -70,7 +70,18 @@ void stream_put(struct stream_out *out, enum line_type type, const char *p, size
     if (out->rows_off && provisional(type))
         return;
     out->counts[type]++;
+    stream_progress(type);
     put_bytes(out, p, n);
+}
+
+void stream_progress(enum line_type type)
+{
+    if (type == LINE_RECORD)
+        progress_count(PROGRESS_RECORDS, 1);
+    else if (type == LINE_EVENT)
+        progress_count(PROGRESS_EVENTS, 1);
+    else if (type == LINE_ROW)
+        progress_count(PROGRESS_ROWS, 1);
 }
 
 void stream_pass(struct stream_out *out, const struct stream_line *line)

@@ -155,6 +155,8 @@ void stream_begin(struct stream_out *out, int fd, const struct stream_in *in);
 void stream_put(struct stream_out *out, enum line_type type, const char *p, size_t n);
 /* Pass a line on as the bytes it came as. After a stop, rows and a job's lines (record, event, watermark, barrier: each
  * says that something was done) are dropped. */
+/* Count a line for the terminal (base.h, progress): those that come, and those that this program makes. */
+void stream_progress(enum line_type type);
 void stream_pass(struct stream_out *out, const struct stream_line *line);
 /* Build a line in place: returns out->line holding `{"type":"<name>"`; the caller appends `,"member":…` parts and
  * stream_put_built closes and writes it. */

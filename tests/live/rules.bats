@@ -55,3 +55,22 @@ judged() {
     judged 3 '{"id":1,"v":10,"note":"none","twice":20,"half":5}'
     [[ $output == *"column 'half' was ALIAS and is DEFAULT now"* ]]
 }
+
+@test "what table-look knows is unsupported ends it before any log is read: one message, and the report leads with it" {
+    ch "CREATE TABLE shop.t (id Int64, v Int64) ENGINE = Memory"
+    declared 3 --key=id
+    [ "$stderr" = "scope-declare: no scope: the table's engine is Memory, and only a plain MergeTree can be judged" ]
+    [ ! -e scope.json ]
+    [ "$(jq -r 'select(.type == "table") | .unfit_code' looked)" = engine-unsupported ]
+    run -3 --separate-stderr verdict <declared
+    [[ ${lines[0]} == "NOT DECIDED: scope-declare: no scope: the table's engine is Memory,"* ]]
+}
+
+@test "values of the wrong kind are unfit and shown, and hide no other row" {
+    ch "CREATE TABLE shop.t (id Int64, u UUID, m Map(String, Int8)) ENGINE = MergeTree ORDER BY id"
+    ch "INSERT INTO shop.t VALUES (1, '00000000-0000-0000-0000-000000000001', map('a', 1)), (2, '00000000-0000-0000-0000-000000000002', map())"
+    declared 0 --key=id
+    judged 1 '{"id":1,"u":"none at all","m":{"a":1}}' '{"id":2,"u":"00000000-0000-0000-0000-000000000002","m":{}}' '{"id":"word","u":null,"m":3}'
+    [[ $output == *"u owed none at all (does not fit), found 00000000-0000-0000-0000-000000000001"* ]]
+    [[ $output == *"changed 1 rows"* && $output == *"missing 1 rows"* && $output == *"id=word (does not fit)"* ]]
+}
