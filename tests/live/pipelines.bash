@@ -82,7 +82,7 @@ as_written() {
     rm -f scope.json reference.ndjson
     cp "$dir/rules.jq" rules.jq 2>/dev/null || cp "$root/examples/reference/orders.jq" rules.jq
     sed -n '/^    log-look/,/| verdict$/s/^    //p' "$dir/README.md" |
-        sed -E "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#; s/--topic=[a-z_]+/--topic=$2/; s/--table=[a-z_.]+/--table=shop.$2/
+        sed -E "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#; s/--topic=[a-z_]+/--topic=$2/; s/--table=[a-z_.]+/--table=shop.$2/; s/--group=([a-z]+)-[a-z_]+/--group=\1-$2/
             s/rows-diff \| verdict/rows-diff | tee judged.ndjson | verdict/; ${4:-}" >commands
     grep -q '^ref-bind' commands
     CH_PASSWORD=$READER_PASSWORD run "-$3" --separate-stderr bash -uo pipefail commands
