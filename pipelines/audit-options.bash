@@ -58,6 +58,7 @@ declare -A stages_of=(
     [--connect-timeout-ms=]='table-look ch-read'
     [--query-timeout-ms=]='table-look ch-read'
     [--max-rows-per-query=]='ch-read'
+    [--keys-only]='ch-read'
     [--keys-per-query=]='ch-read'
     [--max-table-rows=]='ch-read'
     [--settle-ms=]='ch-read'
@@ -71,7 +72,7 @@ declare -A stages_of=(
     [--json]='verdict'
     [--report=]='verdict'
     [--mode=]='scope-cut scope-declare ref-seal ref-bind verdict'
-    [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-seal ref-bind ch-read log-again rows-diff verdict'
+    [--max-line=]='bundle-check scope-cut log-look table-look scope-declare ref-run ref-seal ref-bind ch-read log-again rows-diff verdict'
 )
 
 # Whether an argument is an option of a stage, as it stands in the table.

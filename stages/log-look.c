@@ -58,7 +58,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                  "also what this consumer group has committed (Kafka Connect's: connect-NAME); may be\ngiven again"),
         OPT_FLAG("again", &o->again,
                  "read a stream, and look at its topics once more when it has ended: behind ch-read,\n"
-                 "for a scope of --coverage=complete-table"),
+                 "for a scope of a complete table"),
         KAFKA_OPTIONS(&o->kafka),
         STREAM_OPTIONS(&o->max_line),
         OPT_END};

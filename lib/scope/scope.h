@@ -81,9 +81,9 @@ struct scope_left {
 struct scope_declared {
     struct scope_gone *gone; /* by source, then partition */
     size_t n_gone;
-    bool complete_table;     /* the operator's word: the table holds what these ranges owe and nothing else */
     struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
     size_t n_left;
+    bool complete_table; /* the operator's word: the table holds what these ranges owe and nothing else */
 };
 
 struct scope {
