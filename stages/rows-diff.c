@@ -156,6 +156,19 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
+/* Owed rows are held against their columns' types: of two spellings of one key each would have rows of its own. What is
+ * found is equal to an owed row, or differs. */
+static int cells_fit(const struct diff *d, const struct stream_line *line, const struct stream_row *row,
+                     struct err *err)
+{
+    const char *why = "";
+    const struct column *c = cells_row_misfit(&d->columns, row->cells, d->ends, false, &why);
+    if (!c || !type_supported(&c->type)) /* of a type without cells nothing is decided */
+        return 0;
+    err_set(err, ERR_REFUSED, "column '%.200s': %s", c->name, why);
+    return misfit(line, err);
+}
+
 /* Only owed sides have a cell that does not fit its column. */
 static bool any_unfit(const struct diff *d, const struct stream_row *row)
 {
@@ -219,6 +232,8 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     struct multiset_row add = {.cells = row.cells, .len = len, .ends = d->ends};
     if (!side_is_owed(side) && any_unfit(d, &row))
         return refuse(line, "a row of the destination with a cell that is unfit", err);
+    if (side_is_owed(side) && cells_fit(d, line, &row, err) != 0)
+        return -1;
     if (row_marks(line, &row, side, &add, err) != 0)
         return -1;
     d->ask.side[side].seen = true;

@@ -82,6 +82,17 @@ gone() {
     [ "$(of_account '[.payload, .records, .readable, .null_values, .unreadable] | tostring')" = '["raw",5,4,1,0]' ]
 }
 
+@test "a record that says its place or its payload twice is refused, whatever is made of the payload" {
+    local payload again
+    for payload in text json raw; do
+        for again in '"topic":"u"' '"partition":3' '"offset":7' '"payload":"x"' '"type":"row"'; do
+            record 0 '{}' | sed "s/}\$/,$again}/" | whole
+            run -2 --separate-stderr ref-run --payload=$payload -- cat <stream
+            [[ "$stderr" == *"duplicate name"* ]] || { echo "$payload $again: $stderr" >&2; return 1; }
+        done
+    done
+}
+
 @test "jq keeps every digit of a number as its text" {
     { record 1 '{"id":9007199254740993,"amount":12345678901234.5678,"tiny":1e-400}'; } | whole in
     run -0 --separate-stderr ref-run -- jq -c .value <in

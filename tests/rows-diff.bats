@@ -122,6 +122,7 @@ setup() {
 }
 
 @test "C17: a NULL key is no empty one, and keys of two columns do not run together" {
+    row_columns='{"name":"id","type":"Nullable(String)","key":true},{"name":"v","type":"String"}'
     { captured '[null,"v"]'; captured '["","v"]'; side captured 2; found '["","v"]' '["","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "1 0 1 1 0" ]
@@ -419,6 +420,31 @@ setup() {
     bad '{"type":"side","side":"captured","rows":0,"whole":true,"more":1}' ""
     bad '{"type":"excluded","key":["1","2"],"why":"open"}' "more cells"
     row_columns='{"name":"id","type":"String"}' bad '{"type":"row","side":"captured","cells":["1"]}' "no key"
+}
+
+@test "an owed cell that its column's type does not spell so is refused: another spelling is another key" {
+    local type cell other why
+    while IFS='|' read -r type cell other why; do
+        row_columns='{"name":"id","type":"Int64","key":true},{"name":"v","type":"'$type'"}'
+        { captured "[\"1\",$cell]"; side captured 1; found "[\"1\",$cell]"; } | whole
+        run -0 --separate-stderr diff_
+        for side in captured reference; do
+            { echo "{\"type\":\"row\",\"side\":\"$side\",\"cells\":[\"1\",$other]}"; side $side 1; found "[\"1\",$other]"; } | whole
+            run -2 --separate-stderr diff_
+            [[ "$stderr" == *"line 3: column 'v': $why"* && $(wc -l <<<"$stderr") -eq 1 ]] || { echo "$type $other: $stderr" >&2; return 1; }
+        done
+    done <<'CELLS'
+Int64|"1"|"01"|
+Int64|"1"|null|NULL in a column that is not Nullable
+Int64|"1"|["1"]|an array in a column that holds none
+UInt8|"255"|"256"|
+Decimal(18, 4)|"1"|"1.0"|
+Float32|"4312798c"|"4312798C"|
+Bool|"true"|"1"|
+DateTime64(3)|"0"|"-0"|
+String|"x"|["x"]|an array in a column that holds none
+String|"x"|{"unnamed":"9"}|unnamed in a column that is no Enum
+CELLS
 }
 
 @test "rows before their columns, after their side, or of other columns are refused" {

@@ -136,6 +136,21 @@ EOF
     [[ $output != *"recorded  "* && $output != *"recorded one"* ]]
 }
 
+@test "no credential of an edited stream is shown: in an address, a definition or a mutation" {
+    local secret=hunter2-s3cr3t url kind
+    url="https://ops:$secret@db.example:8443"
+    changed 'if .type == "observation" then .endpoint = "'"$url"'" | .create_table_query += " COMMENT '"'$url'"'" | .engine_full += " COMMENT '"'password=$secret'"'" |
+        .mutations = [{id: "mutation_1.txt", command: "(UPDATE s = dictGet('"'d'"', '"'password = $secret'"', 1) WHERE 1)", created: null, done: true}]
+        elif .destination then .destination |= (.endpoint = "'"$url"'" | .engine_full = "MergeTree COMMENT '"'$url'"'") else . end'
+    grep -q "$secret" stream
+    for kind in --show=20 --json; do
+        verdict "$kind" <stream >said 2>told || [ $? -le 3 ]
+        [ -s said ]
+        [[ $(cat said told) != *$secret* ]]
+    done
+    grep -q 'https://<redacted>@db.example:8443' said
+}
+
 @test "each finding says which guarantee it breaks" {
     breaks() { # STREAM KIND WORDS
         [[ $(verdict <"$1") == *$'\n'"    $2"*"breaks $3"* ]] || return 1

@@ -71,6 +71,11 @@ bool cells_key_row(const struct columns *c, const char *key, size_t n, struct bu
  * artifact to. unfit is allowed only where allow_unfit is set. */
 bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allow_unfit, const char **why);
 
+/* The first column, of all or of the key's, whose cell in a row that cells_scan_row took is not canonical for its type,
+ * with *why set; NULL where each is. unfit is allowed. */
+const struct column *cells_row_misfit(const struct columns *cols, const char *row, const uint32_t *ends, bool key,
+                                      const char **why);
+
 /* True for {"unfit":…}, of a cell that was scanned. */
 bool cells_is_unfit(const char *p, size_t n);
 

@@ -128,6 +128,20 @@ bool cells_is_canonical(const struct type *t, const char *p, size_t n, bool allo
     return check_content(t, p, n, in, in_len, why);
 }
 
+const struct column *cells_row_misfit(const struct columns *cols, const char *row, const uint32_t *ends, bool key,
+                                      const char **why)
+{
+    for (size_t i = 0; i < cols->n; i++) {
+        const struct column *c = &cols->at[i];
+        size_t from = i ? ends[i - 1] + 1 : 1;
+        /* Any text is one of a String, and the scan has seen that it is one. */
+        if ((!key || c->key) && !(c->type.kind == TYPE_STRING && row[from] == '"') &&
+            !cells_is_canonical(&c->type, row + from, ends[i] - from, true, why))
+            return c;
+    }
+    return NULL;
+}
+
 bool cells_is_unfit(const char *p, size_t n)
 {
     return n >= 10 && memcmp(p, "{\"unfit\":\"", 10) == 0;

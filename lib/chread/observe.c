@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "chread/chread.h"
 #include "http/lines.h"
-#include "json/json.h"
+#include "json/redact.h"
 #include "stream/observation.h"
 
 static void add_unstable(struct chread_unstable *u, const struct cause *cause, const char *what)
@@ -81,8 +81,8 @@ static void put_definition(struct json_w *w, const struct chread_table *t)
     jw_shown(w, "engine", t->engine);
     /* Other engines' arguments may be a remote user's. */
     if (is_merge_tree(t)) {
-        jw_shown(w, "engine_full", t->engine_full);
-        jw_shown(w, "create_table_query", t->create_table_query);
+        jw_redacted(w, "engine_full", t->engine_full);
+        jw_redacted(w, "create_table_query", t->create_table_query);
     }
     jw_shown(w, "partition_key", t->partition_key);
     jw_shown(w, "sorting_key", t->sorting_key);

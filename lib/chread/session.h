@@ -28,7 +28,7 @@ void session_take_settings(struct chread *c, const struct texts *t);
 int table_take_server(const struct texts *x, struct chread_table *t, struct chread_why *why);
 int table_take_definition(const struct texts *x, const struct chread_expect *e, struct chread_table *t,
                           struct chread_why *why);
-void table_take_columns(const struct texts *x, struct chread_table *t);
+int table_take_columns(const struct texts *x, struct chread_table *t, struct chread_why *why);
 int table_take_mutations(const struct texts *x, struct chread_table *t, struct chread_why *why);
 /* The window where the definition says it, or NULL; malloc'd. */
 char *table_window(const char *engine_full);

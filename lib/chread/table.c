@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "chread/session.h"
 
 #define LOOKS 3 /* a connection may be closed between two statements; this often is not chance */
@@ -112,12 +113,21 @@ static int read_table(struct look *l, struct chread_table *t)
     return status;
 }
 
-void table_take_columns(const struct texts *x, struct chread_table *t)
+int table_take_columns(const struct texts *x, struct chread_table *t, struct chread_why *why)
 {
+    struct map names = MAP_INIT;
+    const char *twice = NULL;
     t->columns = xcalloc(x->n, sizeof *t->columns);
     t->n_columns = x->n;
-    for (size_t i = 0; i < x->n; i++)
+    for (size_t i = 0; i < x->n; i++) {
         t->columns[i] = (struct chread_column){xstrdup(x->rows[i][0]), xstrdup(x->rows[i][1]), xstrdup(x->rows[i][2])};
+        if (!map_add(&names, t->columns[i].name, strlen(t->columns[i].name), i) && !twice)
+            twice = t->columns[i].name;
+    }
+    map_free(&names);
+    return twice ? chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_ANSWER_BROKEN),
+                              "reading system.columns: column '%s' is there twice", twice)
+                 : 0;
 }
 
 static int read_columns(struct look *l, struct chread_table *t)
@@ -129,7 +139,7 @@ static int read_columns(struct look *l, struct chread_table *t)
     buf_adds(&sql, " ORDER BY position");
     int status = ask(l, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.columns");
     if (status == 0)
-        table_take_columns(&x, t);
+        status = table_take_columns(&x, t, l->why);
     texts_free(&x);
     buf_free(&sql);
     return status;

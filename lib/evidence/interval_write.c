@@ -30,10 +30,7 @@ void interval_set_capture(struct interval *iv, const struct left *capture, uint6
 
 static void masked(struct json_w *w, const char *name, const char *text)
 {
-    struct buf out = BUF_INIT;
-    redact_text(&out, text ? text : "", text ? strlen(text) : 0);
-    jw_strn(w, name, out.p ? out.p : "", out.len);
-    buf_free(&out);
+    jw_redacted(w, name, text ? text : "");
 }
 
 static void capture_put(struct json_w *w, const struct interval *iv)

@@ -117,6 +117,14 @@ void redact_text(struct buf *out, const char *p, size_t n)
     }
 }
 
+void jw_redacted(struct json_w *w, const char *name, const char *s)
+{
+    struct buf text = BUF_INIT;
+    redact_text(&text, s ? s : "", s ? strlen(s) : 0);
+    jw_shown(w, name, s ? buf_str(&text) : NULL);
+    buf_free(&text);
+}
+
 static void put_text(struct buf *out, const char *p, size_t n)
 {
     struct buf masked = BUF_INIT;

@@ -13,5 +13,7 @@ bool redact_name(const char *name, size_t n);
 void redact_put(struct buf *out, const struct json *v);
 /* Append a text with user parts of URLs, and what looks like a password argument of SQL, masked. */
 void redact_text(struct buf *out, const char *p, size_t n);
+/* Another's text as jw_shown, its credentials masked. */
+void jw_redacted(struct json_w *w, const char *name, const char *s);
 
 #endif

@@ -220,15 +220,10 @@ static int check_cells(struct reference *r, const char *cells, size_t cells_len,
         return bad_line(r, why, err);
     if (len != cells_len)
         return bad_line(r, "something between its cells and the next member", err);
-    for (size_t i = 0; i < n; i++) {
-        if (key && !r->columns->at[i].key)
-            continue;
-        uint32_t from = i ? r->ends[i - 1] + 1 : 1;
-        if (!cells_is_canonical(&r->columns->at[i].type, cells + from, r->ends[i] - from, true, &why))
-            return err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name,
-                           r->lines.line_no, r->columns->at[i].name, why);
-    }
-    return 0;
+    const struct column *c = cells_row_misfit(r->columns, cells, r->ends, key, &why);
+    return c ? err_set(err, ERR_REFUSED, "reference '%s': line %" PRIu64 ": column '%s': %s", r->name, r->lines.line_no,
+                       c->name, why)
+             : 0;
 }
 
 /* A key that must be absent, as its writer spells it. */

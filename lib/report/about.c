@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an answer is about: the scope and its ranges, the reference, what was observed, and how much of the table that
  * covers. */
+#include "json/redact.h"
 #include "report/internal.h"
 
 #include <inttypes.h>
@@ -152,6 +153,16 @@ static void say_nearest(struct view *v)
 
 /* ---- the destination ---- */
 
+/* A stream may be edited, and what stands in it shown: neither its definition nor its address with a credential. */
+static const char *without_credentials(struct view *v, const char *s)
+{
+    struct buf text = BUF_INIT;
+    redact_text(&text, s ? s : "", s ? strlen(s) : 0);
+    const char *shown = view_shown(v, s ? buf_str(&text) : NULL);
+    buf_free(&text);
+    return shown;
+}
+
 static void say_observation(struct view *v, const struct observation *o)
 {
     char when[32] = "-";
@@ -160,7 +171,7 @@ static void say_observation(struct view *v, const struct observation *o)
         time_iso_ms(o->started.client_ms, when);
     for (size_t i = 0; i < o->n_reads; i++)
         buf_printf(&text, "%s read %" PRIu64 ": %" PRIu64 " rows", i ? "," : ";", o->reads[i].read, o->reads[i].rows);
-    view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, view_shown(v, o->endpoint),
+    view_say(v, &v->about, "observed", "%s at %s (%s)%s", when, without_credentials(v, o->endpoint),
              view_shown(v, o->server_version), buf_str(&text));
     if (o->n_mutations)
         view_say(v, &v->about, "observed",
@@ -173,8 +184,8 @@ static void say_observation(struct view *v, const struct observation *o)
 static void put_table(struct view *v, struct buf *out, const char *definition, const char *endpoint, const char *host,
                       const char *version, const char *window)
 {
-    buf_printf(out, "%s, at %s on %s (%s); deduplication window %s", view_shown(v, definition), view_shown(v, endpoint),
-               view_shown(v, host), view_shown(v, version), view_shown(v, window));
+    buf_printf(out, "%s, at %s on %s (%s); deduplication window %s", without_credentials(v, definition),
+               without_credentials(v, endpoint), view_shown(v, host), view_shown(v, version), view_shown(v, window));
 }
 
 /* The table as the sink found it, and what it promised of it. */

@@ -153,6 +153,11 @@ static bool rows_there(const struct report *r)
     return program && program->rows.has;
 }
 
+static bool answers_there(const struct report *r)
+{
+    return rows_there(r) && account_all_answered(of_role(r, ACCOUNT_PROGRAM));
+}
+
 static const struct {
     const char *word;
     bool (*there)(const struct report *);
@@ -165,7 +170,7 @@ static const struct {
     {VERIFIED_RANGES, ranges_there, "the ranges read"},
     {VERIFIED_RECORDS, records_there, "the records delivered and given"},
     {VERIFIED_ROWS, rows_there, "the program's rows"},
-    {VERIFIED_EVERY_RECORD, rows_there, "the program"},
+    {VERIFIED_EVERY_RECORD, answers_there, "an answer to each"},
 };
 
 /* `stage: word`, or the word alone. */

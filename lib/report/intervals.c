@@ -283,6 +283,35 @@ static size_t source_of(const struct report *r, const struct interval_line *l)
     return i;
 }
 
+static int by_source(const void *a, const void *b)
+{
+    const struct interval_line *x = *(const struct interval_line *const *)a,
+                               *y = *(const struct interval_line *const *)b;
+    int operators = strcmp(x->operator_id, y->operator_id);
+    if (operators != 0)
+        return operators;
+    if (x->subtask != y->subtask)
+        return x->subtask < y->subtask ? -1 : 1;
+    return (x->line_no > y->line_no) - (x->line_no < y->line_no);
+}
+
+/* Each source subtask stands in one line. */
+static int each_once(const struct report *r, struct err *err)
+{
+    const struct interval_line **at = xmalloc((r->intervals.n + 1) * sizeof *at);
+    size_t n = 0;
+    int rc = 0;
+    for (const struct report_interval *l = r->interval; l; l = l->next)
+        if (l->line.source)
+            at[n++] = &l->line;
+    qsort(at, n, sizeof *at, by_source);
+    for (size_t i = 1; i < n && rc == 0; i++)
+        if (at[i]->subtask == at[i - 1]->subtask && strcmp(at[i]->operator_id, at[i - 1]->operator_id) == 0)
+            rc = misplaced(at[i], "stands twice", err);
+    free(at);
+    return rc;
+}
+
 static int stands_read(const struct report *r, const struct stands *s, struct err *err)
 {
     for (const struct report_interval *l = r->interval; l; l = l->next) {
@@ -290,6 +319,8 @@ static int stands_read(const struct report *r, const struct stands *s, struct er
         if (i < r->scope.n_sources && (stand(s, &l->line, i, true, err) != 0 || stand(s, &l->line, i, false, err) != 0))
             return -1;
     }
+    if (each_once(r, err) != 0)
+        return -1;
     for (size_t i = 0; i < r->scope.n_sources; i++)
         for (size_t k = 0; k < r->scope.sources[i].n_partitions; k++) {
             const struct scope_range *range = &r->scope.sources[i].partitions[k];

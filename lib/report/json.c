@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view as clink-reconcile-report, version 1, with the lines that it was made from. */
+#include "json/redact.h"
 #include "report/internal.h"
 
 #include <string.h>
 
-/* A kept line's members without its "type". */
-static void put_members(struct json_w *w, const struct json *doc)
+/* A kept line's members without its "type". What says where a table is, and how it is made, goes without credentials:
+ * a stream may be edited. */
+static void put_members(struct json_w *w, const struct json *doc, bool of_a_server)
 {
     for (const struct json *m = json_first(doc); m; m = json_next(doc, m)) {
         if (json_is(m, "type"))
@@ -13,19 +15,22 @@ static void put_members(struct json_w *w, const struct json *doc)
         struct buf member = BUF_INIT; /* a name may be long, and hold any character */
         json_put_str(&member, m->str, m->len);
         buf_addc(&member, ':');
-        json_put_raw(&member, json_value(m));
+        if (of_a_server || json_is(m, "destination"))
+            redact_put(&member, json_value(m));
+        else
+            json_put_raw(&member, json_value(m));
         jw_raw(w, NULL, member.p, member.len);
         buf_free(&member);
     }
 }
 
 /* Every kept line of one kind as an array. */
-static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines)
+static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines, bool of_a_server)
 {
     jw_arr(w, name);
     for (const struct report_line *l = lines->first; l; l = l->next) {
         jw_obj(w, NULL);
-        put_members(w, l->doc);
+        put_members(w, l->doc, of_a_server);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -36,7 +41,7 @@ static void put_findings(struct json_w *w, const struct report *r)
     jw_arr(w, "findings");
     for (const struct report_finding *f = r->finding; f; f = f->next) {
         jw_obj(w, NULL);
-        put_members(w, f->doc);
+        put_members(w, f->doc, false);
         jw_str(w, "breaks", view_breaks(f->line.relation, f->line.kind));
         jw_end_obj(w);
     }
@@ -62,7 +67,7 @@ static void put_destination(struct json_w *w, const struct view *v)
             continue;
         jw_obj(w, observed ? "observed" : "recorded");
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            jw_str(w, all[i].name, observed ? all[i].observed : all[i].recorded);
+            jw_redacted(w, all[i].name, observed ? all[i].observed : all[i].recorded);
         if (!observed) {
             jw_str(w, "async_insert", d->async_insert);
             jw_str(w, "wait_for_async_insert", d->wait_for_async_insert);
@@ -243,7 +248,7 @@ static void put_evidence(struct json_w *w, const struct report *r)
                {"accounts", &r->accounts}, {"observations", &r->observations},
                {"sides", &r->sides},       {"summaries", &r->summaries}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        put_lines(w, all[i].name, all[i].lines);
+        put_lines(w, all[i].name, all[i].lines, all[i].lines == &r->observations);
     put_findings(w, r);
     jw_u64(w, "keys_left_out", r->excluded);
     jw_obj(w, "must_be_absent");

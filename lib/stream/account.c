@@ -355,6 +355,18 @@ static size_t places(const struct stream_account *a)
     return list && list->type == JSON_ARRAY ? list->len : 0;
 }
 
+bool account_all_answered(const struct stream_account *a)
+{
+    uint64_t most;
+    return !a->without_row.has || !a->skips.has || __builtin_add_overflow(a->skips.n, a->unreadable.n, &most) ||
+           a->without_row.n <= most;
+}
+
+static bool says_it_checked(const struct stream_account *a, const char *word)
+{
+    return a->verified.p && memmem(a->verified.p, a->verified.n, word, strlen(word));
+}
+
 bool account_adds_up(const struct stream_account *a, const char **why)
 {
     uint64_t records = a->records.n, sum;
@@ -371,6 +383,9 @@ bool account_adds_up(const struct stream_account *a, const char **why)
         return false;
     *why = "rows, and every record is without one";
     if (a->without_row.has && a->rows.n > 0 && a->without_row.n == records)
+        return false;
+    *why = "every record was answered, and some are neither skipped nor have a row";
+    if (says_it_checked(a, VERIFIED_EVERY_RECORD) && !account_all_answered(a))
         return false;
     *why = "on_unreadable is not " ON_UNREADABLE_SKIP;
     if (a->on_unreadable && strcmp(a->on_unreadable, ON_UNREADABLE_SKIP) != 0)

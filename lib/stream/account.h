@@ -109,6 +109,8 @@ int account_kept(const struct json *doc, enum account_role role, struct arena *a
 /* False where the counts of a program's account cannot be those of one run, with *why. Counts that it does not give are
  * not looked at. */
 bool account_adds_up(const struct stream_account *program, const char **why);
+/* False where more records are without a row than were skipped or could not be read: some were not answered. */
+bool account_all_answered(const struct stream_account *program);
 /* Write one of this program. */
 void stream_put_account(struct stream_out *out, const struct stream_account *a);
 

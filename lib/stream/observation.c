@@ -2,6 +2,7 @@
 /* The observation line, read and written. */
 #include "stream/observation.h"
 
+#include "json/redact.h"
 #include "stream/stream.h"
 
 #include <stddef.h>
@@ -12,11 +13,12 @@ static const char here[] = "observation";
 
 /* ---- members, each once for its reader and its writer, in the order in which they are written ---- */
 
-enum kind { TEXT, OPTIONAL, TRUTH, NUMBER, COLUMNS, SETTINGS, BOUNDS, MUTATIONS, CLOCKS, READS };
+enum kind { TEXT, OPTIONAL, QUERY, TRUTH, NUMBER, COLUMNS, SETTINGS, BOUNDS, MUTATIONS, CLOCKS, READS };
 
 struct member {
     const char *name;
-    enum kind kind; /* a TEXT that is NULL is written as null, an OPTIONAL left out */
+    enum kind
+        kind; /* a TEXT that is NULL is written as null, an OPTIONAL left out; a QUERY is one without credentials */
     size_t at;
 };
 
@@ -37,8 +39,8 @@ static const struct member members[] = {
     OF(table, TEXT),
     OF(table_uuid, TEXT),
     OF(engine, TEXT),
-    OF(engine_full, OPTIONAL),
-    OF(create_table_query, OPTIONAL),
+    OF(engine_full, QUERY),
+    OF(create_table_query, QUERY),
     OF(partition_key, TEXT),
     OF(sorting_key, TEXT),
     OF(dedup_window, TEXT),
@@ -197,7 +199,8 @@ static int member_parse(const struct json *doc, const struct member *m, struct a
     void *to = (char *)o + m->at;
     switch (m->kind) {
     case TEXT:
-    case OPTIONAL: return json_opt_str(doc, m->name, arena, (const char **)to, here, err);
+    case OPTIONAL:
+    case QUERY: return json_opt_str(doc, m->name, arena, (const char **)to, here, err);
     case TRUTH: return json_opt_bool(doc, m->name, (bool *)to, here, err);
     case NUMBER: return json_opt_u64(doc, m->name, (uint64_t *)to, here, err);
     case COLUMNS: return columns_parse(doc, arena, o, err);
@@ -295,7 +298,7 @@ static void mutations_put(struct json_w *w, const struct observation *o)
     for (size_t i = 0; i < o->n_mutations; i++) {
         jw_obj(w, NULL);
         jw_shown(w, "id", o->mutations[i].id);
-        jw_shown(w, "command", o->mutations[i].command);
+        jw_redacted(w, "command", o->mutations[i].command);
         jw_str(w, "created", o->mutations[i].created);
         jw_bool(w, "done", o->mutations[i].done);
         jw_end_obj(w);
@@ -337,6 +340,10 @@ static void member_put(struct json_w *w, const struct member *m, const struct ob
     case OPTIONAL:
         if (*(const char *const *)from)
             jw_shown(w, m->name, *(const char *const *)from);
+        break;
+    case QUERY:
+        if (*(const char *const *)from)
+            jw_redacted(w, m->name, *(const char *const *)from);
         break;
     case TRUTH: jw_bool(w, m->name, *(const bool *)from); break;
     case NUMBER: jw_u64(w, m->name, *(const uint64_t *)from); break;

@@ -59,7 +59,7 @@ static int look(struct input *in, struct chread_table *t, struct chread_why *why
     *t = (struct chread_table)CHREAD_TABLE_INIT;
     if (rc == 0 && table_take_server(&server, t, why) == 0 &&
         table_take_definition(&definition, &expect, t, why) == 0 && table_take_mutations(&mutations, t, why) == 0) {
-        table_take_columns(&columns, t);
+        rc = table_take_columns(&columns, t, why);
         t->dedup_window = table_window(t->engine_full);
     } else {
         rc = -1;

@@ -472,6 +472,19 @@ PY
     [[ $output$stderr != *$secret* ]] && [[ $output$stderr != *$(printf %s "$secret" | base64 -w0)* ]]
 }
 
+@test "a table's definition and its mutations are observed without what looks like a credential" {
+    ch "CREATE TABLE shop.told (id Int64, s String DEFAULT 'https://ops:hunter2-a@db.example/x' COMMENT 'password=hunter2-b') ENGINE = MergeTree ORDER BY id"
+    ch "INSERT INTO shop.told VALUES (1, 'x')"
+    ch "ALTER TABLE shop.told UPDATE s = 'token=hunter2-c' WHERE s = 'https://ops:hunter2-d@db.example/x'" mutations_sync=1
+    stream_for told "$columns" '["1","x"]'
+    read_as reader 0
+    [[ $output$stderr != *hunter2* ]]
+    [ "$(jq 'select(.type == "observation") | (.create_table_query | contains("https://<redacted>@db.example/x")) and
+        (.mutations[0].command | contains("https://<redacted>@db.example/x"))' <<<"$output")" = true ]
+    CH_PASSWORD=$(cat "$CH_DIR/secret/reader") run -0 "$bin/table-look" --url="$CH_URL" --user=reader --password-env=CH_PASSWORD --table=shop.told --first
+    [[ $output != *hunter2* && $output == *"https://<redacted>@db.example/x"* ]]
+}
+
 @test "C14: the password is in no process argument while it reads" {
     orders
     export CH_PASSWORD

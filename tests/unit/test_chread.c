@@ -1184,6 +1184,15 @@ static void test_answers_that_cannot_be(void **state)
     chread_table_free(&t);
     assert_int_equal(table_take_server(&(struct texts){.rows = server, .n = 1}, &t, &why), -1);
     chread_table_free(&t);
+    /* Of two columns of a name nobody could tell which one is meant. */
+    char *id[] = {"id", "Int64", ""}, *s[] = {"s", "String", ""}, *id_again[] = {"id", "String", ""};
+    char **columns[] = {id, s, id_again};
+    assert_int_equal(table_take_columns(&(struct texts){.rows = columns, .n = 2}, &t, &why), 0);
+    chread_table_free(&t);
+    assert_int_equal(table_take_columns(&(struct texts){.rows = columns, .n = 3}, &t, &why), -1);
+    assert_int_equal(why.cause.code, CODE_ANSWER_BROKEN);
+    assert_string_equal(why.reason, "reading system.columns: column 'id' is there twice");
+    chread_table_free(&t);
     /* Parts are compared in the order of their names. */
     char ***const lists[] = {backwards, twice, many};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
