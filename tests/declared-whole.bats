@@ -116,9 +116,9 @@ covered() { printf '%s %s\n' "$(check destination.coverage)" "$(code destination
 }
 
 @test "it is in the document and its fingerprint, required, and no other scope's" {
-    declared --first --topic=t --out=scope.json >declared
+    declared --first --topic=t --out=scope.json >made
     [ "$(jq -r .declared.coverage scope.json)" = complete-table ]
-    [[ "$(jq -c 'select(.type == "require") | .checks' declared)" == *'"destination.coverage"'* ]]
+    [[ "$(jq -c 'select(.type == "require") | .checks' made)" == *'"destination.coverage"'* ]]
     sed 's/"coverage":"complete-table",//' scope.json >less
     run -2 --separate-stderr kafka-read --scope=less -b 127.0.0.1:1
     [[ $stderr == *scope_sha256* ]]
@@ -131,7 +131,7 @@ covered() { printf '%s %s\n' "$(check destination.coverage)" "$(code destination
     whole </dev/null
     scope-declare --first --topic=t --key=id --database=d --table=t --column=id:Int64 --column=v:String "${ranges[@]}" --out=keys.json >/dev/null
     ref-seal --scope=keys.json --complete --reference-name=x --out=art <stream >/dev/null
-    run -0 --separate-stderr ref-bind --reference=art <declared
+    run -0 --separate-stderr ref-bind --reference=art <made
 }
 
 @test "log-look --again reads a stream, and names no topic itself" {
