@@ -139,3 +139,17 @@ bool scope_looks_cover(const struct scope_looks *l, const struct scope *s, uint6
         }
     return true;
 }
+
+bool scope_looks_all(const struct scope_looks *l, const struct scope *s)
+{
+    struct cause cause = CAUSE_INIT;
+    struct buf why = BUF_INIT;
+    bool all = true;
+    for (size_t i = 0; i < s->n_sources && all; i++) {
+        struct question q = {&s->sources[i], log_found(&l->at[LOOKED_BEFORE], s->sources[i].topic), LOOKED_BEFORE,
+                             &cause, &why};
+        all = covers(&q);
+    }
+    buf_free(&why);
+    return all;
+}

@@ -27,5 +27,7 @@ int scope_looks_take(struct scope_looks *l, const struct stream_line *line, stru
  * else false with why. */
 bool scope_looks_cover(const struct scope_looks *l, const struct scope *s, uint64_t observed, struct cause *cause,
                        struct buf *why);
+/* Whether they were all that the logs held when they were looked at first. */
+bool scope_looks_all(const struct scope_looks *l, const struct scope *s);
 
 #endif

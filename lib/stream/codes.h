@@ -492,6 +492,10 @@
       "rows that are owed are there more often than owed", \
       "an INSERT that was sent again, or a replay after a restore", \
       "remove the surplus copies that the findings list; a finding says where a resend or a replay explains one") \
+    X(KEY_NAMES_SEVERAL, "key-names-several", \
+      "rows stand in the table beside what their keys owe, and the ranges are not all that the log holds", \
+      "a key that stands in offsets outside the ranges too: an update, or a key that repeats", \
+      "before the table is repaired, declare the whole log (--range=ALL), or take a --key that names one row: the record's topic, partition and offset as columns (owed(7))") \
     X(ROWS_ABORTED, "rows-aborted", \
       "the table holds rows whose records were aborted, and which no committed record owes", \
       "a consumer that reads uncommitted records, or a sink that wrote before the transaction was committed", \

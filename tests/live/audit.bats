@@ -231,6 +231,52 @@ case_records() { # payloads, one a line
     grep -q 'alone/0 ended at 6 after the table was read, and the scope.s range of it at 5' codes
 }
 
+@test "a key that stands outside the range too is said to be one before a repair is; the whole log, or the records' places as key, tell its rows apart" {
+    kafka create-topic updates 1
+    printf '%s\n' '{"a":"1","q":"old"}' '{"a":"2","q":"x"}' '{"a":"1","q":"new"}' | case_records updates
+    sql "CREATE TABLE shop.updates (a String, q String, kafka_partition Int32, kafka_offset Int64) ENGINE = MergeTree ORDER BY a"
+    sql "INSERT INTO shop.updates VALUES ('1', 'old', 0, 0), ('2', 'x', 0, 1), ('1', 'new', 0, 2)"
+    updates() { # OPTION…
+        local status=0
+        "$root/pipelines/audit" --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=10 --json --topic=updates --table=shop.updates \
+            --bootstrap="$KAFKA_BOOTSTRAP" "$@" -- jq -c '{at: "\(.topic)/\(.partition)/\(.offset)",
+                values: (.value + {kafka_partition: .partition, kafka_offset: .offset})}' >"$work/report.json" 2>"$work/stderr" || status=$?
+        return "$status"
+    }
+    is 1 "$(summary "$found" 0 0 0 1) and (.checks[] | select(.name == \"reference.destination\") | .code == \"key-names-several\" and
+        (.next | startswith(\"before the table is repaired, declare the whole log\")))" updates --key=a --range=0:0-2
+    is 0 "$(summary "$found" 0 0 0 0)" updates --key=a --range=ALL
+    is 0 "$(summary "$found" 0 0 0 0)" updates --key=kafka_partition,kafka_offset --range=0:0-2
+    sql "INSERT INTO shop.updates VALUES ('1', 'old', 0, 0)"
+    is 1 "$(summary "$found" 0 0 1 0) and (.checks[] | select(.name == \"reference.destination\") | .code == \"rows-duplicated\")" updates --key=a --range=ALL
+}
+
+@test "several topics into one table: each topic's rows are owed, and no others" {
+    kafka create-topic east 1
+    kafka create-topic west 2
+    printf '%s\n' '{"a":"1","b":"e","q":"x"}' '{"a":"2","b":"e","q":"y"}' | case_records east
+    { printf '%s\n' '{"partition":0,"value":"{\"a\":\"1\",\"b\":\"w\",\"q\":\"x\"}"}' '{"partition":1,"value":"{\"a\":\"2\",\"b\":\"w\",\"q\":\"y\"}"}'; } | kafka produce west
+    printf '%s\n' '{"partition":0,"value":"{\"a\":\"9\",\"b\":\"w\",\"q\":\"z\"}"}' | kafka --transactional-id=west --abort produce west
+    cases_table regions "('1','e',NULL,'x'),('2','e',NULL,'y'),('1','w',NULL,'x'),('2','w',NULL,'y')"
+    regions() { # OPTION…
+        local status=0
+        "$root/pipelines/audit" --key=a,b --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=10 --json --topic=east --topic=west \
+            --table=shop.regions --bootstrap="$KAFKA_BOOTSTRAP" "$@" -- jq -c '{at: "\(.topic)/\(.partition)/\(.offset)", values: .value}' \
+            >"$work/report.json" 2>"$work/stderr" || status=$?
+        return "$status"
+    }
+    local both=(--range=east/ALL --range=west/ALL) whole=(--coverage=complete-table --max-table-rows=100)
+    is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 4 and (.about.scope | length == 4)" regions "${both[@]}"
+    is 0 "$(checks destination.coverage=passed) and .summaries[0].owed_rows == 4" regions "${both[@]}" "${whole[@]}" --aborted
+    # One topic alone does not owe it all, and ALL is all of both.
+    is 1 "$(checks destination.coverage=failed reference.destination=passed)" regions --range=west/ALL "${whole[@]}"
+    is 0 "$(summary "$found" 0 0 0 0) and .summaries[0].owed_rows == 4" regions --range=ALL
+    cases_table regions "('1','e',NULL,'x'),('2','e',NULL,'y'),('1','w',NULL,'x'),('9','w',NULL,'z')"
+    is 1 "$(summary "$found" 1 0 0 1) and ([.findings[] | .at // .absent_at] == [\"west/1/0\", \"west/0/1\"])" regions "${both[@]}" --aborted
+    is 2 true regions --range=0:0-1
+    is 2 true regions "${both[@]}" --range=north/ALL
+}
+
 @test "one row five times is four surplus copies of one key" {
     kafka create-topic copies 1
     case_records copies <<<'{"a":"r","b":"1","p":"x","q":"y"}'
