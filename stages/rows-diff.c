@@ -17,6 +17,7 @@
 #include "stream/excluded.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
+#include "types/engine.h"
 #include "types/line.h"
 
 #include <inttypes.h>
@@ -276,6 +277,8 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
     if (!cells_scan_row(e.key, e.key_len, d->keys, &len, NULL, 0, &why) || len != e.key_len)
         return refuse(line, *why ? why : "not a key", err);
     multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
+    if (e.why == EXCLUDED_UNDETERMINED)
+        say(&d->ask.left_out, BECAUSE(CODE_KEYS_UNDETERMINED), "of which FINAL shows one row of several", "");
     return 0;
 }
 
@@ -311,7 +314,8 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
     arena_reset(&d->arena);
     if (stream_check(line, &d->arena, &c, err) != 0)
         return err_prefix(err, "stdin");
-    if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE)
+    if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE &&
+        !(d->has_scope && scope_final(&d->scope)))
         d->ask.unreadable = true;
     if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
         return 0;
@@ -344,6 +348,10 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     d->observed = true;
     d->observed_at = line->line_no;
     d->ask.table_whole = o.table_whole;
+    struct engine e;
+    engine_parse(o.engine ? o.engine : "", o.engine_full ? o.engine_full : "", &d->keep, &e);
+    if (!o.final && engine_merges(&e))
+        d->ask.merges = engine_name(e.kind);
     for (size_t i = 0; i < o.n_mutations; i++)
         if (o.mutations[i].done && observed_deletes(&o.mutations[i])) {
             d->ask.deletion = kept_text(d, o.mutations[i].id);
@@ -397,6 +405,7 @@ static void diff_free(struct diff *d)
     free(d->ends);
     free(d->ask.unsettled.why);
     free(d->ask.uncovered.why);
+    free(d->ask.left_out.why);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);

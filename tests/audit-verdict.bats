@@ -616,3 +616,27 @@ CASES
     decide 0
     [[ $output == *'\x1b[31mred'* && $output == *'\x07'* ]]
 }
+
+@test "an observation that was not read as the scope's last rows are refuses what the table holds" {
+    scope_edit='.declared.final = {engine: "ReplacingMergeTree", version: "seen", deleted: null, sign: null}'
+    compose declared
+    final='.engine = "ReplacingMergeTree" | .engine_full = "ReplacingMergeTree(seen) ORDER BY event_id" | .final = {undetermined_keys: 0, unpaired: 0}'
+    observed="if .type == \"observation\" then $final else . end"
+    edit "$observed"
+    decide 0
+    while IFS='~' read -r change words; do
+        refuse_ "$observed | if .type == \"observation\" then $change else . end" "$words"
+    done <<'CASES'
+del(.final)~was not read with FINAL, and the scope is of the last row of each key
+.engine_full = "ReplacingMergeTree(score) ORDER BY event_id"~engine is not that of the scope's last rows
+.engine_full = "ReplacingMergeTree ORDER BY event_id"~engine is not that of the scope's last rows
+.engine = "MergeTree" | .engine_full = "MergeTree ORDER BY event_id"~engine is not that of the scope's last rows
+.engine = "SummingMergeTree" | .engine_full = "SummingMergeTree ORDER BY event_id"~is of another engine than MergeTree
+.sorting_key = "event_id, seen"~sorting key is not the scope's key
+.final.undetermined_keys = 1~counts 1 undetermined keys, and the stream names 0
+.settings.do_not_merge_across_partitions_select_final = "1"~made with do_not_merge_across_partitions_select_final
+CASES
+    scope_edit=.
+    compose declared
+    refuse_ 'if .type == "observation" then .final = {undetermined_keys: 0, unpaired: 0} else . end' "was read with FINAL, and the scope is of every row"
+}

@@ -118,6 +118,15 @@ static bool nothing_owed(const struct multiset_question *q)
            received->said == 0;
 }
 
+/* Why keys are left out that no reference leaves open. */
+static void put_left_out(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    if (!q->left_out.why)
+        return;
+    *cause = q->left_out.cause;
+    buf_printf(why, ": %s", q->left_out.why);
+}
+
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
 static enum status nothing_compared(const struct multiset_question *q, enum relation r,
                                     const struct multiset_relation *of, struct buf *why, struct cause *cause)
@@ -128,6 +137,7 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
     if (of->sum.excluded_keys) {
         cause->code = CODE_KEYS_LEFT_OUT;
         buf_adds(why, "every key is left out of the comparison");
+        put_left_out(q, why, cause);
         return STATUS_UNAVAILABLE;
     }
     if (r == RELATION_TRANSFORMATION || table_is_empty(q)) {
@@ -170,6 +180,13 @@ static void put_deletion(const struct multiset_question *q, struct buf *why, str
 {
     *cause = *BECAUSE(CODE_ROWS_DELETED, {"mutation", q->deletion}, {"created", q->deletion_created});
     buf_printf(why, "; mutation %s of %s, which is done, deletes rows of the table", q->deletion, q->deletion_created);
+}
+
+/* A row that a merge took away had landed, and which rows those are the table does not keep. */
+static void put_merges(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    *cause = *BECAUSE(CODE_ROWS_MERGED);
+    buf_printf(why, "; merges of the table, a %s, take rows of equal keys away", q->merges);
 }
 
 /* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
@@ -264,20 +281,26 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
         put_kinds(of, more, false, why, cause);
     }
-    bool deleted = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED && q->deletion;
+    bool of_table = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED,
+         deleted = of_table && q->deletion;
     if (deleted)
         put_deletion(q, why, cause);
+    else if (of_table && q->merges)
+        put_merges(q, why, cause);
     if (late)
         put_tail(why, &of->tail, r == RELATION_DELIVERY, none_there(of));
-    if (late && !deleted && r != RELATION_DELIVERY)
+    if (late && cause->code == CODE_ROWS_MISSING && r != RELATION_DELIVERY)
         cause->code = none_there(of) ? CODE_NONE_LANDED : CODE_ROWS_LATE;
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
-    if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)
+    if (of->sum.excluded_keys == 0 || (r != RELATION_COVERAGE && !q->left_out.why))
         return STATUS_PASSED;
     cause->code = CODE_KEYS_LEFT_OUT;
-    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison",
+    buf_printf(why,
+               r == RELATION_COVERAGE ? "the table holds rows of %" PRIu64 " keys that are left out of the comparison"
+                                      : "%" PRIu64 " keys are left out of the comparison",
                of->sum.excluded_keys);
+    put_left_out(q, why, cause);
     return STATUS_UNAVAILABLE;
 }
 

@@ -23,6 +23,8 @@ struct multiset_question {
     bool required[CHECK_NAMES];
     struct multiset_doubt unsettled; /* of the destination as it was read */
     struct multiset_doubt uncovered; /* of the whole table, though it may have been read */
+    struct multiset_doubt left_out;  /* keys that are left out of the comparison, though the answer is of them too */
+    const char *merges;              /* the engine, where merges may have taken away rows that are compared; or NULL */
     const char *deletion;            /* the newest mutation that is done and deletes rows of the table; NULL: none */
     const char *deletion_created;    /* when it began */
     bool table_whole;                /* the observation says that the table was read whole */

@@ -47,6 +47,11 @@ static void say_sources(struct view *v)
                      buf_str(&text));
         }
     }
+    if (scope->declared.from || scope->declared.to) {
+        buf_reset(&text);
+        scope_chosen_say(scope, &text);
+        view_say(v, &v->about, "scope", "%s", view_shown(v, buf_str(&text)));
+    }
     for (size_t i = 0; i < scope->declared.n_gone; i++) {
         buf_reset(&text);
         scope_gone_say(&scope->declared.gone[i], &text);
@@ -265,5 +270,6 @@ void view_about(struct view *v)
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);
     say_found(v, &r->observation);
+    view_engine(v);
     say_coverage(v);
 }

@@ -415,6 +415,18 @@
       "the table's engine is none whose rows a read shows as they were written", \
       "an engine that replaces, sums or forwards rows, or a database that is not Atomic", \
       "see ch-read(1), LIMITS: audit a plain MergeTree in an Atomic database") \
+    X(FINAL_UNSUPPORTED, "final-unsupported", \
+      "a read with FINAL would be a guess: which row of a key is the last cannot be told as the audit tells it", \
+      "another --key than the table's sorting key, a version that the rules do not give, or an engine that is not the scope's", \
+      "name the sorting key's columns with --key, let the rules give the engine's columns, or leave out --final and compare every row") \
+    X(KEYS_UNDETERMINED, "keys-undetermined", \
+      "several rows of a key have its highest version and differ, so that which of them FINAL shows is chance", \
+      "a version that is not unique: a time in seconds, or one record's version written twice", \
+      "repair the rows of the keys that the stream names as undetermined, or write them again under a higher version") \
+    X(ROWS_MERGED, "rows-merged", \
+      "rows are missing from a table whose engine makes one row of several of a key", \
+      "a merge took the older versions away, as it does at any time", \
+      "declare the scope with --final, which compares the last row of each key") \
     X(TABLE_EXPIRES, "table-expires", \
       "the table has a TTL, by which rows or values vanish on their own", \
       "the table's definition", \
