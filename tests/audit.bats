@@ -54,7 +54,7 @@ chain=(bundle-check scope-cut log-look table-look scope-declare kafka-read ref-r
     done
     [ "$(for stage in "${chain[@]}"; do handed_to "$stage"; done | wc -l)" -ge 80 ]
     # log-look --again takes what log-look does, but what names a topic.
-    diff <(handed_to log-again) <(handed_to log-look | grep -vxE -e '--(topic|group)=')
+    diff <(handed_to log-again) <(handed_to log-look | grep -vxE -e '--(topic|group|since|until)=')
     run -1 grep -vxF "$(printf '%s\n' "${chain[@]}" log-again)" <<<"$(tr ' ' '\n' <<<"${stages_of[*]}" | sed 's/:.*//')"
 }
 
