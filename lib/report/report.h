@@ -16,6 +16,7 @@
 #include "stream/absent.h"
 #include "stream/excluded.h"
 #include "stream/finding.h"
+#include "stream/log.h"
 #include "stream/observation.h"
 #include "stream/stop.h"
 #include "stream/stream.h"
@@ -75,7 +76,7 @@ struct report_check {
 struct report {
     struct arena arena, line; /* for all of it, and for one line */
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
-        accounts;
+        accounts, logs;
     struct report_made *made, **made_tail;
     struct report_stop *stopped, **stopped_tail;
     struct report_summary *summary, **summary_tail;
@@ -84,6 +85,8 @@ struct report {
     struct scope_looks looks; /* at the logs */
     bool observed;
     struct observation observation; /* of the line, where observed */
+    struct stream_log *log;         /* as they came */
+    size_t n_logs;
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
     struct stream_account **account; /* as they came */
