@@ -75,9 +75,10 @@ declare -A stages_of=(
     [--memory=]='rows-diff'
     [--scratch=]='bundle-check ref-seal rows-diff'
     [--list=]='rows-diff verdict:--show='
+    [--offsets=]='rows-diff'
     [--json]='verdict'
     [--report=]='verdict'
-    [--mode=]='scope-cut scope-declare ref-seal ref-bind verdict'
+    [--mode=]='scope-cut scope-declare ref-seal ref-bind rows-diff verdict'
     [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-seal ref-bind ch-read rows-diff verdict'
 )
 

@@ -117,8 +117,8 @@ whole_() { from=stream decide "$@"; }
     grep -qE '^    missing     orders/0 offsets [0-9]+\.\.[0-9]+: 11 rows, such as event_id=1250$' <<<"$output"
     table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' compose declared
     whole_ 1
-    [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet (exit 1)" ]]
-    [[ ${lines[2]} == "        rows-late: wait until the writer is through, or raise --settle-ms, and read again"* ]]
+    [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet, and no consumer group was looked at, which would say (exit 1)" ]]
+    [[ ${lines[2]} == "        rows-late: name the writer's consumer group to log-look with --group"* ]]
 }
 
 @test "nothing expected and an empty table pass whole, and not for selected keys" {
