@@ -257,17 +257,13 @@ static void test_local_times(void **state)
         int64_t local;
         enum zone_local found;
         int64_t utc;
-    } cases[] = {{"Europe/Berlin", 1774749599, ZONE_ONCE, 1774745999},
-                 {"Europe/Berlin", 1774749600, ZONE_NEVER, 0},
-                 {"Europe/Berlin", 1774753199, ZONE_NEVER, 0},
-                 {"Europe/Berlin", 1774753200, ZONE_ONCE, 1774746000},
-                 {"Europe/Berlin", 1792893599, ZONE_ONCE, 1792886399},
-                 {"Europe/Berlin", 1792893600, ZONE_TWICE, 0},
-                 {"Europe/Berlin", 1792897199, ZONE_TWICE, 0},
-                 {"Europe/Berlin", 1792897200, ZONE_ONCE, 1792893600},
-                 {"America/Toronto", 1636246800, ZONE_TWICE, 0},
-                 {"America/Chicago", 1772935200, ZONE_NEVER, 0},
-                 {"Europe/Berlin", 4109886000, ZONE_ONCE, 4109878800}};
+    } cases[] = {
+        {"Europe/Berlin", 1774749599, ZONE_ONCE, 1774745999}, {"Europe/Berlin", 1774749600, ZONE_NEVER, 0},
+        {"Europe/Berlin", 1774753199, ZONE_NEVER, 0},         {"Europe/Berlin", 1774753200, ZONE_ONCE, 1774746000},
+        {"Europe/Berlin", 1792893599, ZONE_ONCE, 1792886399}, {"Europe/Berlin", 1792893600, ZONE_TWICE, 0},
+        {"Europe/Berlin", 1792897199, ZONE_TWICE, 0},         {"Europe/Berlin", 1792897200, ZONE_ONCE, 1792893600},
+        {"America/Toronto", 1636246800, ZONE_TWICE, 0},       {"America/Chicago", 1772935200, ZONE_NEVER, 0},
+        {"Europe/Berlin", 4109886000, ZONE_ONCE, 4109878800}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t utc = 0;
