@@ -215,6 +215,8 @@ static void say_assumptions(struct view *v)
          "the server answers for the table truthfully: a row policy or a view in its place cannot be seen from a read"},
         {true,
          "the observation is of one time: later writes, merges and the loss of the server's host are not covered"},
+        {r->observed,
+         "a table keeps no record of partitions that were dropped and of a truncation: rows lost to them cannot be told from rows that never came"},
         {r->has_scope && scope_complete_table(&r->scope),
          "the operator declares that the table holds this one run's writes and nothing else"},
         {r->has_scope && r->scope.bundle.repeats,

@@ -148,11 +148,12 @@ cases_table() {
     [ -z "${2:-}" ] || sql "INSERT INTO shop.$1 VALUES $2"
 }
 
+payload_is_a_row='{at: "\(.topic)/\(.partition)/\(.offset)"} + if .value then {values: .value} else {skip: true} end' in_process=()
 case_audit() { # topic, more arguments: the rules are that a payload is a row
-    local status=0
+    local status=0 reference=("${in_process[@]}")
+    [ ${#reference[@]} -gt 0 ] || reference=(-- jq -c "$payload_is_a_row")
     "$root/pipelines/audit" --key=a,b --url="$CH_URL" --user=reader --password-env=READER_PASSWORD --settle-ms=10 --json --topic="$1" \
-        --table="shop.$1" --range=ALL --bootstrap="$KAFKA_BOOTSTRAP" "${@:2}" -- jq -c \
-        '{at: "\(.topic)/\(.partition)/\(.offset)"} + if .value then {values: .value} else {skip: true} end' >"$work/report.json" 2>"$work/stderr" || status=$?
+        --table="shop.$1" --range=ALL --bootstrap="$KAFKA_BOOTSTRAP" "${@:2}" "${reference[@]}" >"$work/report.json" 2>"$work/stderr" || status=$?
     return "$status"
 }
 
@@ -170,6 +171,11 @@ case_records() { # payloads, one a line
     is 1 "$(summary "$found" 0 3 0 0)" case_audit bytes
     cases_table bytes "('a','1','ab','c'),('a','1','ab','c'),('É','1','ab','c'),('12','3','a b','c'),('12','3','ab','c'),('','3',NULL,'x')"
     is 1 "$(summary "$found" 3 0 1 1)" case_audit bytes
+    printf '%s\n' "$payload_is_a_row" >"$work/rules.jq"
+    in_process=(--jq="$work/rules.jq")
+    is 1 "$(summary "$found" 3 0 1 1)" case_audit bytes
+    is 1 "$(summary "$found" 3 0 1 1)" case_audit bytes --out="$work/kept-jq"
+    grep -q '"stage":"ref-jq"' "$work/kept-jq/4-ref-jq.ndjson"
 }
 
 @test "what a tombstone deletes must be gone, unless a later record owes it again" {
