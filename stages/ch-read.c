@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "chread/chread.h"
 #include "http/login.h"
 #include "scope/line.h"
 #include "stream/absent.h"
+#include "stream/excluded.h"
 #include "stream/stream.h"
 #include "types/line.h"
 
@@ -91,7 +93,9 @@ struct run {
     struct chread_plan plan;
     struct chread_reads reads;
     struct chread_parts parts[2]; /* before and after, where the table is read whole */
-    struct chread_why uncovered;  /* reason "" where nothing yet says that the whole table is not known */
+    struct arena excluded_arena;
+    struct map excluded;         /* keys that were left out, as their lines have them */
+    struct chread_why uncovered; /* reason "" where nothing yet says that the whole table is not known */
 };
 
 static int on_scope(struct run *r, const struct stream_line *line, struct err *err)
@@ -100,7 +104,12 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED), "stdin: a second scope");
     if (stream_scope(line, &r->arena, NULL, &r->scope, err) != 0)
         return err_prefix(err, "stdin");
-    r->expect = (struct chread_expect){r->scope.server_uuid, r->scope.database, r->scope.table, r->scope.table_uuid};
+    r->expect = (struct chread_expect){.server_uuid = r->scope.server_uuid,
+                                       .database = r->scope.database,
+                                       .table = r->scope.table,
+                                       .table_uuid = r->scope.table_uuid,
+                                       .every_row = r->scope.origin == SCOPE_DECLARED,
+                                       .final = scope_final(&r->scope)};
     return 0;
 }
 
@@ -293,6 +302,31 @@ static int end_whole(struct run *r, struct chread_why *why)
     return status < 0 ? -1 : 0;
 }
 
+static int put_excluded(void *ctx, const char *cells, size_t n)
+{
+    struct run *r = ctx;
+    if (map_find(&r->excluded, cells, n))
+        return 0;
+    const char *key = arena_strndup(&r->excluded_arena, cells, n);
+    map_add(&r->excluded, key, n, 0);
+    stream_put_excluded(&r->out, &(struct stream_excluded){EXCLUDED_UNDETERMINED, key, n});
+    r->reads.undetermined++;
+    return r->out.broken ? -1 : 0;
+}
+
+/* What FINAL shows by chance; asked before the reads and behind them, since a merge may take away what shows that it is
+ * chance, or a writer bring it. */
+static int find_undetermined(struct run *r, struct chread_why *why)
+{
+    uint64_t unpaired = 0;
+    if (!r->expect.final)
+        return 0;
+    int status = chread_undetermined(&r->ch, &r->expect, &r->first, &r->cols, r->keys,
+                                     r->reads.table_whole ? NULL : &r->plan, put_excluded, r, &unpaired, why);
+    r->reads.unpaired = unpaired > r->reads.unpaired ? unpaired : r->reads.unpaired;
+    return status;
+}
+
 /* Both reads, with a look before, between on every new connection, and after. -1 with *why where they cannot be judged
  * by. */
 static int read_all(struct run *r, struct chread_why *why)
@@ -300,18 +334,18 @@ static int read_all(struct run *r, struct chread_why *why)
     struct chread_expect after = r->expect;
     progress_next();
     if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
-        chread_form(&r->first, &r->cols, why) != 0)
+        chread_form(&r->first, &r->expect, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
     if (scope_complete_table(&r->scope) && begin_whole(r, why) != 0)
         return -1;
     if (!r->reads.table_whole && chread_plan(&r->ch, &r->expect, &r->first, r->keys, &r->plan, why) != 0)
         return -1;
-    if (read_once(r, 1, why) != 0)
+    if (find_undetermined(r, why) != 0 || read_once(r, 1, why) != 0)
         return -1;
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
-    if (read_once(r, 2, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
+    if (read_once(r, 2, why) != 0 || find_undetermined(r, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
         return -1;
     after.server_uuid = after.table_uuid = NULL; /* another one now is a change, not a wrong address */
     return chread_look(&r->ch, &after, &r->last, why);
@@ -515,6 +549,8 @@ int main(int argc, char **argv)
     scope_free(&r.scope);
     stream_in_free(&r.in);
     stream_out_free(&r.out);
+    map_free(&r.excluded);
+    arena_free(&r.excluded_arena);
     arena_free(&r.arena);
     arena_free(&r.line);
     free(r.ends);

@@ -16,7 +16,30 @@
 struct options {
     struct kafka_options kafka;
     struct opt_list topics, groups;
+    struct instant {
+        bool given;
+        int64_t ms;
+    } since, until;
 };
+
+static int take_instant(const char *option, const char *value, struct instant *out, struct err *err)
+{
+    out->given = true;
+    return time_parse_ms(value, &out->ms)
+               ? 0
+               : err_set(err, ERR_REFUSED, "%s: an instant is YYYY-MM-DDThh:mm[:ss[.mmm]] with Z or +hh:mm, not '%s'",
+                         option, value);
+}
+
+static int take_since(const char *value, void *ctx, struct err *err)
+{
+    return take_instant("--since", value, ctx, err);
+}
+
+static int take_until(const char *value, void *ctx, struct err *err)
+{
+    return take_instant("--until", value, ctx, err);
+}
 
 static int take_topic(const char *topic, void *ctx, struct err *err)
 {
@@ -49,8 +72,15 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TAKE("t,topic", "TOPIC", take_topic, &o->topics, "the topic; may be given again"),
         OPT_TAKE("group", "NAME", take_group, &o->groups,
                  "also what this consumer group has committed (Kafka Connect's: connect-NAME); may be\ngiven again"),
-        KAFKA_OPTIONS(&o->kafka), OPT_END};
+        OPT_TAKE("since", "INSTANT", take_since, &o->since,
+                 "also where each partition has its first record of this time or later: a scope that is declared\n"
+                 "of it begins there"),
+        OPT_TAKE("until", "INSTANT", take_until, &o->until, "the same, where it ends"),
+        KAFKA_OPTIONS(&o->kafka),
+        OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
+    if (rc == 0 && o->since.given && o->until.given && o->since.ms >= o->until.ms)
+        return err_set(err, ERR_REFUSED, "--until is not after --since");
     return rc == 0 && o->topics.n == 0 ? err_set(err, ERR_REFUSED, "no topic is named (-t)") : rc;
 }
 
@@ -86,8 +116,23 @@ static void count_lag(struct log_group *g, const struct kafka_bounds *bounds)
     }
 }
 
+/* Where the range begins and ends that was asked for by its times; NULL: it was not. */
+struct range_asked {
+    const struct options *o;
+    int64_t *since, *until;
+};
+
+static void put_asked(struct json_w *w, const char *name, const struct instant *at)
+{
+    char text[32];
+    time_iso_ms(at->ms, text);
+    if (at->given)
+        jw_str(w, name, text);
+}
+
 static void put_log(struct stream_out *out, const struct kafka_log *log, const char *policy,
-                    const struct kafka_bounds *bounds, const struct log_group *groups, size_t n_groups)
+                    const struct kafka_bounds *bounds, const struct range_asked *asked, const struct log_group *groups,
+                    size_t n_groups)
 {
     struct buf text = BUF_INIT;
     struct json_w w;
@@ -97,6 +142,8 @@ static void put_log(struct stream_out *out, const struct kafka_log *log, const c
     jw_str(&w, "cluster_id", log->cluster_id);
     jw_str(&w, "topic_id", log->topic_id);
     jw_str(&w, "cleanup_policy", policy);
+    put_asked(&w, "since", &asked->o->since);
+    put_asked(&w, "until", &asked->o->until);
     jw_arr(&w, "partitions");
     for (uint32_t p = 0; p < log->partitions; p++) {
         jw_obj(&w, NULL);
@@ -104,6 +151,10 @@ static void put_log(struct stream_out *out, const struct kafka_log *log, const c
         jw_i64(&w, "low", bounds[p].low);
         jw_i64(&w, "high", bounds[p].high);
         jw_i64(&w, "stable", bounds[p].stable);
+        if (asked->o->since.given)
+            jw_i64(&w, "since", asked->since[p]);
+        if (asked->o->until.given)
+            jw_i64(&w, "until", asked->until[p]);
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
@@ -127,9 +178,15 @@ static int look(struct stream_out *out, const struct options *o, const char *top
     struct kafka_bounds *bounds = xcalloc(log->partitions, sizeof *bounds);
     struct arena arena = ARENA_INIT;
     struct log_group *groups = arena_zalloc(&arena, (o->groups.n + 1) * sizeof *groups);
+    const size_t room = (log->partitions + 1) * sizeof(int64_t);
+    const struct range_asked asked = {o, arena_zalloc(&arena, room), arena_zalloc(&arena, room)};
     /* The groups first: what they commit meanwhile must not lie past the ends. */
     int rc = look_groups(k, &o->groups, groups, &arena, err);
     rc = rc == 0 ? kafka_log_bounds(k, bounds, err) : rc;
+    if (rc == 0 && o->since.given)
+        rc = kafka_log_at(k, o->since.ms, bounds, asked.since, err);
+    if (rc == 0 && o->until.given)
+        rc = kafka_log_at(k, o->until.ms, bounds, asked.until, err);
     if (rc == 0) {
         for (size_t i = 0; i < o->groups.n; i++)
             count_lag(&groups[i], bounds);
@@ -137,7 +194,7 @@ static int look(struct stream_out *out, const struct options *o, const char *top
             msg_error("topic %s: its id is not to be had: %s", topic, log->topic_id_lack);
         if (kafka_log_policy(k, &policy, &why) != 0) /* may need a right of its own */
             msg_error("topic %s: %s", topic, why.text);
-        put_log(out, log, policy, bounds, groups, o->groups.n);
+        put_log(out, log, policy, bounds, &asked, groups, o->groups.n);
     }
     arena_free(&arena);
     free(policy);

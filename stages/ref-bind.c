@@ -225,6 +225,9 @@ static void work(struct bind *b)
         follow(b, &err);
         return;
     }
+    /* A record that nobody could read may hold the last row of any key. */
+    if (rc == 0 && scope_final(&b->scope))
+        b->r.unreadable = false;
     if (rc == 0) {
         put_require(b);
         rc = put_rows(b, &err);

@@ -9,6 +9,7 @@
  * line of the stream that is refused, which leaves an incomplete one.
  */
 #include "json/redact.h"
+#include "reference/last.h"
 #include "reference/reference.h"
 #include "scope/line.h"
 
@@ -21,7 +22,8 @@
 struct options {
     const char *name, *version, *config, *scope, *out;
     bool complete;
-    uint64_t max_line;
+    uint64_t max_line, memory;
+    const char *scratch;
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -36,6 +38,9 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_FLAG("complete", &o->complete,
                  "take the operator's word for what no account in the stream says is whole; recorded as that"),
         OPT_TEXT("out", "FILE", &o->out, "the artifact"),
+        OPT_SIZE("key-memory", &o->memory, (uint64_t)1 << 20, (uint64_t)1 << 40,
+                 "memory for keys, where the scope is of each key's last row (1G)"),
+        STREAM_OPTION_SCRATCH(&o->scratch),
         MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 complete, 2 refused, 3 incomplete (the artifact says why)"),
@@ -60,6 +65,8 @@ struct seal {
     const char *config; /* the configuration's text, or NULL */
     struct reference_cells cells;
     struct buf row;
+    struct reference_last *last; /* where the scope is of each key's last row */
+    struct reference_last_found found;
     struct reference_writer w;
     bool begun, refused; /* refused: nothing is written */
     bool told;           /* the first reason why it is incomplete is an earlier stage's, which has said it */
@@ -180,7 +187,9 @@ static int begin(struct seal *s, struct err *err)
     if (reference_begin(&s->w, s->o.out, &head, err) != 0)
         return -1;
     s->begun = true;
-    return 0;
+    if (scope_final(&s->scope))
+        s->last = reference_last_new(scope_final(&s->scope), &s->scope.columns, s->o.scratch, s->o.memory, err);
+    return scope_final(&s->scope) && !s->last ? -1 : 0;
 }
 
 /* The place of an event: at, or NULL where it has none. -1 where at is no place. */
@@ -228,7 +237,9 @@ static int seal_row(struct seal *s, const struct json *values, const char *at, s
         return -1;
     s->unfit += unfit > 0;
     s->unplaced += !at;
-    if (reference_put(&s->w, s->row.p, s->row.len, at, at_len, err) == 0)
+    int rc = s->last ? reference_last_add(s->last, s->row.p, s->row.len, at, at_len, err)
+                     : reference_put(&s->w, s->row.p, s->row.len, at, at_len, err);
+    if (rc == 0)
         return 0;
     s->refused = true;
     return -1;
@@ -295,6 +306,8 @@ static void put_account(struct seal *s, const struct reference_end *end)
                                                          .unfit_rows = {true, s->unfit},
                                                          .nearest = {true, s->cells.nearest},
                                                          .failed_rows = {true, s->failed},
+                                                         .superseded = {s->last != NULL, s->found.superseded},
+                                                         .deleted_keys = {s->last != NULL, s->found.deleted},
                                                          .path = s->o.out,
                                                          .rows_sha256 = s->w.rows_sha256});
 }
@@ -328,6 +341,35 @@ static void say_unfinished(struct seal *s, const struct stream_in *in)
                             s->out.stop_reason ? s->out.stop_reason : "standard output failed");
 }
 
+static int put_last(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err)
+{
+    struct seal *s = ctx;
+    return reference_put(&s->w, p, n, at, at_len, err);
+}
+
+static int put_deleted(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err)
+{
+    struct seal *s = ctx;
+    return reference_put_absent(&s->w, &(struct stream_absent){ABSENT_DELETED, p, n, at, at_len}, err);
+}
+
+/* Of every key its last row; what nothing orders keeps the artifact from being whole. */
+static int seal_last(struct seal *s, struct err *err)
+{
+    if (!s->last)
+        return 0;
+    struct reference_last_found *f = &s->found;
+    if (reference_last_rows(s->last, put_last, put_deleted, s, f, err) != 0)
+        return -1;
+    reference_story_last(&s->story, f);
+    if (f->tied > 0)
+        reference_story_say(&s->story, BECAUSE(CODE_KEYS_UNDETERMINED),
+                            "%" PRIu64
+                            " keys have several rows of which nothing says that one is the last, the first [%s]",
+                            f->tied, f->tie);
+    return 0;
+}
+
 static void finish(struct seal *s, const struct stream_in *in, bool whole)
 {
     struct err err = ERR_INIT;
@@ -337,6 +379,10 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     if (s->failed > BAD_LISTED)
         reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER), "%" PRIu64 " more rows that cannot be sealed",
                             (s->failed - BAD_LISTED));
+    if ((!s->begun && begin(s, &err) != 0) || seal_last(s, &err) != 0) {
+        stream_put_stop(&s->out, &err, CODE_USAGE);
+        return;
+    }
     if (s->deletions > 0 && s->unplaced > 0)
         reference_story_say(&s->story, BECAUSE(CODE_PROGRAM_ANSWER),
                             "%" PRIu64 " keys were deleted, and %" PRIu64
@@ -345,7 +391,7 @@ static void finish(struct seal *s, const struct stream_in *in, bool whole)
     reference_story_judge(&s->story, &s->scope, &s->w, s->failed, s->o.complete);
     reference_story_end(&s->story, &end);
     end.nearest = s->cells.nearest;
-    if ((!s->begun && begin(s, &err) != 0) || reference_finish(&s->w, &end, &err) != 0) {
+    if (reference_finish(&s->w, &end, &err) != 0) {
         stream_put_stop(&s->out, &err, CODE_USAGE);
         return;
     }
@@ -382,6 +428,7 @@ static void seal_free(struct seal *s)
 {
     if (s->begun)
         reference_drop(&s->w);
+    reference_last_free(s->last);
     reference_story_free(&s->story);
     reference_cells_free(&s->cells);
     scope_free(&s->scope);
@@ -394,7 +441,7 @@ static void seal_free(struct seal *s)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct seal s = {.o = {.version = "", .max_line = STREAM_MAX_LINE}};
+    struct seal s = {.o = {.version = "", .max_line = STREAM_MAX_LINE, .memory = (uint64_t)1 << 30}};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &s.o, &status, &err);
     if (rc > 0)

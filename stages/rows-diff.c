@@ -16,6 +16,8 @@
 #include "stream/excluded.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
+#include "types/definition.h"
+#include "types/engine.h"
 #include "types/line.h"
 
 #include <inttypes.h>
@@ -25,7 +27,7 @@
 
 struct options {
     uint64_t list, memory, max_line;
-    const char *scratch;
+    const char *scratch, *offsets;
 };
 
 struct diff {
@@ -40,9 +42,10 @@ struct diff {
     enum side head_side;
     struct multiset *rows;
     struct multiset_question ask;
-    bool observed;      /* the table was read before the line at hand */
-    struct arena arena; /* for one line */
-    struct arena keep;  /* for the run */
+    struct stream_log *logs; /* that it points to */
+    bool observed;           /* the table was read before the line at hand */
+    struct arena arena;      /* for one line */
+    struct arena keep;       /* for the run */
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -53,7 +56,10 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("list", &o->list, 0, 100000, "findings and runs listed a relation (100); totals are always true"),
         OPT_SIZE("memory", &o->memory, (uint64_t)16 << 20, (uint64_t)1 << 40,
                  "memory for rows (1G); past it they go to scratch files"),
+        OPT_NAME("offsets", "FILE", &o->offsets,
+                 "write the places of all missing rows to FILE, one a line: topic partition offset"),
         STREAM_OPTION_SCRATCH(&o->scratch),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 its checks passed, 1 one failed, 2 refused, 3 not everything could be decided"),
         OPT_END};
@@ -273,6 +279,8 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
     if (!cells_scan_row(e.key, e.key_len, d->keys, &len, NULL, 0, &why) || len != e.key_len)
         return refuse(line, *why ? why : "not a key", err);
     multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
+    if (e.why == EXCLUDED_UNDETERMINED)
+        say(&d->ask.left_out, BECAUSE(CODE_KEYS_UNDETERMINED), "of which FINAL shows one row of several", "");
     return 0;
 }
 
@@ -308,7 +316,8 @@ static int on_check(struct diff *d, const struct stream_line *line, struct err *
     arena_reset(&d->arena);
     if (stream_check(line, &d->arena, &c, err) != 0)
         return err_prefix(err, "stdin");
-    if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE)
+    if (c.name == CHECK_REFERENCE_SCOPE && c.cause.code == CODE_RECORDS_UNREADABLE &&
+        !(d->has_scope && scope_final(&d->scope)))
         d->ask.unreadable = true;
     if ((c.name != CHECK_RECONCILE_DESTINATION && c.name != CHECK_DESTINATION_COVERAGE) || c.status == STATUS_PASSED)
         return 0;
@@ -340,14 +349,34 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
         return err_prefix(err, "stdin");
     d->observed = true;
     d->ask.table_whole = o.table_whole;
+    struct engine e;
+    engine_parse(o.engine ? o.engine : "", o.engine_full ? o.engine_full : "", &d->keep, &e);
+    if (!o.final && engine_merges(&e))
+        d->ask.merges = engine_name(e.kind);
     for (size_t i = 0; i < o.n_mutations; i++)
         if (o.mutations[i].done && observed_deletes(&o.mutations[i])) {
             d->ask.deletion = kept_text(d, o.mutations[i].id);
             d->ask.deletion_created = kept_text(d, o.mutations[i].created);
         }
+    d->ask.expires = o.create_table_query && definition_has_ttl(o.create_table_query);
     if (!o.stable)
         say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
             "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");
+    return 0;
+}
+
+/* What was found of a topic before the table was read; a second look at it says what came later. */
+static int on_log(struct diff *d, const struct stream_line *line, struct err *err)
+{
+    struct stream_log log;
+    if (stream_log(line, &d->keep, &log, err) != 0)
+        return err_prefix(err, "stdin");
+    for (size_t i = 0; i < d->ask.n_logs; i++)
+        if (strcmp(d->ask.logs[i].topic, log.topic) == 0)
+            return 0;
+    d->logs = xrealloc(d->logs, (d->ask.n_logs + 1) * sizeof *d->logs);
+    d->logs[d->ask.n_logs++] = log;
+    d->ask.logs = d->logs;
     return 0;
 }
 
@@ -364,6 +393,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_ABSENT: return on_absent(d, line, err);
     case LINE_CHECK: return on_check(d, line, err);
     case LINE_OBSERVATION: return on_observation(d, line, err);
+    case LINE_LOG: return on_log(d, line, err);
     default: return 0;
     }
 }
@@ -377,8 +407,10 @@ static void diff_free(struct diff *d)
     buf_free(&d->columns_line);
     buf_free(&d->head);
     free(d->ends);
+    free(d->logs);
     free(d->ask.unsettled.why);
     free(d->ask.uncovered.why);
+    free(d->ask.left_out.why);
     scope_free(&d->scope);
     arena_free(&d->arena);
     arena_free(&d->keep);
@@ -396,7 +428,7 @@ int main(int argc, char **argv)
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d)) {
         d.ask.unplaced = d.rows && multiset_unplaced(d.rows);
-        multiset_decide(&d.ask, d.rows, &d.columns, &out);
+        multiset_decide(&d.ask, d.rows, &d.columns, d.options.offsets, &out);
     }
     status = stream_end(&out);
     diff_free(&d);

@@ -23,7 +23,7 @@ struct run {
     struct opt_list keys, columns, except, filled, froms;
     struct table_name name;
     unsigned isolation;
-    const char *out_path;
+    const char *out_path, *from_offsets, *to_offsets;
     bool first;
     uint64_t max_line;
 };
@@ -56,13 +56,25 @@ static int take_from(const char *value, void *ctx, struct err *err)
     return 0;
 }
 
+#define MAX_OFFSETS ((size_t)16 << 20)
+
+static int read_offsets(struct run *r, bool to, const char *path, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int rc = path ? file_read(path, MAX_OFFSETS, &text, err) : 0;
+    if (path && rc == 0)
+        rc = declare_offsets(&r->d, to, text.p ? text.p : "", text.len, err) == 0
+                 ? 0
+                 : err_prefix(err, "--%s-offsets: '%s'", to ? "to" : "from", path);
+    buf_free(&text);
+    return rc;
+}
+
 static int settle_options(struct run *r, struct err *err)
 {
     struct declare *d = &r->d;
     if (r->keys.n == 0)
         return err_set(err, ERR_REFUSED, "--key is needed: the columns that name one row");
-    if (d->n_ranges == 0)
-        return err_set(err, ERR_REFUSED, "--range is needed: which offsets are owed");
     d->keys = r->keys.at;
     d->n_keys = r->keys.n;
     d->chosen = r->columns.at;
@@ -74,7 +86,8 @@ static int settle_options(struct run *r, struct err *err)
     d->froms = r->froms.at;
     d->n_froms = r->froms.n;
     d->isolation = r->isolation == 0 ? "read_committed" : "read_uncommitted";
-    if (table_name_settle(&r->name, err) != 0)
+    if (table_name_settle(&r->name, err) != 0 || read_offsets(r, false, r->from_offsets, err) != 0 ||
+        read_offsets(r, true, r->to_offsets, err) != 0)
         return -1;
     d->database = r->name.database;
     d->table = r->name.table;
@@ -85,17 +98,23 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
 {
     struct declare *d = &r->d;
     const struct opt table[] = {
-        OPT_USAGE("scope-declare --key=COLUMN[,COLUMN...] --range=[TOPIC/]P:FROM-TO ... [options] [<stream]\n"
+        OPT_USAGE("scope-declare --key=COLUMN[,COLUMN...] [--range=[TOPIC/]P:FROM-TO ...] [options] [<stream]\n"
                   "Declare what a range of a log owes a table, where no bundle shows it.\n"
                   "Continues the stream of log-look and table-look; with --first begins one and reads none."),
         OPT_NAMES("key", "COLUMN,...", &r->keys, "the columns that name one row; may be repeated"),
         OPT_TAKE("range", "[TOPIC/]P:FROM-TO", take_range, d,
                  "offsets FROM up to TO, which is not among them, of partition P; may be repeated.\n"
                  "[TOPIC/]ALL: all that log-look found, up to the stable offset under read_committed,\n"
-                 "else to the end"),
+                 "else to the end; without --range all of that, or what log-look was asked for by its times"),
+        OPT_NAME("from-offsets", "FILE", &r->from_offsets,
+                 "in place of --range: each partition from its offset in FILE, a file of a Spark checkpoint or\n"
+                 "{\"topic\":{\"0\":123}}"),
+        OPT_NAME("to-offsets", "FILE", &r->to_offsets, "the same, up to its offset"),
         OPT_WORD("isolation", "read_committed|read_uncommitted", &r->isolation,
                  "which records are there (read_committed)"),
         TYPE_FROM_OPTION(take_from, &r->froms),
+        OPT_FLAG("final", &d->final,
+                 "compare of each key the row that the table shows with FINAL: the last by its engine's version"),
         OPT_NAMES("columns", "COLUMN,...", &r->columns,
                   "the columns that are compared (all that the table does not fill itself)"),
         OPT_NAMES("except", "COLUMN,...", &r->except, "the columns that are not, in place of that"),

@@ -78,7 +78,7 @@ static int put_columns(struct stream_out *out, const struct chread_table *t, str
 static void look(struct stream_out *out, const struct options *o)
 {
     struct chread_options read = {.http = o->login.o, .format = CHREAD_NATIVE, .max_rows = 1, .keys_per_query = 1};
-    const struct chread_expect expect = {NULL, o->name.database, o->name.table, NULL};
+    const struct chread_expect expect = {.database = o->name.database, .table = o->name.table, .every_row = true};
     const struct columns none = COLUMNS_INIT;
     struct chread ch = {0};
     struct chread_table t = CHREAD_TABLE_INIT;
@@ -88,7 +88,7 @@ static void look(struct stream_out *out, const struct options *o)
         err_fail(&err, why.refused ? ERR_REFUSED : ERR_TROUBLE, &why.cause, "%s", why.reason);
         stream_put_stop(out, &err, CODE_USAGE);
     } else {
-        bool fit = chread_form(&t, &none, &unfit) == 0;
+        bool fit = chread_form(&t, &expect, &none, &unfit) == 0;
         chread_describe(stream_build(out, LINE_TABLE), &ch, &expect, &t, fit ? NULL : &unfit);
         stream_put_built(out, LINE_TABLE);
         if (put_columns(out, &t, &err) != 0)

@@ -117,8 +117,8 @@ whole_() { from=stream decide "$@"; }
     grep -qE '^    missing     orders/0 offsets [0-9]+\.\.[0-9]+: 11 rows, such as event_id=1250$' <<<"$output"
     table_rows='select((.[0] | tonumber) < 1300 or (.[0] | tonumber) % 2 == 1)' compose declared
     whole_ 1
-    [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet (exit 1)" ]]
-    [[ ${lines[2]} == "        rows-late: wait until the writer is through, or raise --settle-ms, and read again"* ]]
+    [[ ${lines[0]} == "FAILED: reference-destination: missing "*"all that is missing is the newest stretch of orders/0"*"may not have landed yet, and no consumer group was looked at, which would say (exit 1)" ]]
+    [[ ${lines[2]} == "        rows-late: name the writer's consumer group to log-look with --group"* ]]
 }
 
 @test "nothing expected and an empty table pass whole, and not for selected keys" {
@@ -615,4 +615,28 @@ CASES
     edit 'if .type == "account" then .implementation.name = "\u001b[31mred" | .verified_by_writer = ["\u0007"] else . end'
     decide 0
     [[ $output == *'\x1b[31mred'* && $output == *'\x07'* ]]
+}
+
+@test "an observation that was not read as the scope's last rows are refuses what the table holds" {
+    scope_edit='.declared.final = {engine: "ReplacingMergeTree", version: "seen", deleted: null, sign: null}'
+    compose declared
+    final='.engine = "ReplacingMergeTree" | .engine_full = "ReplacingMergeTree(seen) ORDER BY event_id" | .final = {undetermined_keys: 0, unpaired: 0}'
+    observed="if .type == \"observation\" then $final else . end"
+    edit "$observed"
+    decide 0
+    while IFS='~' read -r change words; do
+        refuse_ "$observed | if .type == \"observation\" then $change else . end" "$words"
+    done <<'CASES'
+del(.final)~was not read with FINAL, and the scope is of the last row of each key
+.engine_full = "ReplacingMergeTree(score) ORDER BY event_id"~engine is not that of the scope's last rows
+.engine_full = "ReplacingMergeTree ORDER BY event_id"~engine is not that of the scope's last rows
+.engine = "MergeTree" | .engine_full = "MergeTree ORDER BY event_id"~engine is not that of the scope's last rows
+.engine = "SummingMergeTree" | .engine_full = "SummingMergeTree ORDER BY event_id"~is of another engine than MergeTree
+.sorting_key = "event_id, seen"~sorting key is not the scope's key
+.final.undetermined_keys = 1~counts 1 undetermined keys, and the stream names 0
+.settings.do_not_merge_across_partitions_select_final = "1"~made with do_not_merge_across_partitions_select_final
+CASES
+    scope_edit=.
+    compose declared
+    refuse_ 'if .type == "observation" then .final = {undetermined_keys: 0, unpaired: 0} else . end' "was read with FINAL, and the scope is of every row"
 }

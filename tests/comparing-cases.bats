@@ -109,7 +109,7 @@ setup() {
     { require reference.destination; reference_side '["1","a"]' '["1","b"]' '["3","x"]'; found '["1","a"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(jq -c 'select(.type == "finding") | [.key, .others]' <<<"$output" | tr -d '\n')" = '[["1"],true][["3"],null]' ]
-    [[ $(verdict <<<"$output") == *"missing     id=1; v=\"b\""*"missing     id=3"$'\n'* ]]
+    [[ $(verdict <<<"$output") == *"missing     id=1; v=\"b\"; owed 1, found 0"*"missing     id=3; owed 1, found 0"$'\n'* ]]
     { require reference.destination; reference_side '["1","a"]'; found '["1","a"]' '["1","c"]'; } | whole
     run -1 --separate-stderr diff_
     [[ $(verdict <<<"$output") == *"unexpected  id=1; v=\"c\""* ]]

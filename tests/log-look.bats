@@ -30,6 +30,12 @@ refused() { # NAMED ARGUMENT…: exit 2, one line that names the place, a whole 
     for g in '' $'\xff'; do
         refused "not a group's name" -b 127.0.0.1:1 -t orders --group="$g"
     done
+    for at in '' 2026-01-01 2026-01-01T00:00 2026-02-30T00:00Z 2026-13-01T00:00Z 2026-01-01T24:00Z 2026-01-01T00:00:60Z '2026-01-01 00:00Z' 2026-01-01T00:00:00.Z \
+        2026-01-01T00:00:00.1234Z 2026-01-01T00:00+1:00 2026-01-01T00:00+24:00 2026-01-01T00:00Zx 1969-12-31T23:59Z 1767225600; do
+        refused "--since" -b 127.0.0.1:1 -t orders --since="$at"
+        refused "--until" -b 127.0.0.1:1 -t orders --until="$at"
+    done
+    refused "--until is not after --since" -b 127.0.0.1:1 -t orders --since=2026-01-01T01:00:00.001+01:00 --until=2026-01-01T00:00Z
     refused "twice" -b 127.0.0.1:1 -t orders --group=a --group=a
     refused more -b 127.0.0.1:1 -t orders more
 }

@@ -119,7 +119,7 @@ members_listed() {
 members_had() {
     jq -r 'paths | map(select(type == "string")) | select(length == 1 or (length > 1 and (.[0] | IN($lines[]) | not))) |
         if .[-2:-1] == ["facts"] or .[0:-1] == ["verified"] then .[-1] = "*" else . end | join(".")' \
-        --argjson lines '["stages","made","stops","bundles","scopes","columns","intervals","accounts","observations","sides","summaries","findings"]' | sort -u
+        --argjson lines '["stages","made","stops","bundles","scopes","columns","intervals","accounts","observations","sides","summaries","logs","findings"]' | sort -u
 }
 
 # Reports of all kinds of ends: of the saved runs, of one that was cut, of one with a line that is none, of two causes at once.

@@ -331,3 +331,74 @@ BAD
     [[ $stderr == *"none.json"* ]]
     [ ! -e ref ]
 }
+
+# ---- the last row of each key ----
+
+# last ENGINE_JSON: the scope of three columns whose last rows are meant, in the file last.json.
+last() {
+    scope_made '.origin = "declared" | del(.bundle) | .declared = {gone: [], final: $final} | .sources = [$source] |
+        .columns = [{name: "id", type: "Int64", key: true}, {name: "ver", type: "Int32", key: false}, {name: "s", type: "String", key: false}, {name: "m", type: "Int8", key: false}]' \
+        --argjson final "$1" --argjson source "$(source_of t c i read_committed 0:0-9)" | jq -c 'del(.bundle, .scope_sha256)' | scope_print >last.json
+}
+# rows_at ID,VER,S,M@AT…: such events.
+rows_at() {
+    local one
+    for one; do
+        IFS=, read -r id ver s m <<<"${one%@*}"
+        event_of "{\"id\":$id,\"ver\":$ver,\"s\":\"$s\",\"m\":${m:-0}}" "$(cut -s -d@ -f2 <<<"$one")"
+    done | whole in
+}
+sealed() { jq -r 'select(.cells) | .cells[:3] | map(if type == "object" then "unfit" else . end) | join(" ")' ref | paste -sd,; }
+last_of() { run "-$1" --separate-stderr seal --scope=last.json --complete <in; }
+
+@test "the last row of each key by its version, by its number; one that is unfit orders nothing" {
+    last '{"engine":"ReplacingMergeTree","version":"ver","deleted":null,"sign":null}'
+    rows_at 1,9,a@t/0/0 1,10,b@t/1/0 1,-11,c@t/0/1 2,-3,x@t/0/2 2,-20,y@t/0/3 3,1,z 3,1,z 4,99999999999,w@t/0/4 4,1,v@t/0/5
+    last_of 0
+    holds
+    [ "$(sealed)" = "1 10 b,2 -3 x,3 1 z,4 unfit w,4 1 v" ]
+    [ "$(account | jq -c '[.rows, .superseded]')" = '[5,4]' ]
+    # Of one version the later of a partition; of two partitions nothing tells, until a higher version comes.
+    rows_at 1,1,a@t/0/0 1,1,b@t/0/5
+    last_of 0
+    [ "$(sealed)" = "1 1 b" ]
+    rows_at 1,1,a@t/0/0 1,1,b@t/1/5
+    last_of 3
+    incomplete '1 keys have several rows of which nothing says that one is the last, the first ["1"]'
+    [ "$(end_line | jq -r .code)" = keys-undetermined ]
+    rows_at 1,1,a@t/0/0 1,1,b@t/1/5 1,1,b@t/1/6
+    last_of 3
+    rows_at 1,1,a@t/0/0 1,1,b@t/1/5 1,2,c@t/0/1
+    last_of 0
+    rows_at 1,1,a 1,1,b
+    last_of 3
+    run -3 --separate-stderr seal --scope=last.json --complete --key-memory=1M < <(for i in $(seq 12000); do event_of "{\"id\":$i,\"ver\":1,\"s\":\"x\",\"m\":0}"; done | whole in; cat in)
+    [[ $stderr == *"more than the 1048576 bytes of memory"* ]]
+    [ "$(jq -r 'select(.type == "stop") | .code' <<<"$output")" = bound-passed ]
+}
+
+@test "the rows of a versioned key that take each other away" {
+    last '{"engine":"VersionedCollapsingMergeTree","version":"ver","deleted":null,"sign":"m"}'
+    rows_at 1,1,a,-1@t/0/0 1,1,a,1@t/0/1 1,2,b,1@t/0/2 2,1,x,1@t/0/3
+    last_of 0
+    [ "$(sealed)" = "1 2 b,2 1 x" ]
+    rows_at 1,1,a,1@t/0/0 1,1,b,1@t/0/1 1,1,a,-1@t/0/2
+    last_of 3
+    rows_at 1,1,a,-1@t/0/0 1,2,a,1@t/0/1
+    last_of 3
+}
+
+@test "a scope of last rows names an engine that keeps them, and its columns" {
+    rows_at 1,1,a@t/0/0
+    while IFS='|' read -r final why; do
+        last "$final"
+        last_of 2
+        [[ $stderr == *"$why"* ]] || { echo "$final: $stderr" >&2; return 1; }
+    done <<'CASES'
+{"engine":"MergeTree","version":null,"deleted":null,"sign":null}|'MergeTree' keeps every row
+{"engine":"SummingMergeTree"}|'SummingMergeTree' keeps every row, or is not known here
+{"engine":"ReplacingMergeTree","version":"no"}|column 'no', the engine's version, is not compared
+{"engine":"ReplacingMergeTree","version":"s"}|column 's', the engine's version, is String
+{"engine":"ReplacingMergeTree","other":1}|other
+CASES
+}

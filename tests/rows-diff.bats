@@ -186,8 +186,8 @@ setup() {
     [ "$(jq -c 'select(.kind == "missing") | [.key[0], .explained]' <<<"$output" | tr -d '\n')" = '["a","kept"]["b","kept"]' ]
     [ "$(jq -c 'select(.type == "summary") | .missing' <<<"$output")" = '{"keys":2,"rows":2,"kept":2}' ]
     run -1 --separate-stderr verdict <<<"$output"
-    [[ $output == *"token-outlived-rows: write these rows again"* && $output == *"id=\"a\"; its INSERT's token can have outlived it  at t/0/1"* ]]
-    { captured '["a","v"]' t/0/1 kept; captured '["c","v"]' t/0/3; side captured 2; found; } | whole
+    [[ $output == *"token-outlived-rows: write these rows again"* && $output == *"id=\"a\"; owed 1, found 0; its INSERT's token can have outlived it  at t/0/1"* ]]
+    { captured '["a","v"]' t/0/1 kept; captured '["c","v"]' t/0/3; captured '["d","v"]' t/0/4; side captured 3; found '["d","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(code reconcile.rows)" = rows-missing ]
     [[ "$(reason)" == "missing 2 rows of 2 keys, 1 of them of INSERTs that were sent again"* ]]
@@ -201,14 +201,14 @@ setup() {
             { tail_; observed "$command"; mapfile -t r < <(printf '%s' "$rest"); found "${r[@]}"; } | whole
             run -1 --separate-stderr diff_
             [ "$(code reference.destination)" = rows-deleted ]
-            [[ "$(reason reference.destination)" == "missing "*"; mutation mutation_3.txt of 2026-11-30T10:00:00.000Z, which is done, deletes rows of the table; "*"may not have landed yet" ]]
+            [[ "$(reason reference.destination)" == "missing "*"; mutation mutation_3.txt of 2026-11-30T10:00:00.000Z, which is done, deletes rows of the table; "*"may not have landed yet, and no consumer group was looked at, which would say" ]]
             [ "$(jq -c 'select(.name == "reference.destination") | .facts' <<<"$output")" = '{"mutation":"mutation_3.txt","created":"2026-11-30T10:00:00.000Z"}' ]
         done
     done
     { tail_; observed '(UPDATE v = 1 WHERE 1)'; found '["1","v"]'; } | whole
     run -1 --separate-stderr diff_
     [ "$(code reference.destination)" = rows-late ]
-    [[ $(verdict <<<"$output") == *"rows-late: wait until the writer is through"*"what a second look finds missing still will not land: look for it in the writer and among the table's mutations"* ]]
+    [[ $(verdict <<<"$output") == *"rows-late: name the writer's consumer group to log-look with --group"* ]]
     { tail_; observed '(UPDATE v = 1 WHERE 1)'; found; } | whole
     run -1 --separate-stderr diff_
     [ "$(code reference.destination)" = none-landed ]

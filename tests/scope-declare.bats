@@ -82,6 +82,107 @@ not_audited() { # STATUS CODE REASON ARGUMENT…
     [ "$(document | jq -c '[.sources[0] | .isolation, (.partitions[0] | .to)]')" = '["read_uncommitted",2000]' ]
 }
 
+ranges() { document | jq -c '[.sources[] | .topic as $t | .partitions[] | "\($t)/\(.partition):\(.from)-\(.to)"]'; }
+chosen() { document | jq -c '.declared.chosen'; }
+
+@test "no range is all of it" {
+    declare_it 0 found "${key[@]}"
+    all=$(ranges)
+    [ "$all" = '["orders/0:100-1990","orders/1:0-1800","orders/2:7-7"]' ]
+    [ "$(chosen)" = null ]
+    [[ $(reason) == *"the range of orders/0 ends at 1990, where an open transaction holds the log, and not at its end, 2000"* ]]
+    declare_it 0 found "${key[@]}" --range=ALL
+    [ "$(ranges)" = "$all" ]
+}
+
+@test "ranges by files of offsets: those of a Spark checkpoint, of a group, or by hand; at one end or at both" {
+    { printf 'v1\n{"batchWatermarkMs":0,"conf":{"a":"1"}}\n{"orders":{"0":150,"1":0,"2":7}}\n'; } >offsets-3
+    printf 'v1\n{"batchWatermarkMs":0}\n-\n{"orders":{"2":7,"1":900,"0":250}}' >offsets-4
+    declare_it 0 found "${key[@]}" --from-offsets=offsets-3 --to-offsets=offsets-4
+    [ "$(ranges)" = '["orders/0:150-250","orders/1:0-900","orders/2:7-7"]' ]
+    [ "$(chosen)" = '{"from":"offsets","to":"offsets"}' ]
+    echo "$output" >declared
+    run -3 --separate-stderr from declared "$bin/verdict"
+    grep -qx " *the ranges begin at the offsets of a file; they end at the offsets of a file" <<<"$output"
+    declare_it 0 found "${key[@]}" --from-offsets=offsets-4
+    [ "$(ranges)" = '["orders/0:250-1990","orders/1:900-1800","orders/2:7-7"]' ]
+    [ "$(chosen)" = '{"from":"offsets"}' ]
+    declare_it 0 found "${key[@]}" --to-offsets=offsets-4 --isolation=read_uncommitted
+    [ "$(ranges)" = '["orders/0:100-250","orders/1:0-900","orders/2:7-7"]' ]
+    # -2 and -1 are the log's ends; a partition that the first file does not know came later
+    echo '{"orders":{"0":-2}}' >first
+    echo '{"orders":{"0":-1,"1":1}}' >last
+    declare_it 0 found "${key[@]}" --from-offsets=first --to-offsets=last
+    [ "$(ranges)" = '["orders/0:100-1990","orders/1:0-1","orders/2:7-7"]' ]
+    refused "--from-offsets: orders/0 has -1, its end, at which no range begins" "${key[@]}" --from-offsets=last
+    refused "--to-offsets: orders/0 has -2, its beginning, at which no range ends" "${key[@]}" --to-offsets=first
+    echo '{"orders":{"0":200}}' >one
+    refused "--to-offsets: the file has no offset of orders/1, which holds 1800 offsets" "${key[@]}" --to-offsets=one
+    refused "the range orders/0:250-150, by the offsets of the files, runs backwards" "${key[@]}" --from-offsets=offsets-4 --to-offsets=offsets-3
+    refused "--range=0:1-2, and a file of offsets is given too" "${key[@]}" --range=0:1-2 --to-offsets=one
+    echo '{"orders":{"0":99,"1":0,"2":7}}' >early
+    not_audited unavailable range-expired "the range orders/0:99-250 begins at 99, and the first offset of orders/0 is 100: 1 offsets are gone" "${key[@]}" --from-offsets=early --to-offsets=offsets-4
+    echo '{"orders":{"0":2001,"1":0,"2":7}}' >late
+    refused "the range orders/0:100-2001 ends at 2001, and the log of orders/0 ends at 2000" "${key[@]}" --to-offsets=late
+    while IFS='~' read -r text why; do
+        printf '%b' "$text" >bad
+        refused "--from-offsets: 'bad': offsets: $why" "${key[@]}" --from-offsets=bad
+    done <<'BAD'
+{"orders":{"0":-3}}~orders/0: no offset, nor -1
+{"orders":{"0":1.5}}~orders/0: no offset, nor -1
+{"orders":{"x":1}}~a name within 'orders' that is no partition
+{"orders":{"00":1}}~a name within 'orders' that is no partition
+{"orders":[1]}~no object of topics
+{}~no object of topics
+{"orders":{}}~none is there
+v2\n{}\n{"orders":{"0":1}}~a checkpoint's file of another version than v1
+v1\n{}\n-\n~none is there
+v1\n{}\n{"orders":{"0":1}}\n{"orders":{"0":2}}\n~orders/0 stands there twice
+~byte 1
+BAD
+    echo '{"other":{"0":1}}' >other
+    refused "--from-offsets: other/0 was not looked at, or is not there" "${key[@]}" --from-offsets=other
+    declare_it 3 found "${key[@]}" --from-offsets=nowhere
+    [[ $stderr == *"cannot open 'nowhere'"* ]]
+    # nobody looked
+    run -0 --separate-stderr "$bin/scope-declare" --first --key=id --table=shop.orders --column=id:Int64 --from-offsets=offsets-3 --to-offsets=offsets-4
+    [ "$(ranges)" = '["orders/0:150-250","orders/1:0-900","orders/2:7-7"]' ]
+    for files in '--from-offsets=offsets-3' '--from-offsets=first --to-offsets=last' '--from-offsets=one --to-offsets=offsets-4' '--from-offsets=offsets-3 --to-offsets=one'; do
+        # shellcheck disable=SC2086 # two words
+        run -2 --separate-stderr "$bin/scope-declare" --first --key=id --table=shop.orders --column=id:Int64 $files
+    done
+}
+
+@test "ranges by the times that log-look was asked for, which the scope and the report say" {
+    jq -c '.since = "2026-01-01T00:00:00.000Z" | .until = "2026-01-02T00:00:00.000Z" | .partitions |= map(.since = ([.low, 120] | max | [., 7] | if .[0] > 1000 then .[1] else .[0] end) | .until = .high)' <<<"$log" |
+        jq -c '.partitions[2].since = 7 | .partitions[0].until = 1995 | .partitions[1].until = 1000' >line
+    { cat line; echo "$table"; } | whole timed
+    declare_it 0 timed "${key[@]}"
+    [ "$(ranges)" = '["orders/0:120-1990","orders/1:120-1000","orders/2:7-7"]' ]
+    [ "$(chosen)" = '{"from":"2026-01-01T00:00:00.000Z","to":"2026-01-02T00:00:00.000Z"}' ]
+    echo "$output" >declared
+    run -3 --separate-stderr from declared "$bin/verdict"
+    grep -q "the ranges begin at the first record of 2026-01-01T00:00:00.000Z or later: " <<<"$output"
+    found=timed refused "--range=ALL, and log-look was asked for a range by its times" "${key[@]}" --range=ALL
+    # a file takes the place of a time, at its end
+    echo '{"orders":{"0":130,"1":130,"2":7}}' >from
+    declare_it 0 timed "${key[@]}" --from-offsets=from
+    [ "$(ranges)" = '["orders/0:130-1990","orders/1:130-1000","orders/2:7-7"]' ]
+    # an open transaction before the first record leaves nothing of a partition
+    jq -c '.partitions[0].since = 1995' line >later
+    { cat later; echo "$table"; } | whole timed
+    declare_it 0 timed "${key[@]}"
+    [ "$(ranges)" = '["orders/0:1995-1995","orders/1:120-1000","orders/2:7-7"]' ]
+    jq -c '.partitions |= map(.since = .high | .until = .high)' line >later
+    { cat later; echo "$table"; } | whole none
+    found=none not_audited unavailable log-empty "the log of orders has no offset between those that the times give: the ranges hold none, which establishes nothing" "${key[@]}"
+    for bad in 'del(.partitions[0].since)' '.partitions[1].until = 1801' '.partitions[1].since = -1'; do
+        jq -c "$bad" line >wrong
+        { cat wrong; echo "$table"; } | whole timed
+        found=timed refused "log.partitions[" "${key[@]}"
+    done
+}
+
 @test "B01: a range past the stable offset is waited for, and one that ends there for that reason says so" {
     declare_it 0 found "${key[@]}" --range=ALL
     [ "$(reason)" = "$gone; the log of orders/2 begins at 7: offsets before it are gone and owe nothing that can be computed; the range of orders/0 ends at 1990, where an open transaction holds the log, and not at its end, 2000" ]
@@ -245,11 +346,12 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
     refused "--topic=other was not looked at" "${key[@]}" --range=0:0-1 --topic=other
     run -2 --separate-stderr "$bin/scope-declare" --first --key=id --range=ALL --table=shop.orders --column=id:Int64
     [[ $stderr == *"ALL needs log-look before"* ]]
+    run -2 --separate-stderr "$bin/scope-declare" --first --key=id --table=shop.orders --column=id:Int64
+    [[ $stderr == *"--range is needed where log-look did not look"* ]]
 }
 
 @test "keys, times and columns that do not fit are refused by name" {
     refused "--key is needed" --range=ALL
-    refused "--range is needed" "${key[@]}"
     refused "--key=nope: the table has no such column" --key=nope --from=seen:ms --range=ALL
     refused "--key names 'id' twice" --key=id,id --from=seen:ms --range=ALL
     refused "--key: 'id,' holds an empty name" --key=id, --range=ALL

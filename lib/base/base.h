@@ -238,6 +238,8 @@ int sha256_fd(int fd, const char *name, char out[SHA256_HEX + 1], uint64_t *byte
 int64_t time_now_ms(void);                  /* wall clock, ms since the epoch */
 int64_t time_mono_ms(void);                 /* monotonic */
 void time_iso_ms(int64_t ms, char out[32]); /* 2026-11-29T20:18:39.123Z */
+/* YYYY-MM-DDThh:mm[:ss[.f]] with up to three digits of fraction and Z or +hh:mm, from 1970 on. */
+bool time_parse_ms(const char *s, int64_t *ms);
 void sleep_ms(int64_t ms);
 
 /* ---- progress (progress.c): a line on a terminal, for work that takes longer than two seconds ---- */

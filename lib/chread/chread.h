@@ -14,6 +14,7 @@
 #include "http/http.h"
 #include "stream/codes.h"
 #include "stream/names.h"
+#include "types/engine.h"
 #include "types/types.h"
 
 /* Why a destination was not read, or not to be judged by. */
@@ -152,17 +153,20 @@ struct chread_table {
 /* What the scope names. */
 struct chread_expect {
     const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
+    bool every_row;             /* a table whose engine merges rows is read too, each row that stands */
+    const struct engine *final; /* of each key the last row, as this engine shows it; NULL: every row */
 };
 
 /* Look at the server and the table: who they are, the definition, columns and mutations. Held against expect: another
  * server or table uuid sets why->refused. */
 int chread_look(struct chread *c, const struct chread_expect *expect, struct chread_table *t, struct chread_why *why);
 void chread_table_free(struct chread_table *t);
-/* 0 where the table has a supported form (a plain MergeTree without TTL, with a UUID of its own) and every column of
- * cols is there with its type. */
 /* Where each column of the table stands, by its name. */
 void chread_names(const struct chread_table *t, struct map *names);
-int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why);
+/* 0 where the table has a supported form (a MergeTree without TTL, with a UUID of its own, whose engine is one that
+ * expect takes) and every column of cols is there with its type. */
+int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
+                struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
 /* True for a line that this program reads: 24.3 and later. */
@@ -199,6 +203,15 @@ void chread_plan_free(struct chread_plan *plan);
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
                 const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
                 chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why);
+
+/* ---- the last rows ---- */
+
+/* Call fn with each key (an array of its cells, in the columns' order) of which several rows, unlike in what is
+ * compared, have the highest version, so that FINAL shows any of them; and count in *unpaired the keys, or the versions
+ * of keys, with more rows taken back than written. Both are asked for without FINAL. */
+int chread_undetermined(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                        const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
+                        chread_row_fn *fn, void *ctx, uint64_t *unpaired, struct chread_why *why);
 
 /* ---- the whole table ---- */
 
@@ -244,6 +257,7 @@ struct chread_reads {
     bool table_whole;     /* every row of the table, not those of the keys */
     size_t parts[2];      /* then: how many there were before and after */
     bool parts_same;
+    uint64_t undetermined, unpaired; /* under FINAL: keys left out, and rows that took back what nobody wrote */
 };
 
 struct chread_unstable {

@@ -8,6 +8,7 @@
 #include "chread/chread.h"
 #include "stream/observation.h"
 #include "types/definition.h"
+#include "types/engine.h"
 
 /* ---- the form ---- */
 
@@ -52,15 +53,52 @@ static bool no_uuid(const char *uuid)
     return uuid[strspn(uuid, "0-")] == '\0';
 }
 
-int chread_form(const struct chread_table *t, const struct columns *cols, struct chread_why *why)
+/* FINAL shows what the scope says that it does only on the engine that the scope names, over that sorting key. */
+static int form_of_final(const struct chread_table *t, const struct engine *found, const struct engine *meant,
+                         const struct columns *cols, struct chread_why *why)
+{
+    struct buf a = BUF_INIT, b = BUF_INIT;
+    int status = 0;
+    engine_say(meant, &a);
+    engine_say(found, &b);
+    if (!engine_same(found, meant))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_FINAL_UNSUPPORTED),
+                            "the scope is of the last rows of a %s, and the table's engine is %s", buf_str(&a),
+                            buf_str(&b));
+    else if (!engine_sorts_by(found, t->sorting_key, cols))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_FINAL_UNSUPPORTED),
+                            "the table's sorting key is '%s', and the scope's key is another", t->sorting_key);
+    buf_free(&a);
+    buf_free(&b);
+    return status;
+}
+
+static int form_of_engine(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
+                          struct chread_why *why)
+{
+    struct arena arena = ARENA_INIT;
+    struct engine e;
+    int status = 0;
+    engine_parse(t->engine, t->engine_full, &arena, &e);
+    if (expect->final && e.kind != ENGINE_OTHER)
+        status = form_of_final(t, &e, expect->final, cols, why);
+    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_merges(&e)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                            "the table's engine is %s, and only a %s can be judged",
+                            *t->engine != '\0' ? t->engine : "unknown",
+                            expect->every_row ? "MergeTree that is plain, replacing or collapsing" : "plain MergeTree");
+    arena_free(&arena);
+    return status;
+}
+
+int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
+                struct chread_why *why)
 {
     if (no_uuid(t->server_uuid))
         return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
                           "the server has no UUID, so that it cannot be told from another");
-    if (strcmp(t->engine, OBSERVED_ENGINE) != 0)
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
-                          "the table's engine is %s, and only a plain MergeTree can be judged",
-                          *t->engine != '\0' ? t->engine : "unknown");
+    if (form_of_engine(t, expect, cols, why) != 0)
+        return -1;
     if (no_uuid(t->table_uuid))
         return chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),

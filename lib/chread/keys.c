@@ -198,6 +198,17 @@ void chread_keys_sort(struct chread_keys *k, const char *sorting_key)
 
 /* ---- one key ---- */
 
+struct chread_keys keys_narrow(const struct chread_keys *k, const struct columns *own)
+{
+    struct chread_keys view = *k;
+    view.cols = own;
+    view.columns = xcalloc(k->n_columns, sizeof *view.columns);
+    for (size_t i = 0; i < k->n_columns; i++)
+        for (size_t c = 0; c < k->columns[i]; c++)
+            view.columns[i] += k->cols->at[c].key;
+    return view;
+}
+
 size_t keys_columns(const struct chread_keys *k)
 {
     return k->n_columns;

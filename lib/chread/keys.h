@@ -24,6 +24,9 @@ struct chread_keys {
     struct buf bytes, scratch, text;
 };
 
+/* The same keys, of columns that are the key's alone, in the order of k's; its `columns` are to be freed, and nothing
+ * else of it. */
+struct chread_keys keys_narrow(const struct chread_keys *k, const struct columns *own);
 size_t keys_columns(const struct chread_keys *k);
 const struct column *keys_column(const struct chread_keys *k, size_t i);
 size_t keys_column_index(const struct chread_keys *k, size_t i);

@@ -158,6 +158,8 @@ static void copy_reads(const struct chread *c, const struct chread_reads *r, str
     o->parts_before = r->parts[0];
     o->parts_after = r->parts[1];
     o->parts_same = r->parts_same;
+    o->undetermined_keys = r->undetermined;
+    o->unpaired = r->unpaired;
 }
 
 void chread_observe(struct stream_out *out, const struct chread *c, const struct chread_expect *e,
@@ -182,6 +184,7 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
         /* Other engines' arguments may be a remote user's. */
         .engine_full = merge_tree ? first->engine_full : NULL,
         .create_table_query = merge_tree ? first->create_table_query : NULL,
+        .final = e->final != NULL,
         .partition_key = first->partition_key,
         .sorting_key = first->sorting_key,
         .dedup_window = first->dedup_window,

@@ -12,6 +12,7 @@
 #include "chread/decoder_thread.h"
 #include "chread/keys.h"
 #include "chread/session.h"
+#include "chread/statement.h"
 
 /* What a statement is raised to where its user's max_query_size is less: room for many keys, and little memory. */
 #define RAISED ((uint64_t)16 << 20)
@@ -22,9 +23,8 @@ struct reading {
     struct chread *c;
     const struct chread_expect *expect;
     const struct chread_table *t;
-    const struct columns *cols;
+    const struct statement *s;
     const struct chread_keys *keys;
-    struct map names; /* of the table's columns */
     struct decoder_thread *b;
     struct buf sql;
 };
@@ -50,8 +50,7 @@ static bool has_dictionary(const struct chread_table *t, const struct map *names
     return has;
 }
 
-static void select_column(struct buf *sql, const struct chread_table *t, const struct map *names,
-                          const struct column *c)
+void statement_column(struct buf *sql, const struct chread_table *t, const struct map *names, const struct column *c)
 {
     struct buf plain = BUF_INIT;
     bool cast = has_dictionary(t, names, c);
@@ -66,26 +65,25 @@ static void select_column(struct buf *sql, const struct chread_table *t, const s
     buf_free(&plain);
 }
 
+void statement_free(struct statement *s)
+{
+    buf_free(&s->head);
+    buf_free(&s->tail);
+}
+
 static void start_query(struct reading *r)
 {
-    struct buf *sql = &r->sql;
-    buf_reset(sql);
-    buf_adds(sql, "SELECT ");
-    for (size_t i = 0; i < r->cols->n; i++) {
-        if (i > 0)
-            buf_adds(sql, ", ");
-        select_column(sql, r->t, &r->names, &r->cols->at[i]);
-    }
-    session_from(sql, r->expect);
+    buf_reset(&r->sql);
+    buf_add(&r->sql, r->s->head.p, r->s->head.len);
 }
 
 /* What the decoder found wrong comes before what became of the connection meanwhile. */
-static int not_decoded(const struct err *err, struct chread_why *why)
+static int not_decoded(const char *what, const struct err *err, struct chread_why *why)
 {
     if (err->kind == ERR_NONE)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_IO_FAILED), "the rows had nowhere to go");
     struct cause cause = code_of_err(err, CODE_ANSWER_BROKEN);
-    return chread_say(why, STATUS_UNAVAILABLE, &cause, "reading the rows: %s", err->text);
+    return chread_say(why, STATUS_UNAVAILABLE, &cause, "%s: %s", what, err->text);
 }
 
 /* One statement, whole; an answer over a new connection counts once the look over that very connection is the same. 0,
@@ -95,6 +93,7 @@ static int one_query(struct reading *r, const struct chread_asked *asked, struct
     struct chread *c = r->c;
     struct http_answer a;
     char number[24], size[24];
+    buf_add(&r->sql, r->s->tail.p ? r->s->tail.p : "", r->s->tail.len);
     buf_printf(&r->sql, " FORMAT %s", chread_format_name(c->o->format));
     struct http_setting *settings = session_settings(c, asked->most, number);
     if (r->sql.len > c->limits.bytes) {
@@ -108,7 +107,7 @@ static int one_query(struct reading *r, const struct chread_asked *asked, struct
     c->ranges += asked->range;
     int status = 0;
     if (a.outcome != HTTP_DONE) {
-        session_why(&a, "reading the rows", why);
+        session_why(&a, r->s->what, why);
         status = a.outcome == HTTP_ANSWERED && a.body_bytes == 0 ? 1 : -1;
     } else if (decoder_thread_end(r->b, a.result_rows) != 0) {
         return -1; /* why is what the decoder says at the end */
@@ -161,7 +160,8 @@ static uint64_t put_keys(struct reading *r, uint64_t from, uint64_t to)
     struct chread_limits limits = r->c->limits;
     if (!r->c->size_fixed && limits.bytes < RAISED)
         limits.bytes = RAISED;
-    limits.bytes -= limits.bytes > SESSION_FORMAT_ROOM ? SESSION_FORMAT_ROOM : limits.bytes;
+    uint64_t room = SESSION_FORMAT_ROOM + r->s->tail.len;
+    limits.bytes -= limits.bytes > room ? room : limits.bytes;
     if (r->c->arrays)
         return keys_arrays(r->keys, from, to, &limits, &r->sql);
     limits.keys = limits.keys < FEW ? limits.keys : FEW;
@@ -227,25 +227,48 @@ static int read_table(struct reading *r, struct chread_why *why)
     return one_query(r, &(struct chread_asked){.most = max, .most_kept = max}, why);
 }
 
+int statement_read(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                   const struct statement *s, const struct chread_keys *keys, const struct chread_plan *plan,
+                   chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
+{
+    struct reading r = {.c = c, .expect = expect, .t = t, .s = s, .keys = keys};
+    struct map names = MAP_INIT;
+    struct err err = ERR_INIT;
+    uint64_t passed_over = 0;
+    struct chread_decoder *d = chread_decoder_new(c->o->format, s->cols, c->o->max_bytes, fn, ctx);
+    chread_names(t, &names);
+    for (size_t i = 0; i < s->cols->n; i++)
+        if (has_dictionary(t, &names, &s->cols->at[i]))
+            chread_decoder_unnamed(d, i);
+    map_free(&names);
+    r.b = decoder_thread_start(d);
+    int status = plan ? read_plan(&r, plan, why) : read_table(&r, why);
+    if (decoder_thread_finish(r.b, rows, &passed_over, &err) != 0)
+        status = not_decoded(s->what, &err, why);
+    c->passed_over += passed_over;
+    chread_decoder_free(d);
+    buf_free(&r.sql);
+    return status == 0 ? 0 : -1;
+}
+
 int chread_rows(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
                 const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
                 chread_row_fn *fn, void *ctx, uint64_t *rows, struct chread_why *why)
 {
-    struct reading r = {.c = c, .expect = expect, .t = t, .cols = cols, .keys = keys};
-    struct err err = ERR_INIT;
-    uint64_t passed_over = 0;
-    struct chread_decoder *d = chread_decoder_new(c->o->format, cols, c->o->max_bytes, fn, ctx);
-    chread_names(t, &r.names);
-    for (size_t i = 0; i < cols->n; i++)
-        if (has_dictionary(t, &r.names, &cols->at[i]))
-            chread_decoder_unnamed(d, i);
-    r.b = decoder_thread_start(d);
-    int status = plan ? read_plan(&r, plan, why) : read_table(&r, why);
-    if (decoder_thread_finish(r.b, rows, &passed_over, &err) != 0)
-        status = not_decoded(&err, why);
-    c->passed_over += passed_over;
-    chread_decoder_free(d);
-    map_free(&r.names);
-    buf_free(&r.sql);
-    return status == 0 ? 0 : -1;
+    struct statement s = STATEMENT_INIT;
+    struct map names = MAP_INIT;
+    s.cols = cols;
+    chread_names(t, &names);
+    buf_adds(&s.head, "SELECT ");
+    for (size_t i = 0; i < cols->n; i++) {
+        buf_adds(&s.head, i > 0 ? ", " : "");
+        statement_column(&s.head, t, &names, &cols->at[i]);
+    }
+    session_from(&s.head, expect);
+    /* What is asked for stands in WHERE: a PREWHERE would be before the last row of a key is known. */
+    buf_adds(&s.head, expect->final ? " FINAL" : "");
+    int status = statement_read(c, expect, t, &s, keys, plan, fn, ctx, rows, why);
+    map_free(&names);
+    statement_free(&s);
+    return status;
 }

@@ -97,6 +97,8 @@ const struct kafka_log *kafka_log(const struct kafka_client *k);
 int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err);
 /* Bounds of every partition into out, which has room for kafka_log()->partitions. */
 int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct err *err);
+/* Of each partition the first offset whose record has this time or a later one; the partition's end where none has. */
+int kafka_log_at(struct kafka_client *k, int64_t ms, const struct kafka_bounds *bounds, int64_t *out, struct err *err);
 /* The topic's cleanup.policy ("delete", "compact", "compact,delete"); *policy is malloc'd. */
 int kafka_log_policy(struct kafka_client *k, char **policy, struct err *err);
 /* The id of the cluster that answers now; *id is malloc'd. */

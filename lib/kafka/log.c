@@ -174,6 +174,24 @@ int kafka_log_bounds(struct kafka_client *k, struct kafka_bounds *out, struct er
 
 #endif
 
+int kafka_log_at(struct kafka_client *k, int64_t ms, const struct kafka_bounds *bounds, int64_t *out, struct err *err)
+{
+    rd_kafka_topic_partition_list_t *ask = rd_kafka_topic_partition_list_new((int)k->log.partitions);
+    for (uint32_t p = 0; p < k->log.partitions; p++)
+        rd_kafka_topic_partition_list_add(ask, k->name, (int32_t)p)->offset = ms;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(k->admin, ask, k->timeout_ms);
+    int rc = code ? kafka_err(err, code) : 0;
+    for (int i = 0; i < ask->cnt && rc == 0; i++) {
+        const rd_kafka_topic_partition_t *tp = &ask->elems[i];
+        if (tp->err)
+            rc = kafka_err(err, tp->err);
+        else
+            out[tp->partition] = tp->offset >= 0 ? tp->offset : bounds[tp->partition].high;
+    }
+    rd_kafka_topic_partition_list_destroy(ask);
+    return rc == 0 ? 0 : err_prefix(err, "which offsets have which times");
+}
+
 int kafka_log_check(struct kafka_client *k, int wait_ms, struct err *err)
 {
     char *now = NULL;

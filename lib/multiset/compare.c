@@ -223,6 +223,13 @@ static int by_bytes(const void *a, const void *b)
     return text_order((struct multiset_text){x->row, x->len}, (struct multiset_text){y->row, y->len});
 }
 
+/* True for a row with a cell that does not fit: in a cell's text its quotes would be escaped. */
+static bool is_unfit(const struct entry *e)
+{
+    static const char unfit[] = "{\"unfit\":";
+    return memmem(e->row, e->len, unfit, sizeof unfit - 1) != NULL;
+}
+
 /* Owed copies left over pair with found rows that were not owed, both in byte order; then neither has a partner. */
 static void pair_left(struct key_work *k, size_t owed_n, size_t found_n)
 {
@@ -244,9 +251,7 @@ static void pair_left(struct key_work *k, size_t owed_n, size_t found_n)
         }
         set_fate(k, o->e, FATE_CHANGED, changed);
         if (o->copies > 0) {
-            /* In a cell's text its quotes would be escaped. */
-            static const char unfit[] = "{\"unfit\":";
-            k->w->out->never = k->w->out->never || memmem(o->e->row, o->e->len, unfit, sizeof unfit - 1);
+            k->w->out->missing.unfit += is_unfit(o->e) ? o->copies : 0;
             offer(k, KIND_MISSING, o->e, NULL, o->copies);
             set_fate(k, o->e, FATE_MISSING, o->copies);
         }
@@ -420,6 +425,8 @@ void compare_fates(struct compare *c, struct work *w)
         if (fate == FATE_FINE)
             continue;
         fates_set(&w->fates, w->placed, number, fate);
+        if (fate == FATE_MISSING && w->out->missing.unfit > 0 && is_unfit(e))
+            fates_set(&w->unfit, w->placed, number, fate);
         give_number(all, n, o->entry[i], fate, number);
     }
     free(all);

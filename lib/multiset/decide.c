@@ -5,6 +5,8 @@
  */
 #include "multiset/decide.h"
 
+#include "multiset/causes.h"
+
 #include <inttypes.h>
 
 /* True where the expectation is a reference's: there, or required and yet to come. */
@@ -92,17 +94,6 @@ static bool is_certain(enum finding_kind kind, bool more)
     return !more || kind == KIND_MISSING || kind == KIND_CHANGED;
 }
 
-/* A key as a reason shows it, cut where it is long. */
-static void put_key(struct buf *out, struct multiset_text key)
-{
-    size_t n = key.n < 200 ? key.n : 200;
-    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
-        n--;
-    buf_addc(out, '[');
-    buf_add(out, key.p, n);
-    buf_adds(out, n < key.n ? "…" : "]");
-}
-
 /* True where the table was read whole for an answer about the whole of it, and both reads found no row. */
 static bool table_is_empty(const struct multiset_question *q)
 {
@@ -118,6 +109,15 @@ static bool nothing_owed(const struct multiset_question *q)
            received->said == 0;
 }
 
+/* Why keys are left out that no reference leaves open. */
+static void put_left_out(const struct multiset_question *q, struct buf *why, struct cause *cause)
+{
+    if (!q->left_out.why)
+        return;
+    *cause = q->left_out.cause;
+    buf_printf(why, ": %s", q->left_out.why);
+}
+
 /* What a relation without a row to compare comes to, in why; STATUS_TYPES where there are some. */
 static enum status nothing_compared(const struct multiset_question *q, enum relation r,
                                     const struct multiset_relation *of, struct buf *why, struct cause *cause)
@@ -128,6 +128,7 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
     if (of->sum.excluded_keys) {
         cause->code = CODE_KEYS_LEFT_OUT;
         buf_adds(why, "every key is left out of the comparison");
+        put_left_out(q, why, cause);
         return STATUS_UNAVAILABLE;
     }
     if (r == RELATION_TRANSFORMATION || table_is_empty(q)) {
@@ -143,33 +144,6 @@ static enum status nothing_compared(const struct multiset_question *q, enum rela
                                              : "no row names a key, so nothing was looked for");
     }
     return STATUS_UNAVAILABLE;
-}
-
-/* All that is missing is the newest: it may be late, unless the sink had its acknowledgement. */
-static void put_tail(struct buf *why, const struct multiset_tail *tail, bool acknowledged, bool none)
-{
-    const struct summary_run *run = &tail->first;
-    if (none)
-        buf_adds(why, "; nothing of what is owed is in the table");
-    buf_printf(why,
-               "; all that is missing is the newest stretch of %s/%" PRIu64 ", offsets %" PRIu64 " to %" PRIu64 "%s",
-               run->topic, run->partition, run->first, run->last, tail->whole ? ", which is all that it owes" : "");
-    if (tail->partitions > 1)
-        buf_printf(why, ", and of %" PRIu64 " more partitions", tail->partitions - 1);
-    buf_adds(why, acknowledged ? ", which the sink had written and acknowledged" : ": it may not have landed yet");
-}
-
-/* Nothing of what a relation owes is there. */
-static bool none_there(const struct multiset_relation *of)
-{
-    return of->sum.owed_rows > 0 && of->sum.kind_rows[KIND_MISSING] == of->sum.owed_rows;
-}
-
-/* What else than lateness a missing row of the table may come from: named before it. */
-static void put_deletion(const struct multiset_question *q, struct buf *why, struct cause *cause)
-{
-    *cause = *BECAUSE(CODE_ROWS_DELETED, {"mutation", q->deletion}, {"created", q->deletion_created});
-    buf_printf(why, "; mutation %s of %s, which is done, deletes rows of the table", q->deletion, q->deletion_created);
 }
 
 /* Of what is missing, the rows whose token may have outlived them. Where those are all, that is the cause. */
@@ -238,7 +212,7 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_printf(why,
                    "%s%" PRIu64 " keys are held twice by the captured rows and cannot be compared, the first of them ",
                    failed ? "; " : "", of->sum.ambiguous_keys);
-        put_key(why, of->ambiguous);
+        multiset_put_key(why, of->ambiguous);
         if (of->ambiguous_at[0] && of->ambiguous_at[1])
             buf_printf(why, " at %s and %s", of->ambiguous_at[0], of->ambiguous_at[1]);
     }
@@ -246,20 +220,18 @@ static enum status differences(const struct multiset_question *q, enum relation 
         buf_adds(why, "; not decided, as the records that could not be read may owe them: ");
         put_kinds(of, more, false, why, cause);
     }
-    bool deleted = cause->code == CODE_ROWS_MISSING && relation_table[r].found != SIDE_CAPTURED && q->deletion;
-    if (deleted)
-        put_deletion(q, why, cause);
-    if (late)
-        put_tail(why, &of->tail, r == RELATION_DELIVERY, none_there(of));
-    if (late && !deleted && r != RELATION_DELIVERY)
-        cause->code = none_there(of) ? CODE_NONE_LANDED : CODE_ROWS_LATE;
+    if (of->sum.kind_rows[KIND_MISSING] && relation_table[r].found != SIDE_CAPTURED)
+        causes_put(q, r, of, late, why, cause);
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
-    if (r != RELATION_COVERAGE || of->sum.excluded_keys == 0)
+    if (of->sum.excluded_keys == 0 || (r != RELATION_COVERAGE && !q->left_out.why))
         return STATUS_PASSED;
     cause->code = CODE_KEYS_LEFT_OUT;
-    buf_printf(why, "the table holds rows of %" PRIu64 " keys that are left out of the comparison",
+    buf_printf(why,
+               r == RELATION_COVERAGE ? "the table holds rows of %" PRIu64 " keys that are left out of the comparison"
+                                      : "%" PRIu64 " keys are left out of the comparison",
                of->sum.excluded_keys);
+    put_left_out(q, why, cause);
     return STATUS_UNAVAILABLE;
 }
 
@@ -279,7 +251,7 @@ static bool undecided(const struct multiset_question *q, enum relation r, const 
     if (res->differ_keys) {
         cause->code = CODE_READS_DIFFER;
         buf_printf(why, "two reads of the table differ for %" PRIu64 " keys, the first of them ", res->differ_keys);
-        put_key(why, res->differ);
+        multiset_put_key(why, res->differ);
     } else if (q->unsettled.why) {
         *cause = q->unsettled.cause;
         buf_adds(why, q->unsettled.why);
@@ -303,7 +275,8 @@ static enum status without_keys(struct lack *l, enum status status, struct cause
     return STATUS_UNAVAILABLE;
 }
 
-static void put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
+/* Puts the relation's lines; true where it was decided. */
+static bool put_relation(const struct multiset_question *q, const struct columns *columns, struct stream_out *out,
                          enum relation r, const struct multiset_result *res, struct lack *lack)
 {
     const struct multiset_relation *of = &res->of[r];
@@ -329,6 +302,50 @@ static void put_relation(const struct multiset_question *q, const struct columns
     stream_put_check(out, relation_table[r].check, status, &cause, buf_str(&why), NULL, buf_str(&counts));
     buf_free(&why);
     buf_free(&counts);
+    return !seen_only;
+}
+
+/* ---- the places of missing rows ---- */
+
+struct offsets {
+    struct file_out file;
+    struct buf line;
+};
+
+static int put_offset(void *ctx, const char *topic, uint64_t partition, uint64_t offset, struct err *err)
+{
+    struct offsets *o = ctx;
+    buf_reset(&o->line);
+    buf_printf(&o->line, "%s %" PRIu64 " %" PRIu64 "\n", topic, partition, offset);
+    return file_add(&o->file, o->line.p, o->line.len, err);
+}
+
+/* What the table should hold: by the reference, else by what was captured. RELATION_TYPES where no rows of it are asked
+ * about. */
+static enum relation tells_offsets(const bool asked[RELATION_TYPES])
+{
+    static const enum relation order[] = {RELATION_REFERENCE_DESTINATION, RELATION_DELIVERY, RELATION_COVERAGE};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (asked[order[i]])
+            return order[i];
+    return RELATION_TYPES;
+}
+
+/* Nothing stands under the name unless it is all of it. */
+static void offsets_end(struct offsets *o, const struct multiset_relation *decided, struct stream_out *out)
+{
+    struct err err = ERR_INIT;
+    uint64_t missing = decided ? decided->sum.kind_rows[KIND_MISSING] : 0;
+    if (decided && missing > decided->missing.placed)
+        msg_error("--offsets: %" PRIu64 " of %" PRIu64 " missing rows have no place, and are not in the file",
+                  missing - decided->missing.placed, missing);
+    if (decided && file_commit(&o->file, &err) != 0)
+        stream_put_stop(out, &err, CODE_IO_FAILED);
+    if (!decided) {
+        msg_error("--offsets: no file is written, since nothing is decided of the rows of the table");
+        file_drop(&o->file);
+    }
+    buf_free(&o->line);
 }
 
 /* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
@@ -343,12 +360,39 @@ static bool without_cells(const struct columns *columns, struct cause *cause, st
     return false;
 }
 
-void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
-                     struct stream_out *out)
+static void compare_and_put(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
+                            const struct multiset_asked *asked, struct lack lack[RELATION_TYPES], const char *path,
+                            struct stream_out *out)
 {
-    struct multiset_asked asked = {.reference = has_reference(q), .repeats = q->repeats};
+    struct multiset_result res = {0};
+    struct offsets offsets = {.line = BUF_INIT};
+    struct err err = ERR_INIT;
+    bool decided = false;
+    struct multiset_asked with = *asked;
+    with.missing_of = path ? tells_offsets(asked->relation) : RELATION_TYPES;
+    if (path && file_begin(&offsets.file, path, &err) == 0) {
+        with.missing = put_offset;
+        with.missing_ctx = &offsets;
+    }
+    bool any = false;
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        any |= asked->relation[r];
+    if (err.kind != ERR_NONE || (any && rows && multiset_compare(rows, &with, &res, &err) != 0))
+        stream_put_stop(out, &err, CODE_IO_FAILED);
+    for (size_t r = 0; r < RELATION_TYPES; r++)
+        if (err.kind == ERR_NONE && asked->relation[r])
+            decided |= put_relation(q, columns, out, (enum relation)r, &res, &lack[r]) && r == with.missing_of;
+    if (with.missing)
+        offsets_end(&offsets, decided ? &res.of[with.missing_of] : NULL, out);
+}
+
+void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
+                     const char *offsets, struct stream_out *out)
+{
+    struct multiset_asked asked = {
+        .reference = has_reference(q), .repeats = q->repeats, .consumed = causes_consumed, .consumed_ctx = q};
     struct lack lack[RELATION_TYPES] = {0};
-    bool chosen[RELATION_TYPES], any = false;
+    bool chosen[RELATION_TYPES];
     choose(q, chosen);
     struct buf other = BUF_INIT;
     struct cause no_cells = CAUSE_INIT;
@@ -359,20 +403,13 @@ void multiset_decide(const struct multiset_question *q, struct multiset *rows, c
             find_lack(q, (enum relation)r, l);
         asked.relation[r] = chosen[r] && !l->blocks && !unsupported;
         asked.reference_keys |= l->keys;
-        any |= asked.relation[r];
         if (l->blocks)
             stream_put_check(out, relation_table[r].check, STATUS_UNAVAILABLE, &l->cause, buf_str(&l->why), NULL, NULL);
         else if (chosen[r] && unsupported)
             stream_put_check(out, relation_table[r].check, STATUS_UNSUPPORTED, &no_cells, buf_str(&other), NULL, NULL);
     }
-    struct multiset_result res = {0};
-    struct err err = ERR_INIT;
-    if (any && rows && multiset_compare(rows, &asked, &res, &err) != 0)
-        stream_put_stop(out, &err, CODE_IO_FAILED);
-    for (size_t r = 0; r < RELATION_TYPES; r++) {
-        if (err.kind == ERR_NONE && asked.relation[r])
-            put_relation(q, columns, out, (enum relation)r, &res, &lack[r]);
+    compare_and_put(q, rows, columns, &asked, lack, offsets, out);
+    for (size_t r = 0; r < RELATION_TYPES; r++)
         buf_free(&lack[r].why);
-    }
     buf_free(&other);
 }

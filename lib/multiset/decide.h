@@ -4,6 +4,7 @@
 #define OWED_MULTISET_DECIDE_H
 
 #include "multiset/multiset.h"
+#include "stream/log.h"
 
 /* What is known of one side (or one read of it). */
 struct multiset_side_seen {
@@ -23,18 +24,24 @@ struct multiset_question {
     bool required[CHECK_NAMES];
     struct multiset_doubt unsettled; /* of the destination as it was read */
     struct multiset_doubt uncovered; /* of the whole table, though it may have been read */
+    struct multiset_doubt left_out;  /* keys that are left out of the comparison, though the answer is of them too */
+    const char *merges;              /* the engine, where merges may have taken away rows that are compared; or NULL */
     const char *deletion;            /* the newest mutation that is done and deletes rows of the table; NULL: none */
     const char *deletion_created;    /* when it began */
-    bool table_whole;                /* the observation says that the table was read whole */
-    bool declared;                   /* the scope is one that no bundle shows: nothing was captured */
-    bool repeats;                    /* it says that equal captured rows are meant */
-    uint64_t absent;                 /* keys that the reference says must be absent */
-    bool unplaced;                   /* and which rows deletions take away is not known: multiset_unplaced */
-    bool unreadable;                 /* all that the reference lacks is what records owe that nobody could read */
+    bool expires;                    /* the table has a TTL */
+    const struct stream_log *logs;   /* what was found of the topics, one a topic */
+    size_t n_logs;
+    bool table_whole; /* the observation says that the table was read whole */
+    bool declared;    /* the scope is one that no bundle shows: nothing was captured */
+    bool repeats;     /* it says that equal captured rows are meant */
+    uint64_t absent;  /* keys that the reference says must be absent */
+    bool unplaced;    /* and which rows deletions take away is not known: multiset_unplaced */
+    bool unreadable;  /* all that the reference lacks is what records owe that nobody could read */
 };
 
-/* Compare what is to be compared and write what it came to. rows NULL: none came. */
+/* Compare what is to be compared and write what it came to. rows NULL: none came. offsets: a file for the places of all
+ * missing rows, published where the relation that tells them was decided; or NULL. */
 void multiset_decide(const struct multiset_question *q, struct multiset *rows, const struct columns *columns,
-                     struct stream_out *out);
+                     const char *offsets, struct stream_out *out);
 
 #endif

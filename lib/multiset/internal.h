@@ -253,11 +253,16 @@ struct list {
     size_t n[KIND_TYPES];
     size_t max;
 };
+#define LIST_LEAST ((size_t)100) /* held of each kind to look for causes, however few are shown */
 void list_init(struct list *l, size_t max);
 void list_offer(struct list *l, const struct multiset_finding *f, uint32_t entry);
 void list_settle(struct list *l); /* the table at hand goes: entries are no longer known */
-/* Put each kind in order and share `max` among the kinds that have any: how many are left. */
-size_t list_finish(struct list *l);
+/* Put each kind in order. */
+void list_order(struct list *l);
+/* Of lists in order: note in m the missing rows whose values stand under a key next to their own (near.c). */
+void list_near(const struct list *l, const struct key_form *form, struct arena *arena, struct multiset_missing *m);
+/* Share `show` among the kinds of an ordered list that have any: how many are left. */
+size_t list_finish(struct list *l, size_t show);
 void list_free(struct list *l);
 
 /* ---- keys left out (list.c) ---- */
@@ -276,8 +281,10 @@ void key_set_free(struct key_set *s);
 /* ---- runs (runs.c) ---- */
 
 struct work;
-/* Walk the places of one side: runs, and the `at` of listed findings, for each relation owed from it (runs.c). */
-int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, struct arena *arena, struct err *err);
+/* Walk the places of one side: runs, what is said of the missing rows by their places, and the `at` of listed findings,
+ * for each relation owed from it (runs.c). */
+int runs_find(struct places *p, struct work *const *works, size_t n, size_t max, const struct multiset_asked *asked,
+              struct arena *arena, struct err *err);
 
 /* ---- comparing the rows of a table (compare.c) ---- */
 
@@ -289,9 +296,10 @@ struct work {
     bool reads;          /* this one looks for keys that the reads saw differently */
     struct list list;
     struct fates fates;
-    uint64_t placed;   /* rows with a place on the owed side */
-    bool touched;      /* a fate that is not fine in the table at hand */
-    uint64_t twice[2]; /* numbers of the first two captured rows of the first key that is held twice, or NO_NUMBER */
+    struct fates unfit; /* missing for the rows that are missing and have a cell that is unfit */
+    uint64_t placed;    /* rows with a place on the owed side */
+    bool touched;       /* a fate that is not fine in the table at hand */
+    uint64_t twice[2];  /* numbers of the first two captured rows of the first key that is held twice, or NO_NUMBER */
 };
 
 struct left {

@@ -134,13 +134,19 @@ static int by_order(const void *a, const void *b)
     return order(a, b);
 }
 
-size_t list_finish(struct list *l)
+void list_order(struct list *l)
+{
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        qsort(l->heap[k], l->n[k], sizeof *l->heap[k], by_order);
+}
+
+size_t list_finish(struct list *l, size_t show)
 {
     size_t share[KIND_TYPES] = {0}, total = 0;
     /* One each in turn, so that many findings of one kind do not hide the few of another. */
     for (bool more = true; more;) {
         more = false;
-        for (size_t k = 0; k < KIND_TYPES && total < l->max; k++) {
+        for (size_t k = 0; k < KIND_TYPES && total < show; k++) {
             if (share[k] == l->n[k])
                 continue;
             share[k]++;
@@ -149,7 +155,6 @@ size_t list_finish(struct list *l)
         }
     }
     for (size_t k = 0; k < KIND_TYPES; k++) {
-        qsort(l->heap[k], l->n[k], sizeof *l->heap[k], by_order);
         l->n[k] = share[k];
         for (size_t i = 0; i < share[k]; i++) {
             struct candidate *c = &l->heap[k][i];

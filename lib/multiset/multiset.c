@@ -191,7 +191,7 @@ static void plan(struct multiset *m, struct comparison *k, const struct multiset
         w->placed = m->places[w->owed].rows;
         w->reads = !w->found_captured && !reads;
         reads = reads || w->reads;
-        list_init(&w->list, m->list);
+        list_init(&w->list, m->list > LIST_LEAST ? m->list : LIST_LEAST);
     }
 }
 
@@ -212,7 +212,7 @@ static int each_table(struct multiset *m, struct comparison *k, struct err *err)
     t->budget = m->memory;
     t->beside = beside(m);
     for (size_t i = 0; i < k->n; i++)
-        t->beside += k->works[i].placed / 4;
+        t->beside += k->works[i].placed / 2;
     for (size_t i = 0; i < WORKERS; i++)
         if (m->worker[i].spilled && spill_each(&m->worker[i].spill, t, one_table, k, err) != 0)
             return -1;
@@ -220,7 +220,7 @@ static int each_table(struct multiset *m, struct comparison *k, struct err *err)
 }
 
 /* Runs and places, then the lists as the caller sees them. */
-static int finish(struct multiset *m, struct comparison *k, struct err *err)
+static int finish(struct multiset *m, struct comparison *k, const struct multiset_asked *asked, struct err *err)
 {
     for (unsigned side = 0; side < 2; side++) {
         struct work *owed[RELATION_TYPES];
@@ -229,13 +229,15 @@ static int finish(struct multiset *m, struct comparison *k, struct err *err)
             if (k->works[i].owed == side)
                 owed[n++] = &k->works[i];
         if (spool_flush(&m->places[side].log, err) != 0 ||
-            runs_find(&m->places[side], owed, n, m->list, &m->arena, err) != 0)
+            runs_find(&m->places[side], owed, n, m->list, asked, &m->arena, err) != 0)
             return -1;
     }
     for (size_t i = 0; i < k->n; i++) {
         struct list *l = &k->works[i].list;
         struct multiset_relation *out = k->works[i].out;
-        out->findings = arena_alloc(&m->arena, (list_finish(l) + 1) * sizeof *out->findings);
+        list_order(l);
+        list_near(l, &m->form, &m->arena, &out->missing);
+        out->findings = arena_alloc(&m->arena, (list_finish(l, m->list) + 1) * sizeof *out->findings);
         for (size_t kind = 0; kind < KIND_TYPES; kind++) {
             for (size_t j = 0; j < l->n[kind]; j++) {
                 struct multiset_finding *f = &out->findings[out->sum.listed++];
@@ -276,10 +278,11 @@ int multiset_compare(struct multiset *m, const struct multiset_asked *asked, str
         if (k.works[i].owed == SIDE_REFERENCE)
             k.works[i].out->sum.deleted_rows = k.taken;
     if (rc == 0)
-        rc = finish(m, &k, err);
+        rc = finish(m, &k, asked, err);
     for (size_t i = 0; i < k.n; i++) {
         list_free(&k.works[i].list);
         free(k.works[i].fates.bits);
+        free(k.works[i].unfit.bits);
     }
     compare_free(&k.c);
     return rc;

@@ -86,6 +86,21 @@ struct multiset_tail {
     bool whole;               /* the first one is all that its partition owes */
 };
 
+/* What speaks for one cause or another of missing rows. Texts are NULL where there is nothing to say. */
+struct multiset_missing {
+    uint64_t placed;          /* rows with a place */
+    uint64_t unfit;           /* rows with a cell that is unfit: no table will hold them */
+    uint64_t batches;         /* runs of missing rows, some of them unfit and others not */
+    uint64_t batches_rows;    /* the rows of these */
+    uint64_t batches_unfit;   /* the unfit ones among them */
+    struct summary_run batch; /* the longest of them */
+    char *batch_at;           /* its first unfit row */
+    uint64_t near;            /* of those that were looked at, rows whose values stand under a key next to their own */
+    const char *near_key, *near_other; /* the first of them: its key, and the one that it stands under */
+    uint64_t passed, pending;          /* before what the consumers had committed, and from there on */
+    char *passed_at;                   /* the first of those before */
+};
+
 struct multiset_relation {
     bool asked;
     struct summary sum;                /* its own arrays live as long as the multiset */
@@ -93,7 +108,7 @@ struct multiset_relation {
     char *ambiguous_at[2];             /* of its first two rows, NULL where they have none */
     struct multiset_finding *findings; /* by kind, then key and rows in byte order */
     struct multiset_tail tail;
-    bool never; /* a missing row has a cell that is unfit: no table will hold it */
+    struct multiset_missing missing;
 };
 
 struct multiset_result {
@@ -104,11 +119,23 @@ struct multiset_result {
     bool on_disk;                /* scratch files were used */
 };
 
+/* The next offset that the consumers of a topic had to read of a partition, or MULTISET_NOT_KNOWN. */
+typedef int64_t multiset_consumed_fn(const void *ctx, const char *topic, uint64_t partition);
+#define MULTISET_NOT_KNOWN ((int64_t)-1)
+
+/* Told the place of each missing row, in the order in which the rows were added; -1 with *err ends the comparison. */
+typedef int multiset_missing_fn(void *ctx, const char *topic, uint64_t partition, uint64_t offset, struct err *err);
+
 struct multiset_asked {
     bool relation[RELATION_TYPES];
     bool reference;      /* the expectation of RELATION_COVERAGE is the reference's rows, else the captured ones */
     bool repeats;        /* equal captured rows under one key are meant */
     bool reference_keys; /* RELATION_REFERENCE_DESTINATION looks at the reference's keys alone */
+    multiset_consumed_fn *consumed; /* NULL: nobody knows */
+    const void *consumed_ctx;
+    multiset_missing_fn *missing; /* NULL: nobody asks */
+    void *missing_ctx;
+    enum relation missing_of;
 };
 /* Compare what was added; once, at the end. found_rows are of read 1. */
 int multiset_compare(struct multiset *m, const struct multiset_asked *asked, struct multiset_result *out,
@@ -118,6 +145,9 @@ int multiset_compare(struct multiset *m, const struct multiset_asked *asked, str
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of);
 
 /* ---- as lines ---- */
+
+/* A key (its cells without brackets) as a reason shows it, cut where it is long. */
+void multiset_put_key(struct buf *out, struct multiset_text key);
 
 /* The finding lines of a relation, then its summary line. undecided: what was seen, where nothing is decided by it;
  * may_owe_more: the same of what is found above what is owed. */

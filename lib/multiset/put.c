@@ -72,11 +72,23 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
     buf_free(&key);
 }
 
+#define KEY_SHOWN ((size_t)200)
+
+void multiset_put_key(struct buf *out, struct multiset_text key)
+{
+    size_t n = key.n < KEY_SHOWN ? key.n : KEY_SHOWN;
+    while (n < key.n && n > 0 && ((unsigned char)key.p[n] & 0xc0) == 0x80)
+        n--;
+    buf_addc(out, '[');
+    buf_add(out, key.p, n);
+    buf_adds(out, n < key.n ? "…" : "]");
+}
+
 bool multiset_only_tail(enum relation r, const struct multiset_relation *of)
 {
     return r != RELATION_TRANSFORMATION && of->tail.rows > 0 && of->tail.rows == of->sum.kind_rows[KIND_MISSING] &&
            !of->sum.kind_rows[KIND_CHANGED] && !of->sum.kind_rows[KIND_DUPLICATED] &&
-           !of->sum.kind_rows[KIND_UNEXPECTED] && !of->sum.ambiguous_keys && !of->never;
+           !of->sum.kind_rows[KIND_UNEXPECTED] && !of->sum.ambiguous_keys && of->missing.unfit == 0;
 }
 
 void multiset_put(struct stream_out *out, enum relation r, const struct multiset_relation *of,

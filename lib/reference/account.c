@@ -235,14 +235,30 @@ void reference_story_judge(struct reference_story *s, const struct scope *scope,
     if (!program && !word)
         reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN),
                             "no account of a program: nothing says that every record went through one");
-    judge_counts(s, sealed->rows + failed, sealed->absent);
-    if (word && (!reader || !program)) {
-        if (s->recorded.len > 0)
-            buf_addc(&s->recorded, ',');
-        buf_printf(&s->recorded, "\"%s\":{\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]}",
-                   account_role_name(ACCOUNT_SEALER), reader ? "" : "\"reader\"", reader || program ? "" : ",",
-                   program ? "" : "\"program\"");
-    }
+    judge_counts(s, sealed->rows + s->superseded + failed, sealed->absent - s->deleted);
+    s->word = word && (!reader || !program);
+}
+
+void reference_story_last(struct reference_story *s, const struct reference_last_found *found)
+{
+    s->superseded = found->superseded;
+    s->deleted = found->deleted;
+}
+
+/* What the sealer itself keeps. */
+static void record_sealer(struct reference_story *s)
+{
+    bool reader = s->account[ACCOUNT_READER].stage, program = s->account[ACCOUNT_PROGRAM].stage;
+    if (!s->word && s->superseded == 0)
+        return;
+    buf_printf(&s->recorded, "%s\"%s\":{", s->recorded.len > 0 ? "," : "", account_role_name(ACCOUNT_SEALER));
+    if (s->word)
+        buf_printf(&s->recorded, "\"complete_by_the_operator\":true,\"instead_of\":[%s%s%s]%s",
+                   reader ? "" : "\"reader\"", reader || program ? "" : ",", program ? "" : "\"program\"",
+                   s->superseded > 0 ? "," : "");
+    if (s->superseded > 0)
+        buf_printf(&s->recorded, "\"superseded\":%" PRIu64 ",\"deleted_keys\":%" PRIu64, s->superseded, s->deleted);
+    buf_addc(&s->recorded, '}');
 }
 
 static const char *bracketed(struct reference_story *s, const struct buf *items, const char *brackets)
@@ -263,6 +279,7 @@ void reference_story_end(struct reference_story *s, struct reference_end *end)
         snprintf(more, sizeof more, "%" PRIu64 " more reasons", s->n_reasons - REFERENCE_REASONS);
         put_item(&s->reasons, more, strlen(more));
     }
+    record_sealer(s);
     end->complete = s->n_reasons == 0;
     end->cause = s->cause;
     end->reasons = bracketed(s, &s->reasons, "[]");

@@ -86,9 +86,12 @@ static int counts_fit(const struct reference *r, const struct stream_account *ke
     if (!account_adds_up(program, &why))
         return err_set(err, ERR_REFUSED, "end line.recorded.program: %s", why);
     why = NULL;
-    if (all && program->rows.has && program->rows.n != r->rows)
+    uint64_t rows, absent;
+    if (__builtin_add_overflow(r->rows, kept[ACCOUNT_SEALER].superseded.n, &rows) ||
+        (all && program->rows.has && program->rows.n != rows))
         why = "the program's rows are not those of the end line";
-    else if (all && program->rows.has && program->absent.n != r->absent)
+    else if (__builtin_add_overflow(program->absent.n, kept[ACCOUNT_SEALER].deleted_keys.n, &absent) ||
+             (all && program->rows.has && absent != r->absent))
         why = "the program's keys that must be absent are not those of the end line";
     else if (all && program->records.has && reader->delivered.has && program->records.n != reader->delivered.n)
         why = "the program's records are not those that the reader delivered";

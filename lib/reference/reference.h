@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "cells/cells.h"
 #include "json/json.h"
+#include "reference/last.h"
 #include "scope/scope.h"
 #include "stream/absent.h"
 #include "stream/stream.h"
@@ -133,6 +134,8 @@ struct reference_story {
     struct buf reasons, verified, recorded;
     uint64_t n_reasons;
     struct stream_account account[ACCOUNT_ROLES]; /* by role; one that nobody gave has no stage */
+    bool word;                                    /* the operator's, that it is whole */
+    uint64_t superseded, deleted;                 /* rows before the last of their keys, keys whose last is a delete */
     char *first;                                  /* the first reason, or NULL */
     struct cause cause;                           /* of the same */
 };
@@ -144,6 +147,8 @@ void reference_story_say(struct reference_story *s, const struct cause *cause, c
 /* Take an account line: what it says that is not whole, what was checked, and all else as recorded, by its role.
  * ERR_REFUSED where its form is wrong or its role gave one before. */
 int reference_story_account(struct reference_story *s, const struct stream_line *line, struct err *err);
+/* What became of the rows before the last of each key. To be called before judge. */
+void reference_story_last(struct reference_story *s, const struct reference_last_found *found);
 /* Hold the accounts against each other, the scope and the rows that came (sealed: those in the artifact, failed: those
  * that could not be). An account that is missing is a reason, unless word: the operator says himself that it is whole,
  * which is recorded. */

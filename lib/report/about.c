@@ -47,6 +47,11 @@ static void say_sources(struct view *v)
                      buf_str(&text));
         }
     }
+    if (scope->declared.from || scope->declared.to) {
+        buf_reset(&text);
+        scope_chosen_say(scope, &text);
+        view_say(v, &v->about, "scope", "%s", view_shown(v, buf_str(&text)));
+    }
     for (size_t i = 0; i < scope->declared.n_gone; i++) {
         buf_reset(&text);
         scope_gone_say(&scope->declared.gone[i], &text);
@@ -151,6 +156,32 @@ static void say_nearest(struct view *v)
                      v->report->side[i].nearest, side_words((enum side)i));
 }
 
+/* ---- the consumers ---- */
+
+/* How far each group that was looked at had read a topic. */
+static void say_consumed(struct view *v)
+{
+    const struct report *r = v->report;
+    for (size_t i = 0; i < r->n_logs; i++)
+        for (size_t k = 0; k < r->log[i].n_groups; k++) {
+            const struct log_group *g = &r->log[i].groups[k];
+            const char *topic = view_shown(v, r->log[i].topic), *name = view_shown(v, g->name);
+            uint64_t lag = 0;
+            for (size_t p = 0; p < g->n; p++)
+                lag += (uint64_t)g->at[p].lag;
+            if (strcmp(g->state, LOG_GROUP_UNKNOWN) == 0)
+                view_say(v, &v->about, "consumed", "the cluster knows no group %s", name);
+            else if (g->n == 0)
+                view_say(v, &v->about, "consumed", "group %s (%s, %" PRIu64 " members) has committed nothing of %s",
+                         name, view_shown(v, g->state), g->members, topic);
+            else
+                view_say(v, &v->about, "consumed",
+                         "group %s (%s, %" PRIu64 " members) has committed in %zu partitions of %s, %" PRIu64
+                         " offsets short of their ends",
+                         name, view_shown(v, g->state), g->members, g->n, topic, lag);
+        }
+}
+
 /* ---- the destination ---- */
 
 /* A stream may be edited, and what stands in it shown: neither its definition nor its address with a credential. */
@@ -243,6 +274,7 @@ void view_about(struct view *v)
         say_bundle(v);
     if (report_reference(r))
         say_reference(v, report_reference(r));
+    say_consumed(v);
     say_nearest(v);
     for (size_t i = 0; i < EXCLUDED_TYPES; i++)
         if (r->excluded_why[i])
@@ -265,5 +297,6 @@ void view_about(struct view *v)
     v->coverage.rows = report_rows_read(r);
     say_observation(v, &r->observation);
     say_found(v, &r->observation);
+    view_engine(v);
     say_coverage(v);
 }

@@ -99,10 +99,18 @@ static bool differ(struct account_number a, struct account_number b)
 static int figures(const struct report *r, uint64_t rows, struct err *err)
 {
     const struct stream_account *reader = of_role(r, ACCOUNT_READER), *program = of_role(r, ACCOUNT_PROGRAM),
-                                *bound = report_reference(r);
+                                *sealer = of_role(r, ACCOUNT_SEALER), *bound = report_reference(r);
+    uint64_t came = rows, absent = program ? program->absent.n : 0;
+    if (sealer && (sealer->superseded.n > 0 || sealer->deleted_keys.n > 0) && !scope_final(&r->scope))
+        return err_set(err, ERR_REFUSED,
+                       "%s left out %" PRIu64 " rows before the last of their keys, and the scope is of every row",
+                       sealer->stage, sealer->superseded.n);
+    if (sealer && (__builtin_add_overflow(rows, sealer->superseded.n, &came) ||
+                   __builtin_add_overflow(absent, sealer->deleted_keys.n, &absent)))
+        return err_set(err, ERR_REFUSED, "%s counts more rows than can be", sealer->stage);
     for (size_t i = 0; account(r, i); i++) {
         const struct stream_account *a = account(r, i);
-        if (differ(a->rows, (struct account_number){true, rows}))
+        if (differ(a->rows, (struct account_number){true, a->role == ACCOUNT_PROGRAM ? came : rows}))
             return err_set(err, ERR_REFUSED,
                            "%s counts other rows than the %" PRIu64 " of the reference, and a check of it passed",
                            a->stage, rows);
@@ -122,7 +130,7 @@ static int figures(const struct report *r, uint64_t rows, struct err *err)
                        "%s brought %" PRIu64 " aborted records and %s was given %" PRIu64
                        ", and a check of the reference passed",
                        reader->stage, reader->aborted.n, program->stage, program->aborted.n);
-    if (program && bound && program->absent.n != bound->absent.n)
+    if (program && bound && absent != bound->absent.n)
         return err_set(err, ERR_REFUSED,
                        "%s counts other keys that must be absent than %s, and a check of the reference passed",
                        program->stage, bound->stage);

@@ -20,8 +20,8 @@ static void list_init(struct report_lines *l)
 void report_init(struct report *r)
 {
     memset(r, 0, sizeof *r);
-    struct report_lines *all[] = {&r->checks, &r->findings,     &r->summaries, &r->intervals, &r->sides,   &r->stops,
-                                  &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts};
+    struct report_lines *all[] = {&r->checks, &r->findings,     &r->summaries, &r->intervals, &r->sides,    &r->stops,
+                                  &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts, &r->logs};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
     r->made_tail = &r->made;
@@ -38,6 +38,7 @@ void report_free(struct report *r)
     buf_free(&r->unknown_types);
     annotations_free(&r->annotations);
     free(r->account);
+    free(r->log);
     arena_free(&r->arena);
     arena_free(&r->line);
 }
@@ -252,6 +253,17 @@ static int on_side(struct report *r, const struct stream_line *line, struct err 
     return 0;
 }
 
+static int on_log(struct report *r, const struct stream_line *line, struct err *err)
+{
+    struct json *doc;
+    struct stream_log log;
+    if (keep(r, &r->logs, line, &doc, err) != 0 || stream_log(line, &r->arena, &log, err) != 0)
+        return -1;
+    r->log = xrealloc(r->log, (r->n_logs + 1) * sizeof *r->log);
+    r->log[r->n_logs++] = log;
+    return 0;
+}
+
 static void on_unknown(struct report *r, const struct stream_line *line)
 {
     r->unknown_lines++;
@@ -278,6 +290,7 @@ int report_line(struct report *r, const struct stream_line *line, struct err *er
     case LINE_ACCOUNT: return on_account(r, line, err);
     case LINE_EXCLUDED: return on_excluded(r, line, err);
     case LINE_ABSENT: return on_absent(r, line, err);
+    case LINE_LOG: return on_log(r, line, err);
     case LINE_ROW: r->rows_left++; return 0;
     case LINE_UNKNOWN: on_unknown(r, line); return 0;
     default: return 0;

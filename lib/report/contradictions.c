@@ -104,11 +104,10 @@ static bool has_expiry(const struct report *r)
     return definition && definition_has_ttl(definition);
 }
 
-/* Of versions with equal keys nobody can tell which one a merging table shows. */
-static bool merges(const struct report *r)
+/* Of rows of one version nobody can tell which one FINAL shows. */
+static bool is_final(const struct report *r)
 {
-    return has_windows(r) ||
-           (r->observed && r->observation.engine && strcmp(r->observation.engine, OBSERVED_ENGINE) != 0);
+    return has_windows(r) || (r->observed && r->observation.final);
 }
 
 /* No scope of this version is of a source with a position. */
@@ -124,7 +123,7 @@ static const struct {
     const char *wanting;
 } left_out[EXCLUDED_TYPES] = {
     [EXCLUDED_OPEN] = {has_windows, "the scope has no windows"},
-    [EXCLUDED_UNDETERMINED] = {merges, "neither windows of the scope nor the table's engine make it so"},
+    [EXCLUDED_UNDETERMINED] = {is_final, "neither windows of the scope nor the table's engine make it so"},
     [EXCLUDED_EXPIRED] = {has_expiry, "the table has no TTL"},
     [EXCLUDED_MOVED_ON] = {has_position, "no position of a source is known"},
 };
@@ -137,6 +136,9 @@ static int excluded(const struct report *r, struct err *err)
         if (r->excluded_why[i] && !left_out[i].backed(r))
             return err_set(err, ERR_REFUSED, "%" PRIu64 " keys are left out as '%s', and %s", r->excluded_why[i],
                            excluded_why_name((enum excluded_why)i), left_out[i].wanting);
+    if (r->excluded_why[EXCLUDED_UNDETERMINED] && !has_windows(r) && report_passed(r, CHECK_REFERENCE_DESTINATION))
+        return err_set(err, ERR_REFUSED, "%" PRIu64 " keys are undetermined, and %s passed",
+                       r->excluded_why[EXCLUDED_UNDETERMINED], check_name_text(CHECK_REFERENCE_DESTINATION));
     if (any_reconciled(r) && bound && bound->excluded.n > r->excluded)
         return err_set(err, ERR_REFUSED, "%s left out %" PRIu64 " keys, and the stream names %" PRIu64, bound->stage,
                        bound->excluded.n, r->excluded);

@@ -129,6 +129,18 @@ static void say_other_columns(struct view *v)
     buf_free(&text);
 }
 
+/* Of rows that are missing it is not known whether anybody has read their records. */
+static bool consumers_not_known(const struct report *r)
+{
+    bool missing = false, looked = false;
+    for (const struct report_summary *s = r->summary; s; s = s->next)
+        missing = missing || (s->line.relation != RELATION_TRANSFORMATION && s->line.kind_rows[KIND_MISSING] > 0);
+    for (size_t i = 0; i < r->n_logs; i++)
+        for (size_t k = 0; k < r->log[i].n_groups; k++)
+            looked = looked || r->log[i].groups[k].n > 0;
+    return missing && !looked && r->has_scope && r->scope.origin == SCOPE_DECLARED;
+}
+
 static void say_not_known(struct view *v)
 {
     const struct report *r = v->report;
@@ -151,6 +163,11 @@ static void say_not_known(struct view *v)
         view_say(v, &v->not_known, NULL,
                  "%" PRIu64 " aborted records that could not be read: no key of theirs was looked for",
                  r->kept[ACCOUNT_PROGRAM].aborted_unreadable.n);
+    if (consumers_not_known(r))
+        view_say(
+            v, &v->not_known, NULL,
+            "whether a consumer has read the records of the missing rows: no consumer group was looked at that has committed anything (log-look --group; "
+            "Spark Structured Streaming commits nothing, its checkpoint has the offsets)");
     if (r->has_scope)
         say_other_columns(v);
     if (r->has_scope && !v->coverage.established)

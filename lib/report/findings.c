@@ -115,6 +115,38 @@ static void put_values(struct buf *out, const struct report *r, const struct rep
     free(row);
 }
 
+/* True for a cell that says why its column cannot hold it. */
+static bool is_unfit(const struct json *cell)
+{
+    return cell && cell->type == JSON_OBJECT && json_get(cell, "unfit");
+}
+
+/* The values of a missing row for which no table will hold it. */
+static void put_unfit(struct buf *out, const struct report *r, const struct report_finding *f)
+{
+    const struct json **row = cells_of(r, json_get(f->doc, "owed"));
+    for (size_t c = 0; c < r->cols.n; c++) {
+        if (!is_unfit(row[c]))
+            continue;
+        buf_adds(out, "; ");
+        msg_mask(out, r->cols.at[c].name, r->cols.at[c].name_len);
+        buf_addc(out, '=');
+        put_cell(out, r, c, row[c]);
+        buf_adds(out, " does not fit ");
+        msg_mask(out, r->cols.at[c].type.name, strlen(r->cols.at[c].type.name));
+    }
+    free(row);
+}
+
+/* How often a row is owed and found: a row that is there once of twice is no other row. */
+static void put_copies(struct buf *out, const struct finding *l)
+{
+    if (l->kind == KIND_MISSING || l->kind == KIND_UNEXPECTED)
+        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, l->owed_copies, l->found_copies);
+    else if (l->kind == KIND_CHANGED && l->rows > 1)
+        buf_printf(out, "; %" PRIu64 " rows", l->rows);
+}
+
 static void put_finding(struct buf *out, const struct report *r, const struct summary *s,
                         const struct report_finding *f)
 {
@@ -124,8 +156,9 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
     put_differ(out, r, f);
     if (l->others)
         put_values(out, r, f);
-    if (l->kind == KIND_MISSING && l->found_copies > 0)
-        buf_printf(out, "; owed %" PRIu64 ", found %" PRIu64, l->owed_copies, l->found_copies);
+    if (l->kind == KIND_MISSING && !l->others)
+        put_unfit(out, r, f);
+    put_copies(out, l);
     put_explained(out, l);
     if (l->absent < ABSENT_TYPES) {
         buf_printf(out, "; %s", absent_why_row(l->absent));
@@ -195,10 +228,20 @@ static size_t put_runs(struct buf *out, const struct report *r, const struct sum
     return shown;
 }
 
-/* True where a line of a run says what this finding would. */
-static bool told(const struct finding *finding, const struct summary_run *shown, size_t n)
+static bool any_unfit(const struct json *row)
 {
-    if (finding->kind == KIND_CHANGED)
+    for (const struct json *v = json_first(row); v; v = json_next(row, v))
+        if (is_unfit(v))
+            return true;
+    return false;
+}
+
+/* True where a line of a run says what this finding would: not of one that has more to say than its key. */
+static bool told(const struct report_finding *f, const struct summary_run *shown, size_t n)
+{
+    const struct finding *finding = &f->line;
+    if (finding->kind == KIND_CHANGED || finding->others ||
+        (finding->kind == KIND_MISSING && finding->found_copies > 0) || any_unfit(json_get(f->doc, "owed")))
         return false;
     for (size_t i = 0; i < n; i++)
         if (shown[i].rows > 1 && lies_in(finding, &shown[i]))
@@ -244,6 +287,25 @@ static void put_breaks(struct buf *out, const struct summary *s)
                        view_breaks(s->relation, (enum finding_kind)k));
 }
 
+/* What is not shown here, and which option shows it: findings that a run's line stands for, those past what is to be
+ * shown, and rows of which the stream has no finding. */
+static void put_more(struct buf *out, const struct summary *s, uint64_t in_runs, uint64_t past, uint64_t listed)
+{
+    uint64_t rows = 0;
+    for (size_t k = 0; k < KIND_TYPES; k++)
+        rows += s->kind_rows[k];
+    if (in_runs)
+        buf_printf(out, "    %" PRIu64 " more findings, row by row, are in the stream and in the JSON report\n",
+                   in_runs);
+    if (past)
+        buf_printf(out, "    %" PRIu64 " more findings are in the stream: verdict --show=N shows more of them\n", past);
+    if (s->undecided || rows <= listed)
+        return;
+    buf_printf(out, "    %" PRIu64 " more rows differ and have no finding: rows-diff --list=N finds more of them%s\n",
+               rows - listed,
+               s->kind_rows[KIND_MISSING] ? ", rows-diff --offsets=FILE the places of all that are missing" : "");
+}
+
 static void put_summary(struct buf *out, const struct report *r, const struct summary *s, uint64_t list)
 {
     const struct relation_row *of = &relation_table[s->relation];
@@ -266,19 +328,21 @@ static void put_summary(struct buf *out, const struct report *r, const struct su
     if (s->kept)
         buf_printf(out, "    missing: %" PRIu64 " of INSERTs whose token can have outlived its rows\n", s->kept);
     size_t n = put_runs(out, r, s, list);
-    uint64_t put = 0, more = 0;
+    uint64_t put = 0, in_runs = 0, past = 0, listed = 0;
     for (const struct report_finding *f = r->finding; f; f = f->next) {
         if (f->line.relation != s->relation)
             continue;
-        if (told(&f->line, s->runs, n) || put >= list) {
-            more++;
-            continue;
+        listed += f->line.rows;
+        if (told(f, s->runs, n))
+            in_runs++;
+        else if (put >= list)
+            past++;
+        else {
+            put_finding(out, r, s, f);
+            put++;
         }
-        put_finding(out, r, s, f);
-        put++;
     }
-    if (more)
-        buf_printf(out, "    %" PRIu64 " more findings, row by row, are in the stream and in the JSON report\n", more);
+    put_more(out, s, in_runs, past, listed);
 }
 
 void view_put_findings(const struct view *v, uint64_t list, struct buf *out)

@@ -37,6 +37,7 @@ int report_hold_intervals(const struct report *r, struct err *err); /* intervals
 int report_hold_quiet(const struct report *r, struct err *err);
 int report_hold_observation(const struct report *r, struct err *err); /* observed.c, as the next */
 int report_hold_coverage(const struct report *r, struct err *err);
+int report_hold_engine(const struct report *r, struct err *err);    /* engine.c */
 int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */
 int report_hold_counts(const struct report *r, struct err *err);    /* counts.c */
 
@@ -52,6 +53,7 @@ const char *view_list(struct view *v, const struct json *texts); /* the items, c
 const char *report_implementation(struct view *v, const struct stream_account *a);
 
 void view_about(struct view *v);       /* about, coverage (about.c) */
+void view_engine(struct view *v);      /* about and leads, of the table's engine (engine.c) */
 void view_established(struct view *v); /* recorded, declared, not_known, assumptions, not_given (established.c) */
 
 /* ---- printing (findings.c) ---- */

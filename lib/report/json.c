@@ -246,7 +246,8 @@ static void put_evidence(struct json_w *w, const struct report *r)
                {"bundles", &r->bundles},   {"scopes", &r->scopes},
                {"columns", &r->columns},   {"intervals", &r->intervals},
                {"accounts", &r->accounts}, {"observations", &r->observations},
-               {"sides", &r->sides},       {"summaries", &r->summaries}};
+               {"sides", &r->sides},       {"summaries", &r->summaries},
+               {"logs", &r->logs}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         put_lines(w, all[i].name, all[i].lines, all[i].lines == &r->observations);
     put_findings(w, r);

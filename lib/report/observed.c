@@ -29,15 +29,6 @@ static bool mutating(const struct report *r)
     return false;
 }
 
-static bool other_engine(const struct report *r)
-{
-    const struct observation *o = &r->observation;
-    size_t n = strlen(OBSERVED_ENGINE);
-    return !o->engine || strcmp(o->engine, OBSERVED_ENGINE) != 0 ||
-           (o->engine_full && (strncmp(o->engine_full, OBSERVED_ENGINE, n) != 0 ||
-                               (o->engine_full[n] != ' ' && o->engine_full[n] != '(' && o->engine_full[n])));
-}
-
 static bool expires(const struct report *r)
 {
     const struct observation *o = &r->observation;
@@ -83,7 +74,6 @@ static const struct {
 } rules[] = {
     {unstable, "does not say stable"},
     {mutating, "shows a mutation that was running"},
-    {other_engine, "is of another engine than " OBSERVED_ENGINE},
     {expires, "is of a table with a TTL"},
     {endless, "does not say when it began and ended"},
     {backwards, "ends before it began"},
@@ -186,7 +176,7 @@ int report_hold_observation(const struct report *r, struct err *err)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong(r))
             return err_set(err, ERR_REFUSED, "the observation %s, and %s", rules[i].words, a_check);
-    if (same_table(r, err) != 0 || settings(&r->observation, err) != 0)
+    if (report_hold_engine(r, err) != 0 || same_table(r, err) != 0 || settings(&r->observation, err) != 0)
         return -1;
     return columns(r, err);
 }

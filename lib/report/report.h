@@ -15,6 +15,7 @@
 #include "stream/absent.h"
 #include "stream/excluded.h"
 #include "stream/finding.h"
+#include "stream/log.h"
 #include "stream/observation.h"
 #include "stream/stop.h"
 #include "stream/stream.h"
@@ -74,7 +75,7 @@ struct report_check {
 struct report {
     struct arena arena, line; /* for all of it, and for one line */
     struct report_lines checks, findings, summaries, intervals, sides, stops, scopes, observations, bundles, columns,
-        accounts;
+        accounts, logs;
     struct report_made *made, **made_tail;
     struct report_stop *stopped, **stopped_tail;
     struct report_summary *summary, **summary_tail;
@@ -82,6 +83,8 @@ struct report {
     struct report_interval *interval, **interval_tail;
     bool observed;
     struct observation observation; /* of the line, where observed */
+    struct stream_log *log;         /* as they came */
+    size_t n_logs;
     struct report_check check[CHECK_NAMES];
     bool required[CHECK_NAMES];
     struct stream_account **account; /* as they came */

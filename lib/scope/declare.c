@@ -24,18 +24,25 @@ void declare_free(struct declare *d)
 {
     map_free(&d->topics);
     map_free(&d->names);
+    map_free(&d->from.places);
+    map_free(&d->to.places);
     buf_free(&d->reason);
 }
 
 /* ---- lines ---- */
 
-static int bounds_parse(const struct json *v, const char *at, struct declare_bounds *b, struct err *err)
+static int bounds_parse(const struct json *v, const char *at, const struct declare_log *log, struct declare_bounds *b,
+                        struct err *err)
 {
     if (v->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "%s: not an object", at);
     if (json_need_u64(v, "partition", &b->partition, at, err) != 0 || json_need_i64(v, "low", &b->low, at, err) != 0 ||
-        json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0)
+        json_need_i64(v, "high", &b->high, at, err) != 0 || json_need_i64(v, "stable", &b->stable, at, err) != 0 ||
+        (log->since && json_need_i64(v, "since", &b->since, at, err) != 0) ||
+        (log->until && json_need_i64(v, "until", &b->until, at, err) != 0))
         return -1;
+    if (b->since < 0 || b->since > b->high || b->until < 0 || b->until > b->high)
+        return err_set(err, ERR_REFUSED, "%s: since or until is no offset of the log", at);
     if (b->low < 0 || b->low > b->high || b->stable > b->high)
         return err_set(err, ERR_REFUSED,
                        "%s: low %" PRId64 ", stable %" PRId64 ", high %" PRId64 " are no bounds of a log", at, b->low,
@@ -57,6 +64,8 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
         json_opt_str(line, "cluster_id", d->arena, &log.cluster_id, "log", err) != 0 ||
         json_opt_str(line, "topic_id", d->arena, &log.topic_id, "log", err) != 0 ||
         json_opt_str(line, "cleanup_policy", d->arena, &log.policy, "log", err) != 0 ||
+        json_opt_str(line, "since", d->arena, &log.since, "log", err) != 0 ||
+        json_opt_str(line, "until", d->arena, &log.until, "log", err) != 0 ||
         json_need(line, "partitions", JSON_ARRAY, &list, "log", err) != 0)
         return -1;
     if (!map_add(&d->topics, log.topic, strlen(log.topic), d->n_logs))
@@ -66,7 +75,7 @@ int declare_log(struct declare *d, const struct json *line, struct err *err)
     for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char at[64];
         snprintf(at, sizeof at, "log.partitions[%zu]", i);
-        if (bounds_parse(item, at, &log.partitions[i], err) != 0)
+        if (bounds_parse(item, at, &log, &log.partitions[i], err) != 0)
             return -1;
     }
     log.n_partitions = list->len;
@@ -120,6 +129,9 @@ int declare_table(struct declare *d, const struct json *line, struct err *err)
         found(d, line, "server_version", "server-version", &d->server_version, err) != 0 ||
         found(d, line, "table_uuid", "table-uuid", &d->table_uuid, err) != 0 ||
         json_opt_str(line, "unfit", d->arena, &d->unfit, "table", err) != 0 ||
+        json_opt_str(line, "engine", d->arena, &d->engine, "table", err) != 0 ||
+        json_opt_str(line, "engine_full", d->arena, &d->engine_full, "table", err) != 0 ||
+        json_opt_str(line, "sorting_key", d->arena, &d->sorting_key, "table", err) != 0 ||
         json_opt_str(line, "unfit_code", d->arena, &code, "table", err) != 0)
         return -1;
     d->unfit_code = code ? code_of(code, strlen(code)) : CODE_ENGINE_UNSUPPORTED;
@@ -143,7 +155,7 @@ int declare_column(struct declare *d, const char *said, struct err *err)
 
 int declare_range(struct declare *d, const char *said, struct err *err)
 {
-    struct declare_range r = {.said = said};
+    struct declare_range r = {.by = "--range=", .said = said};
     if (range_read(d->arena, &r, err) != 0)
         return -1;
     *ADD(d, ranges, n_ranges) = r;
@@ -334,6 +346,43 @@ int declare_say(struct declare *d, enum status status, const struct cause *cause
     return 0;
 }
 
+/* FINAL is no guess where the engine names what tells the last row, and the rows that it makes one of are a key's. */
+static int final_of(struct declare *d, struct scope *out, struct err *err)
+{
+    struct engine e;
+    struct buf why = BUF_INIT;
+    if (!d->has_table)
+        return err_set(err, ERR_REFUSED, "--final: look at the table with table-look: its engine names the columns");
+    engine_parse(d->engine ? d->engine : "", d->engine_full ? d->engine_full : "", d->arena, &e);
+    if (!engine_merges(&e))
+        return err_set(err, ERR_REFUSED, "--final: the table's engine is %s, %s", d->engine ? d->engine : "not known",
+                       e.kind == ENGINE_PLAIN ? "which keeps every row" : "whose FINAL is not known here");
+    if (!engine_sorts_by(&e, d->sorting_key ? d->sorting_key : "", &out->columns))
+        buf_printf(&why, "--key is not the table's sorting key, '%s', by which its engine makes one row of several",
+                   d->sorting_key ? d->sorting_key : "");
+    else
+        engine_lacks(&e, &out->columns, &why);
+    if (why.len > 0)
+        declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_FINAL_UNSUPPORTED), "--final: %s", buf_str(&why));
+    buf_free(&why);
+    out->declared.final = true;
+    out->declared.engine = e;
+    return 0;
+}
+
+static void note_merges(const struct declare *d, const struct scope *s, struct buf *note)
+{
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_parse(d->engine ? d->engine : "", d->engine_full ? d->engine_full : "", &a, &e);
+    if (engine_merges(&e) && !scope_final(s))
+        buf_printf(
+            note,
+            "%severy row that was written is compared, and merges of a %s take rows away: --final compares the last of each key",
+            note->len ? "; " : "", engine_name(e.kind));
+    arena_free(&a);
+}
+
 static void lacks(struct buf *note, const char *id, const char *what, bool lacking)
 {
     if (!lacking)
@@ -366,7 +415,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->server_uuid = d->server_uuid;
     out->server_version = d->server_version;
     out->table_uuid = d->table_uuid;
-    if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0)
+    if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0 ||
+        (d->final && final_of(d, out, err) != 0))
         return -1;
     /* Before the log is read, which may take hours. */
     if (d->unfit)
@@ -377,5 +427,6 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     list_left(d, out);
     note_left(out, note);
     ranges_note(d, out, note);
+    note_merges(d, out, note);
     return 0;
 }

@@ -14,9 +14,9 @@
 #include "stream/names.h"
 
 struct declare_range {
-    const char *said;  /* the option's value, for messages */
-    const char *topic; /* NULL: the only one */
-    bool all;          /* every partition of what was found */
+    const char *by, *said; /* for messages: "--range=" and its value, or what else chose it */
+    const char *topic;     /* NULL: the only one */
+    bool all;              /* every partition of what was found */
     uint64_t partition;
     int64_t from, to; /* [from, to) */
 };
@@ -25,11 +25,13 @@ struct declare_range {
 struct declare_bounds {
     uint64_t partition;
     int64_t low, high, stable;
+    int64_t since, until; /* the first offsets at or after the log's instants of that name */
 };
 
 struct declare_log {
     const char *topic, *cluster_id, *topic_id; /* NULL: not known */
     const char *policy;                        /* the topic's cleanup.policy; NULL: not known */
+    const char *since, *until;                 /* instants, in ISO form; NULL: not asked for */
     struct declare_bounds *partitions;
     size_t n_partitions;
 };
@@ -39,6 +41,9 @@ struct declare_column {
     const char *kind; /* "" for one that is written; or how the table fills it: DEFAULT, MATERIALIZED, … */
 };
 
+#define DECLARE_LATEST (-1)
+#define DECLARE_EARLIEST (-2)
+
 struct declare {
     struct arena *arena;
     /* found */
@@ -46,7 +51,8 @@ struct declare {
     size_t n_logs;
     struct map topics; /* of the logs */
     bool has_table;
-    const char *unfit; /* why the table cannot be judged, or NULL */
+    const char *unfit;                              /* why the table cannot be judged, or NULL */
+    const char *engine, *engine_full, *sorting_key; /* of the table; "": not known */
     enum code unfit_code;
     struct declare_column *columns;
     size_t n_columns;
@@ -55,10 +61,21 @@ struct declare {
     const char *database, *table, *server_uuid, *server_version, *table_uuid;
     /* said */
     const char *topic, *cluster_id, *topic_id, *isolation;
-    struct declare_range *ranges;
+    struct declare_range *ranges; /* none: all, or by the times or the offsets that follow */
     size_t n_ranges;
+    struct declare_offsets {
+        bool given;
+        struct declare_offset {
+            const char *topic;
+            uint64_t partition;
+            int64_t offset; /* DECLARE_LATEST, DECLARE_EARLIEST or one of the log */
+        } * at;
+        size_t n;
+        struct map places; /* of "topic/partition" */
+    } from, to;
     const char **keys, **chosen; /* chosen: --columns; none: all that the table does not fill itself */
     size_t n_keys, n_chosen;
+    bool final;                      /* of each key the row that FINAL shows */
     const char **excepted, **filled; /* without --columns: left out though written, and compared though filled */
     size_t n_excepted, n_filled;
     const char **froms; /* "column:unit" */
@@ -77,6 +94,9 @@ int declare_log(struct declare *d, const struct json *line, struct err *err);
 int declare_table(struct declare *d, const struct json *line, struct err *err);
 /* [TOPIC/]P:FROM-TO or [TOPIC/]ALL. */
 int declare_range(struct declare *d, const char *said, struct err *err);
+/* A file of offsets: {"topic":{"0":123}}, as Spark's checkpoints and startingOffsets have them, or a checkpoint's file
+ * of them (v1), whose lines after the second are such. to: where ranges end, else where they begin. */
+int declare_offsets(struct declare *d, bool to, const char *text, size_t n, struct err *err);
 /* NAME:TYPE, a column of a table that nobody looked at. */
 int declare_column(struct declare *d, const char *said, struct err *err);
 

@@ -15,6 +15,28 @@ static int gone_parse(const struct json *v, const char *at, struct arena *a, str
     return json_need_u64(v, "offsets", &g->offsets, at, err);
 }
 
+static int final_parse(const struct json *part, struct arena *a, struct scope_declared *d, struct err *err)
+{
+    static const char *const members[] = {"engine", "version", "deleted", "sign", NULL};
+    static const char at[] = "scope.declared.final";
+    struct json *v;
+    const char *name;
+    struct engine *e = &d->engine;
+    d->final = json_get(part, "final") != NULL;
+    if (!d->final)
+        return 0;
+    if (json_need(part, "final", JSON_OBJECT, &v, where, err) != 0 || json_only(v, members, at, err) != 0 ||
+        json_need_str(v, "engine", a, &name, at, err) != 0 ||
+        json_opt_str(v, "version", a, &e->version, at, err) != 0 ||
+        json_opt_str(v, "deleted", a, &e->deleted, at, err) != 0 || json_opt_str(v, "sign", a, &e->sign, at, err) != 0)
+        return -1;
+    while (e->kind < ENGINE_OTHER && strcmp(engine_name(e->kind), name) != 0)
+        e->kind++;
+    if (!engine_merges(e))
+        return err_set(err, ERR_REFUSED, "%s.engine: '%.40s' keeps every row, or is not known here", at, name);
+    return 0;
+}
+
 static int left_parse(const struct json *v, const char *at, struct arena *a, struct scope_left *l, struct err *err)
 {
     static const char *const members[] = {"name", "kind", NULL};
@@ -45,6 +67,21 @@ static int list_left_parse(const struct json *part, struct arena *a, struct scop
     return 0;
 }
 
+/* Absent where a person said the offsets, or all were meant. */
+static int chosen_parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
+{
+    static const char *const members[] = {"from", "to", NULL};
+    static const char at[] = "scope.declared.chosen";
+    struct scope_declared *d = &s->declared;
+    struct json *v;
+    if (!json_get(part, "chosen"))
+        return 0;
+    if (json_need(part, "chosen", JSON_OBJECT, &v, where, err) != 0 || json_only(v, members, at, err) != 0 ||
+        json_opt_str(v, "from", a, &d->from, at, err) != 0 || json_opt_str(v, "to", a, &d->to, at, err) != 0)
+        return -1;
+    return d->from || d->to ? 0 : err_set(err, ERR_REFUSED, "%s: empty", at);
+}
+
 static int parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
 {
     struct json *list;
@@ -59,7 +96,9 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
         if (gone_parse(item, at, a, &s->declared.gone[i], err) != 0)
             return -1;
     }
-    return list_left_parse(part, a, s, err);
+    if (final_parse(part, a, &s->declared, err) != 0 || list_left_parse(part, a, s, err) != 0)
+        return -1;
+    return chosen_parse(part, a, s, err);
 }
 
 /* Nothing but the ranges tells what is owed: each has both ends, and how far it is read is known. */
@@ -128,6 +167,23 @@ void scope_gone_say(const struct scope_gone *g, struct buf *out)
                g->topic, g->partition, g->offsets);
 }
 
+void scope_chosen_say(const struct scope *s, struct buf *out)
+{
+    const char *const by[] = {s->declared.from, s->declared.to}, *const verb[] = {"begin", "end"};
+    for (size_t i = 0; i < 2; i++) {
+        if (!by[i])
+            continue;
+        buf_printf(out, "%s%s", out->len ? "; " : "the ranges ", i == 1 && s->declared.from ? "they " : "");
+        if (strcmp(by[i], SCOPE_BY_OFFSETS) == 0)
+            buf_printf(out, "%s at the offsets of a file", verb[i]);
+        else
+            buf_printf(out,
+                       "%s at the first record of %s or later: records stand in a log by their offsets, and those of "
+                       "other times may lie between",
+                       verb[i], by[i]);
+    }
+}
+
 enum { LEFT_SHOWN = 20 };
 
 /* Those that the table fills itself, or the others, in one list. */
@@ -159,6 +215,18 @@ void scope_left_say(const struct scope *s, struct buf *out)
     buf_free(&filled);
 }
 
+static void final_put(struct json_w *w, const struct engine *e)
+{
+    if (!e)
+        return;
+    jw_obj(w, "final");
+    jw_str(w, "engine", engine_name(e->kind));
+    jw_str(w, "version", e->version);
+    jw_str(w, "deleted", e->deleted);
+    jw_str(w, "sign", e->sign);
+    jw_end_obj(w);
+}
+
 static void put(struct json_w *w, const struct scope *s)
 {
     jw_arr(w, "gone");
@@ -171,6 +239,15 @@ static void put(struct json_w *w, const struct scope *s)
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    if (s->declared.from || s->declared.to) {
+        jw_obj(w, "chosen");
+        if (s->declared.from)
+            jw_str(w, "from", s->declared.from);
+        if (s->declared.to)
+            jw_str(w, "to", s->declared.to);
+        jw_end_obj(w);
+    }
+    final_put(w, scope_final(s));
     if (s->declared.n_left == 0)
         return;
     jw_arr(w, "left_out");
@@ -183,6 +260,6 @@ static void put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
 }
 
-static const char *const known[] = {"gone", "left_out", NULL};
+static const char *const known[] = {"gone", "final", "left_out", "chosen", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

@@ -188,14 +188,31 @@ static int print_parse(const struct json *doc, struct arena *a, struct scope *s,
     return 0;
 }
 
+const struct engine *scope_final(const struct scope *s)
+{
+    return s->declared.final ? &s->declared.engine : NULL;
+}
+
+/* What tells the last row of a key is among the columns. */
+static int final_of_columns(struct scope *s, struct err *err)
+{
+    struct buf why = BUF_INIT;
+    bool lacks = scope_final(s) && engine_lacks(scope_final(s), &s->columns, &why);
+    if (lacks)
+        err_set(err, ERR_REFUSED, "scope.declared.final: %s", buf_str(&why));
+    buf_free(&why);
+    return lacks ? -1 : 0;
+}
+
 /* Its cells are of the version that its columns have, and of no other. */
 static int columns_of_scope(const struct json *doc, const struct json *columns, struct scope *s, struct err *err)
 {
     if (columns_parse(columns, true, &s->columns, err) != 0)
         return err_prefix(err, "scope");
-    if (json_is(json_get(doc, "cells"), columns_cells(&s->columns)))
+    if (!json_is(json_get(doc, "cells"), columns_cells(&s->columns)))
+        err_set(err, ERR_REFUSED, "scope.cells: those of its columns are %s", columns_cells(&s->columns));
+    else if (final_of_columns(s, err) == 0)
         return 0;
-    err_set(err, ERR_REFUSED, "scope.cells: those of its columns are %s", columns_cells(&s->columns));
     columns_free(&s->columns);
     return -1;
 }

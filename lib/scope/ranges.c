@@ -83,7 +83,7 @@ static int add_range(struct growing *g, const char *topic, const struct declare_
     if (place < s->n_partitions) {
         const struct scope_range *had = &s->partitions[place];
         bool overlap = had->from < range.to && range.from < had->to;
-        return err_set(err, ERR_REFUSED, "--range=%s: %s has the range %" PRId64 "-%" PRId64 " already%s", r->said,
+        return err_set(err, ERR_REFUSED, "%s%s: %s has the range %" PRId64 "-%" PRId64 " already%s", r->by, r->said,
                        name, had->from, had->to,
                        overlap ? ", and the two overlap" : "; a scope holds one range of a partition");
     }
@@ -110,21 +110,145 @@ static int within(struct declare *d, const struct declare_log *log, const struct
 {
     const struct declare_bounds *b = bounds_of(log, r->partition);
     if (!b)
-        return err_set(err, ERR_REFUSED, "--range=%s: %s has no partition %" PRIu64 "; it has %zu", r->said, log->topic,
-                       r->partition, log->n_partitions);
+        return err_set(err, ERR_REFUSED, "%s%s: %s has no partition %" PRIu64 "; it has %zu", r->by, r->said,
+                       log->topic, r->partition, log->n_partitions);
     if (r->to > b->high)
-        return err_set(err, ERR_REFUSED,
-                       "--range=%s ends at %" PRId64 ", and the log of %s/%" PRIu64 " ends at %" PRId64, r->said, r->to,
-                       log->topic, b->partition, b->high);
+        return err_set(err, ERR_REFUSED, "%s%s ends at %" PRId64 ", and the log of %s/%" PRIu64 " ends at %" PRId64,
+                       r->by, r->said, r->to, log->topic, b->partition, b->high);
     if (r->from >= b->low)
         return 0;
     char place[300]; /* a topic's name has at most 249 bytes */
     snprintf(place, sizeof place, "%s/%" PRIu64, log->topic, b->partition);
     return declare_say(d, STATUS_UNAVAILABLE,
                        BECAUSE(CODE_RANGE_EXPIRED, {"offset", FACT_NUMBER((uint64_t)b->low)}, {"partition", place}),
-                       "--range=%s begins at %" PRId64 ", and the first offset of %s is %" PRId64 ": %" PRId64
+                       "%s%s begins at %" PRId64 ", and the first offset of %s is %" PRId64 ": %" PRId64
                        " offsets are gone",
-                       r->said, r->from, place, b->low, (r->to < b->low ? r->to : b->low) - r->from);
+                       r->by, r->said, r->from, place, b->low, (r->to < b->low ? r->to : b->low) - r->from);
+}
+
+/* ---- by files of offsets, and by times ---- */
+
+/* Where a file has the partition; NULL where it has not. */
+static const struct declare_offset *offset_of(const struct declare_offsets *o, const char *topic, uint64_t partition)
+{
+    struct buf key = BUF_INIT;
+    buf_printf(&key, "%s/%" PRIu64, topic, partition);
+    const uint64_t *place = map_find(&o->places, key.p, key.len);
+    buf_free(&key);
+    return place ? &o->at[*place] : NULL;
+}
+
+/* Where a range begins: at an offset of the file, at the first record since, or where the log does. A partition that is
+ * not in the file came after it. */
+static int begin_of(const struct declare *d, const struct declare_log *log, const struct declare_bounds *b,
+                    struct scope_range *r, struct err *err)
+{
+    const struct declare_offset *o = offset_of(&d->from, log->topic, b->partition);
+    r->from = log->since && !d->from.given ? b->since : b->low;
+    if (o && o->offset == DECLARE_LATEST)
+        return err_set(err, ERR_REFUSED, "--from-offsets: %s/%" PRIu64 " has -1, its end, at which no range begins",
+                       log->topic, b->partition);
+    if (o && o->offset != DECLARE_EARLIEST)
+        r->from = o->offset;
+    return 0;
+}
+
+static int end_of(const struct declare *d, const struct declare_log *log, const struct declare_bounds *b,
+                  struct scope_range *r, struct err *err)
+{
+    const struct declare_offset *o = offset_of(&d->to, log->topic, b->partition);
+    int64_t end = strcmp(d->isolation, COMMITTED) == 0 ? b->stable : b->high;
+    if (o && o->offset == DECLARE_EARLIEST)
+        return err_set(err, ERR_REFUSED, "--to-offsets: %s/%" PRIu64 " has -2, its beginning, at which no range ends",
+                       log->topic, b->partition);
+    if (!o && d->to.given && b->high > b->low)
+        return err_set(err, ERR_REFUSED,
+                       "--to-offsets: the file has no offset of %s/%" PRIu64 ", which holds %" PRId64 " offsets",
+                       log->topic, b->partition, b->high - b->low);
+    if (log->until && !d->to.given && b->until < end)
+        end = b->until;
+    r->to = o && o->offset != DECLARE_LATEST ? o->offset : end;
+    return 0;
+}
+
+static int add_chosen(struct growing *g, const struct declare_log *log, const struct declare_bounds *b, struct err *err)
+{
+    struct declare *d = g->d;
+    struct scope_range range = {.partition = b->partition, .has_from = true};
+    if (begin_of(d, log, b, &range, err) != 0 || end_of(d, log, b, &range, err) != 0)
+        return -1;
+    char said[330];
+    snprintf(said, sizeof said, "%s/%" PRIu64 ":%" PRId64 "-%" PRId64, log->topic, b->partition, range.from, range.to);
+    const struct declare_range r = {.by = "the range ",
+                                    .said = arena_strndup(d->arena, said, strlen(said)),
+                                    .partition = b->partition,
+                                    .from = range.from,
+                                    .to = range.to};
+    bool by_file = d->from.given || d->to.given;
+    if (range.from > range.to && by_file)
+        return err_set(err, ERR_REFUSED, "the range %s, by the offsets of the files, runs backwards", r.said);
+    if (range.from > range.to) /* an open transaction holds the log before the first record since */
+        range.to = range.from;
+    if (by_file && range.from < range.to && within(d, log, &r, err) != 0)
+        return -1;
+    return add_range(g, log->topic, &r, range, err);
+}
+
+/* Every topic and partition of a file is one that was looked at. */
+static int known(const struct declare *d, const char *option, const struct declare_offsets *o, struct err *err)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        const struct declare_log *log = log_of(d, o->at[i].topic);
+        if (!log || !bounds_of(log, o->at[i].partition))
+            return err_set(err, ERR_REFUSED, "--%s: %s/%" PRIu64 " was not looked at, or is not there", option,
+                           o->at[i].topic, o->at[i].partition);
+    }
+    return 0;
+}
+
+/* Nobody looked: both files say it all. */
+static int take_files(struct growing *g, struct err *err)
+{
+    struct declare *d = g->d;
+    if (!d->from.given || !d->to.given)
+        return err_set(err, ERR_REFUSED, "--%s alone needs log-look before, which finds the other end",
+                       d->from.given ? "from-offsets" : "to-offsets");
+    for (size_t i = 0; i < d->to.n; i++) {
+        const struct declare_offset *to = &d->to.at[i], *from = offset_of(&d->from, to->topic, to->partition);
+        if (!from || from->offset < 0 || to->offset < 0 || from->offset > to->offset)
+            return err_set(err, ERR_REFUSED,
+                           "%s/%" PRIu64 ": both files must have its offset, in order, where log-look did not look",
+                           to->topic, to->partition);
+        const struct declare_range r = {.by = "the range ", .said = to->topic, .partition = to->partition};
+        if (add_range(g, to->topic, &r, (struct scope_range){to->partition, true, from->offset, to->offset}, err) != 0)
+            return -1;
+    }
+    return d->from.n == d->to.n ? 0
+                                : err_set(err, ERR_REFUSED, "--from-offsets has a partition that --to-offsets has not");
+}
+
+/* No range was said. */
+static int take_chosen(struct growing *g, struct err *err)
+{
+    struct declare *d = g->d;
+    if (d->n_logs == 0)
+        return d->from.given || d->to.given
+                   ? take_files(g, err)
+                   : err_set(err, ERR_REFUSED, "--range is needed where log-look did not look: which offsets are owed");
+    if (known(d, "from-offsets", &d->from, err) != 0 || known(d, "to-offsets", &d->to, err) != 0)
+        return -1;
+    for (size_t i = 0; i < d->n_logs; i++) {
+        const struct declare_log *log = &d->logs[i];
+        if (d->topic && strcmp(d->topic, log->topic) != 0)
+            continue;
+        source_of(g, log->topic);
+        for (size_t k = 0; k < log->n_partitions; k++)
+            if (add_chosen(g, log, &log->partitions[k], err) != 0)
+                return -1;
+        g->scope->declared.from = d->from.given ? SCOPE_BY_OFFSETS : log->since;
+        g->scope->declared.to = d->to.given ? SCOPE_BY_OFFSETS : log->until;
+    }
+    return 0;
 }
 
 static int add_all(struct growing *g, const struct declare_range *r, const struct declare_log *log, struct err *err)
@@ -211,6 +335,12 @@ static int by_partition(const void *a, const void *b)
 static int nothing_left(struct declare *d, const struct scope *s)
 {
     bool expired = false;
+    if (s->declared.from || s->declared.to)
+        return declare_say(d, STATUS_UNAVAILABLE, BECAUSE(CODE_LOG_EMPTY),
+                           "the log of %s has no offset between those that %s: the ranges hold none, which establishes "
+                           "nothing",
+                           s->sources[0].topic,
+                           d->from.given || d->to.given ? "the files of offsets give" : "the times give");
     for (size_t i = 0; i < s->n_sources; i++) {
         const struct declare_log *log = log_of(d, s->sources[i].topic);
         for (size_t k = 0; k < log->n_partitions; k++) {
@@ -252,7 +382,7 @@ static void list_gone(struct declare *d, struct scope *s, size_t n_ranges)
 static int take(struct declare *d, struct scope *out, struct err *err)
 {
     struct growing g = {d, out, MAP_INIT, MAP_INIT};
-    int rc = 0;
+    int rc = d->n_ranges == 0 ? take_chosen(&g, err) : 0;
     for (size_t i = 0; i < d->n_ranges && rc == 0; i++)
         rc = (d->ranges[i].all ? take_all : take_one)(&g, &d->ranges[i], err);
     map_free(&g.topics);
@@ -265,11 +395,15 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
     int64_t offsets = 0;
     size_t n_ranges = 0;
     bool used = !d->topic;
-    if (d->n_ranges == 0)
-        return err_set(err, ERR_REFUSED, "--range is needed: which offsets are owed");
+    if (d->n_ranges > 0 && (d->from.given || d->to.given))
+        return err_set(err, ERR_REFUSED, "--range=%s, and a file of offsets is given too", d->ranges[0].said);
+    for (size_t i = 0; i < d->n_logs; i++)
+        if (d->n_ranges > 0 && (d->logs[i].since || d->logs[i].until))
+            return err_set(err, ERR_REFUSED, "--range=%s, and log-look was asked for a range by its times",
+                           d->ranges[0].said);
     if (d->topic && d->n_logs > 0 && !log_of(d, d->topic))
         return err_set(err, ERR_REFUSED, "--topic=%s was not looked at", d->topic);
-    out->sources = arena_zalloc(d->arena, (d->n_ranges + d->n_logs) * sizeof *out->sources);
+    out->sources = arena_zalloc(d->arena, (d->n_ranges + d->n_logs + d->to.n + 1) * sizeof *out->sources);
     if (take(d, out, err) != 0)
         return -1;
     for (size_t i = 0; i < out->n_sources; i++) {
@@ -292,6 +426,8 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
 
 static bool taken_whole(const struct declare *d, const char *topic)
 {
+    if (d->n_ranges == 0 && !d->to.given)
+        return true;
     for (size_t i = 0; i < d->n_ranges; i++)
         if (d->ranges[i].all && (!d->ranges[i].topic || strcmp(d->ranges[i].topic, topic) == 0))
             return true;

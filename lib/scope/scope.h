@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "types/engine.h"
 #include "types/types.h"
 
 #define SCOPE_FORMAT "clink-audit-scope"
@@ -83,7 +84,11 @@ struct scope_declared {
     size_t n_gone;
     struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
     size_t n_left;
+    const char *from, *to; /* what chose where the ranges begin and end, but for a person: SCOPE_BY_…; NULL */
+    bool final;            /* of each key the row that the table's engine shows as the last */
+    struct engine engine;  /* then: the engine, with the columns by which it does */
 };
+#define SCOPE_BY_OFFSETS "offsets" /* a file of offsets; any other is the instant of the first record */
 
 struct scope {
     enum scope_origin origin;
@@ -109,7 +114,11 @@ void scope_gone_say(const struct scope_gone *g, struct buf *out);
 /* "note, which --columns or --except leaves out; day (MATERIALIZED), which the table fills itself": the columns that
  * are not compared, where there are any. */
 void scope_left_say(const struct scope *s, struct buf *out);
+/* "the ranges begin at the offsets of a file": what chose them, where no person did. */
+void scope_chosen_say(const struct scope *s, struct buf *out);
 bool scope_complete_table(const struct scope *s);
+/* The engine by which the last row of each key is meant, or NULL: every row is. */
+const struct engine *scope_final(const struct scope *s);
 
 /* True when c are the scope's columns: their names, types and key, in order. */
 bool scope_fits(const struct scope *s, const struct columns *c);

@@ -97,6 +97,8 @@ static const struct member members[] = {
     OF(unfit_rows, NUMBER, IN(SEALER), false),
     OF(nearest, NUMBER, IN(SEALER), false),
     OF(failed_rows, NUMBER, IN(SEALER), false),
+    OF(superseded, NUMBER, IN(SEALER), false),
+    OF(deleted_keys, NUMBER, IN(SEALER), false),
     OF(path, STRING, IN(SEALER), false),
     OF(header_sha256, STRING, IN(BINDER), false),
     OF(rows_sha256, STRING, IN(SEALER) | IN(BINDER), false),

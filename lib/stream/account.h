@@ -83,6 +83,8 @@ struct stream_account {
     struct account_number exit, signal; /* how the program ended of itself */
     /* of a sealer */
     struct account_number unfit_rows, nearest, failed_rows;
+    struct account_number superseded,
+        deleted_keys; /* rows before the last of their keys; keys whose last is a delete */
     const char *path;
     bool word; /* recorded: that it is complete is the operator's word */
     /* of a binder; of a sealer the second hash */

@@ -415,6 +415,18 @@
       "the table's engine is none whose rows a read shows as they were written", \
       "an engine that replaces, sums or forwards rows, or a database that is not Atomic", \
       "see ch-read(1), LIMITS: audit a plain MergeTree in an Atomic database") \
+    X(FINAL_UNSUPPORTED, "final-unsupported", \
+      "a read with FINAL would be a guess: which row of a key is the last cannot be told as the audit tells it", \
+      "another --key than the table's sorting key, a version that the rules do not give, or an engine that is not the scope's", \
+      "name the sorting key's columns with --key, let the rules give the engine's columns, or leave out --final and compare every row") \
+    X(KEYS_UNDETERMINED, "keys-undetermined", \
+      "several rows of a key have its highest version and differ, so that which of them FINAL shows is chance", \
+      "a version that is not unique: a time in seconds, or one record's version written twice", \
+      "repair the rows of the keys that the stream names as undetermined, or write them again under a higher version") \
+    X(ROWS_MERGED, "rows-merged", \
+      "rows are missing from a table whose engine makes one row of several of a key", \
+      "a merge took the older versions away, as it does at any time", \
+      "declare the scope with --final, which compares the last row of each key") \
     X(TABLE_EXPIRES, "table-expires", \
       "the table has a TTL, by which rows or values vanish on their own", \
       "the table's definition", \
@@ -496,14 +508,42 @@
       "rows that are owed are not there, and a mutation that deletes rows of the table is done", \
       "somebody deleted them after they had landed", \
       "look at the command of mutation {mutation|that the reason names}, of {created|the time that it names}, in the observation: rows that it deleted had landed, and are to be written again only where that was not meant; where it spares them, look at the findings from their first offset on, wait until the writer is through, and read again") \
+    X(ROWS_EXPIRED, "rows-expired", \
+      "rows that are owed are not there, and the table has a TTL", \
+      "rows older than the table keeps", \
+      "hold the findings' values against the TTL in the table's definition, which the observation has: what is older than that is gone as it was meant; what is not, look for in the writer") \
+    X(BATCH_UNFIT, "batch-unfit", \
+      "rows that follow one another are not there, and one of them has a value that its column cannot hold", \
+      "the server refused an INSERT whole because of one row, and the writer dropped the batch", \
+      "correct the record at {at|the place that the reason names}, or its column, or let the writer leave such a row out; then write the whole stretch again") \
+    X(ROWS_UNFIT, "rows-unfit", \
+      "the rows that are not there have values that their columns cannot hold", \
+      "a value out of range, a fraction past the scale, or NULL where there is none", \
+      "correct the records, or alter the columns to types that hold the values that the findings show, and write these rows again") \
+    X(ROWS_UNDER_OTHER_KEY, "rows-under-another-key", \
+      "the values of rows that are not there stand under a key next to their own", \
+      "a writer whose numbers go through a double (past 2^53 it changes them), or that cuts a time or a text", \
+      "correct how the writer makes the key ({key|the owed one} came to {other|another}), remove the rows under the other keys, and write these rows again") \
     X(NONE_LANDED, "none-landed", \
       "nothing of what is owed is in the table", \
       "the writer writes to another table or server, or has not begun; or the table was emptied", \
       "check that the writer runs and that this is the table and the server that it writes to, and whether anybody emptied it; where it has only begun, wait and read again") \
     X(ROWS_LATE, "rows-late", \
       "all that is missing is the newest of its partition", \
-      "the rows may not have landed yet when the table was read", \
-      "wait until the writer is through, or raise --settle-ms, and read again; what a second look finds missing still will not land: look for it in the writer and among the table's mutations") \
+      "the rows may not have landed yet when the table was read; no consumer group was looked at, which would say", \
+      "name the writer's consumer group to log-look with --group (Kafka Connect's is connect-NAME; Spark commits none, its checkpoint says) and audit again: it tells rows that nobody has read yet from rows that will not come") \
+    X(ROWS_PASSED_OVER, "rows-passed-over", \
+      "rows are not there although the consumer group has committed past their records", \
+      "a consumer that commits before it writes, drops what it cannot write, or lost a batch when it ended", \
+      "waiting brings none of them: find in the logs of group {group|the consumer} what became of the records from {at|the first finding} on, and write them again (rows-diff --offsets lists them)") \
+    X(ROWS_NOT_CONSUMED, "rows-not-consumed", \
+      "the consumer group, which has members, had not come to the records of the rows that are not there", \
+      "a consumer that lags behind", \
+      "wait until group {group|the consumer} has committed past the findings, and audit again; where its lag does not shrink, find what holds it up") \
+    X(CONSUMER_STOPPED, "consumer-stopped", \
+      "the consumer group had not come to the records of the rows that are not there, and has no member", \
+      "a consumer that is down, or one that was assigned its partitions, which makes it no member", \
+      "start the consumer of group {group|that the reason names}, wait until it has committed past the findings, and audit again") \
     X(KEYS_LEFT_OUT, "keys-left-out", \
       "keys are left out of the comparison, and the answer needs them", \
       "a reference that does not decide every key", \

@@ -28,6 +28,12 @@ const struct neutral_setting neutral_settings[] = {
     {"parallel_replicas_count", "0", false},
     {"parallel_replica_offset", "0", false},
     {"do_not_merge_across_partitions_select_final", "0", false},
+    /* What shows a stale row under FINAL: a part or a granule left out before the last row is known. */
+    {"enable_automatic_decision_for_merging_across_partitions_for_final", "0", false},
+    {"defer_partition_pruning_after_final", "1", false},
+    {"optimize_move_to_prewhere_if_final", "0", false},
+    {"use_skip_indexes_if_final_exact_mode", "1", false},
+    {"query_plan_optimize_lazy_final", "0", false},
     {"partial_result_on_first_cancel", "0", false},
     /* A constraint that is assumed and a projection are not the rows themselves. */
     {"optimize_using_constraints", "0", false},

@@ -230,6 +230,18 @@ static int whole_parse(const struct json *doc, struct observation *o, struct err
     return json_need_bool(parts, "same", &o->parts_same, "observation.parts", err);
 }
 
+static int final_parse(const struct json *doc, struct observation *o, struct err *err)
+{
+    struct json *of;
+    o->final = json_get(doc, "final") != NULL;
+    if (!o->final)
+        return 0;
+    if (json_need(doc, "final", JSON_OBJECT, &of, here, err) != 0 ||
+        json_need_u64(of, "undetermined_keys", &o->undetermined_keys, "observation.final", err) != 0)
+        return -1;
+    return json_need_u64(of, "unpaired", &o->unpaired, "observation.final", err);
+}
+
 static int stable_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
     const struct json *list = NULL;
@@ -257,7 +269,7 @@ int stream_observation(const struct stream_line *line, struct arena *arena, stru
         if (member_parse(doc, &members[i], arena, out, err) != 0)
             return stream_misfit(line, err);
     out->has_keys = json_get(doc, "keys") != NULL;
-    if (whole_parse(doc, out, err) != 0 || stable_parse(doc, arena, out, err) != 0)
+    if (whole_parse(doc, out, err) != 0 || final_parse(doc, out, err) != 0 || stable_parse(doc, arena, out, err) != 0)
         return stream_misfit(line, err);
     return 0;
 }
@@ -369,6 +381,16 @@ static void whole_put(struct json_w *w, const struct observation *o)
     jw_end_obj(w);
 }
 
+static void final_put(struct json_w *w, const struct observation *o)
+{
+    if (!o->final)
+        return;
+    jw_obj(w, "final");
+    jw_u64(w, "undetermined_keys", o->undetermined_keys);
+    jw_u64(w, "unpaired", o->unpaired);
+    jw_end_obj(w);
+}
+
 void stream_put_observation(struct stream_out *out, const struct observation *o)
 {
     struct buf text = BUF_INIT;
@@ -379,6 +401,7 @@ void stream_put_observation(struct stream_out *out, const struct observation *o)
     for (size_t i = 0; i < COUNT(members); i++)
         member_put(&w, &members[i], o);
     whole_put(&w, o);
+    final_put(&w, o);
     jw_bool(&w, "stable", o->stable);
     jw_arr(&w, "unstable");
     for (size_t i = 0; i < o->n_unstable; i++)

@@ -60,6 +60,8 @@ struct observation {
     uint64_t max_table_rows;
     uint64_t parts_before, parts_after;
     bool parts_same;
+    bool final;                           /* read with FINAL; then the next two are given */
+    uint64_t undetermined_keys, unpaired; /* of several last rows; and of more rows taken back than written */
     bool stable;
     char *const *unstable; /* why not */
     size_t n_unstable;

@@ -37,6 +37,8 @@ static int take(struct declare *d, struct said *s, const char *text, size_t n, s
         if (d->n_froms < NAMES && strrchr(value, ':'))
             s->froms[d->n_froms++] = value;
         return 0;
+    case 'o': return declare_offsets(d, false, value, strlen(value), err);
+    case 'O': return declare_offsets(d, true, value, strlen(value), err);
     case 'e':
         if (d->n_excepted < NAMES)
             s->excepted[d->n_excepted++] = value;

@@ -79,15 +79,25 @@ static void check_why(const struct chread_why *why)
 
 static void judge(const struct chread_table *t)
 {
-    static char a[] = "a", s[] = "s";
-    struct column at[] = {{.name = a, .name_len = 1}, {.name = s, .name_len = 1}};
+    static char id[] = "a", s[] = "s";
+    struct column at[] = {{.name = id, .name_len = 1}, {.name = s, .name_len = 1}};
     struct columns cols = {.at = at, .n = 2};
     struct chread_why why;
     insist(type_parse("UInt8", 5, &at[0].type, NULL) == 0 && type_parse("String", 6, &at[1].type, NULL) == 0);
-    if (chread_form(t, &cols, &why) != 0)
-        check_why(&why);
-    else
-        insist(strcmp(t->engine, "MergeTree") == 0 && t->n_columns >= 2);
+    at[0].key = true;
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_parse(t->engine, t->engine_full, &a, &e);
+    struct chread_expect expects[] = {{.database = "d", .table = "t"},
+                                      {.database = "d", .table = "t", .every_row = true},
+                                      {.database = "d", .table = "t", .every_row = true, .final = &e}};
+    for (size_t i = 0; i < sizeof expects / sizeof *expects; i++)
+        if (chread_form(t, &expects[i], &cols, &why) != 0)
+            check_why(&why);
+        else
+            insist((i > 0 && engine_merges(&e)) || strcmp(t->engine, "MergeTree") == 0);
+    engine_within_key(t->partition_key, &cols);
+    arena_free(&a);
     type_free(&at[0].type);
     type_free(&at[1].type);
 }

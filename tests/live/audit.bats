@@ -76,11 +76,11 @@ is() {
 }
 
 @test "B18: a consumer that commits before it writes loses a batch when it is killed, though its lag is zero" {
-    is 1 "(.summaries[0] | .missing.rows > 0 and .missing.rows <= 25 and .changed.rows == 0 and .duplicated.surplus == 0)" declared consumed
+    is 1 "(.summaries[0] | .missing.rows > 0 and .missing.rows <= 25 and .changed.rows == 0 and .duplicated.surplus == 0) and .code == \"rows-passed-over\"" declared consumed --group=consumer-consumed
     sql "TRUNCATE TABLE shop.consumed"
     # The group has committed all of it.
     [ -z "$(consume consumed)" ]
-    is 1 "$(summary "$found" 180 0 0 0)" declared consumed
+    is 1 "$(summary "$found" 180 0 0 0) and .code == \"none-landed\"" declared consumed --group=consumer-consumed
 }
 
 @test "the two references agree on every row, and either decides" {

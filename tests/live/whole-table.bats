@@ -84,10 +84,10 @@ three() { ch "INSERT INTO shop.orders (id, s) VALUES (1, 'one'), (2, 'two'), (9,
         .sorting_key == "id" and .unfit == null and (.create_table_query | startswith("CREATE TABLE")) and
         [.columns[] | [.name, .kind]] == [["id", ""], ["s", ""], ["twice", "ALIAS"], ["day", "MATERIALIZED"], ["n", "DEFAULT"]]' <<<"$output" >/dev/null
     [ "$(jq -c 'select(.type == "columns") | [.columns[] | [.name, .type, .key]]' <<<"$output")" = '[["id","Int64",false],["s","String",false],["n","Int8",false]]' ]
-    ch "CREATE TABLE shop.\`or.ders\` (id Int64) ENGINE = ReplacingMergeTree ORDER BY id"
+    ch "CREATE TABLE shop.\`or.ders\` (id Int64) ENGINE = SummingMergeTree ORDER BY id"
     look 0 or.ders --database=shop
-    [[ ${#stderr_lines[@]} -eq 1 && $stderr == "table-look: shop.or.ders: the table's engine is ReplacingMergeTree"* ]]
-    [[ $(jq -r 'select(.type == "table") | .unfit' <<<"$output") == "the table's engine is ReplacingMergeTree"* ]]
+    [[ ${#stderr_lines[@]} -eq 1 && $stderr == "table-look: shop.or.ders: the table's engine is SummingMergeTree"* ]]
+    [[ $(jq -r 'select(.type == "table") | .unfit' <<<"$output") == "the table's engine is SummingMergeTree"* ]]
     ch "CREATE TABLE shop.far (id Int64) ENGINE = MySQL('h:3306', 'd', 't', 'u', 'hunter2')" || ch "CREATE TABLE shop.far (id Int64) ENGINE = URL('http://u:hunter2@h/', 'CSV')"
     look 0 shop.far
     [[ $output$stderr != *hunter2* ]]

@@ -265,6 +265,15 @@ static void test_time(void **state)
     assert_string_equal(text, "1969-12-31T23:59:59.999Z");
     time_iso_ms(1758000000123, text);
     assert_string_equal(text, "2025-09-16T05:20:00.123Z");
+    int64_t ms;
+    for (int64_t at = 0; at < 253402300799999; at += 86399999 * (int64_t)97) {
+        time_iso_ms(at, text);
+        assert_true(time_parse_ms(text, &ms) && ms == at);
+    }
+    assert_true(time_parse_ms("2025-09-16T05:20:00.1+02:30", &ms) && ms == 1757991000100);
+    assert_true(time_parse_ms("2024-02-29T00:00-00:01", &ms) && ms == 1709164860000);
+    assert_false(time_parse_ms("2023-02-29T00:00Z", &ms) || time_parse_ms("2023-02-28T00:00", &ms) ||
+                 time_parse_ms("2023-02-28T00:00ZZ", &ms) || time_parse_ms("", &ms));
 }
 
 /* An allocation that grows is what it was, wherever it comes to stand, and takes nothing from the others. */

@@ -523,6 +523,9 @@ static void test_ttl(void **state)
             fail_msg("TTL seen: %s", without[i]);
 }
 
+/* Every row of a table that keeps all. */
+static const struct chread_expect bare = {.database = "d", .table = "t"};
+
 /* All tables of an Ordinary database have the same UUID, zero: it names none of them. */
 static void test_form(void **state)
 {
@@ -555,10 +558,11 @@ static void test_form(void **state)
         t.server_uuid = texts[0];
         t.table_uuid = texts[1];
         t.engine = texts[2];
-        t.create_table_query = t.engine_full = (char[]){""};
+        t.create_table_query = (char[]){""};
+        t.engine_full = texts[2];
         t.columns = &c;
         t.n_columns = 1;
-        int got = chread_form(&t, &cols, &why);
+        int got = chread_form(&t, &bare, &cols, &why);
         if ((got == 0) != (cases[i].why == NULL) || why.status != cases[i].status ||
             (got != 0 && strstr(why.reason, cases[i].why) == NULL))
             fail_msg("case %zu: %d %s", i, got, why.reason);
@@ -587,11 +591,11 @@ static void test_form_of_a_computed_column(void **state)
         struct columns cols = COLUMNS_INIT;
         parse("[{\"name\":\"s\",\"type\":\"String\",\"kind\":\"ALIAS\"}]", &cols);
         t.server_uuid = t.table_uuid = (char[]){"u"};
-        t.engine = (char[]){"MergeTree"};
-        t.create_table_query = t.engine_full = (char[]){""};
+        t.engine = t.engine_full = (char[]){"MergeTree"};
+        t.create_table_query = (char[]){""};
         t.columns = &c;
         t.n_columns = 1;
-        int got = chread_form(&t, &cols, &why);
+        int got = chread_form(&t, &bare, &cols, &why);
         assert_int_equal(got, cases[i].why ? -1 : 0);
         assert_true(!cases[i].why || strstr(why.reason, cases[i].why));
         columns_free(&cols);
@@ -621,11 +625,11 @@ static void test_form_of_a_type(void **state)
                    strstr(cases[i].was, "Date") ? ",\"from\":\"ms\"" : "");
         parse(buf_str(&text), &cols);
         t.server_uuid = t.table_uuid = (char[]){"u"};
-        t.engine = (char[]){"MergeTree"};
-        t.create_table_query = t.engine_full = (char[]){""};
+        t.engine = t.engine_full = (char[]){"MergeTree"};
+        t.create_table_query = (char[]){""};
         t.columns = &c;
         t.n_columns = 1;
-        int got = chread_form(&t, &cols, &why);
+        int got = chread_form(&t, &bare, &cols, &why);
         if ((got == 0) != (cases[i].why == NULL) ||
             (got != 0 && (!strstr(why.reason, cases[i].why) || why.cause.code != CODE_COLUMN_TYPE_CHANGED)))
             fail_msg("case %zu: %d %s", i, got, why.reason);
@@ -690,7 +694,7 @@ struct served {
     struct chread_why why;
 };
 
-static const struct chread_expect evidence = {"u1", "d", "t", "t1"};
+static const struct chread_expect evidence = {.server_uuid = "u1", .database = "d", .table = "t", .table_uuid = "t1"};
 
 static int begin(struct served *s, struct mock *m)
 {

@@ -67,7 +67,7 @@ static void declared_sample(struct scope *s)
     static struct scope_gone gone[] = {{"orders", 0, 100}, {"orders", 3, 7}};
     static struct scope_left left[] = {{"caf\u00e9", ""}, {"made", "DEFAULT"}};
     *s = (struct scope){.origin = SCOPE_DECLARED,
-                        .declared = {gone, 2, left, 2},
+                        .declared = {.gone = gone, .n_gone = 2, .left = left, .n_left = 2},
                         .database = "shop",
                         .table = "orders \"x\"",
                         .sources = sources,

@@ -225,7 +225,7 @@ static void test_lines(void **state)
         "\"created\":\"2026-01-01T00:00:00.000Z\",\"done\":false}],\"started\":{\"client_ms\":5,\"server_ms\":-6},"
         "\"finished\":{\"client_ms\":7,\"server_ms\":8},\"reads\":[{\"read\":1,\"rows\":9,\"queries\":1,\"bytes\":10,\"ranges\":1,\"passed_over\":2}],"
         "\"keys\":11,\"unfit_keys\":12,\"table_whole\":true,\"max_table_rows\":13,\"parts\":{\"before\":1,\"after\":2,"
-        "\"same\":false},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
+        "\"same\":false},\"final\":{\"undetermined_keys\":1,\"unpaired\":2},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
         "{\"type\":\"observation\",\"endpoint\":null,\"user\":null,\"server_uuid\":null,\"server_version\":null,"
         "\"line_tested\":false,\"server_host\":null,\"timezone\":null,\"database\":null,\"table\":null,\"table_uuid\":null,"
         "\"engine\":null,\"partition_key\":null,\"sorting_key\":null,\"dedup_window\":null,\"columns\":[],\"settings\":{},"

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the table's engine does to its rows: that the observation was read as the
+ * scope says, and what a reader must know of it.
+ */
+#include "report/internal.h"
+
+#include "types/engine.h"
+
+#include <string.h>
+
+static const char a_check[] = "a check of the destination passed";
+
+/* The settings without which FINAL may show a stale row, where the server has them. */
+static const char *const pinned[] = {
+    "do_not_merge_across_partitions_select_final", "enable_automatic_decision_for_merging_across_partitions_for_final",
+    "defer_partition_pruning_after_final",         "optimize_move_to_prewhere_if_final",
+    "use_skip_indexes_if_final_exact_mode",        "query_plan_optimize_lazy_final"};
+
+/* What the observation names as the table's engine. */
+static void engine_of(const struct observation *o, struct arena *a, struct engine *out)
+{
+    const char *name = o->engine ? o->engine : "";
+    engine_parse(name, o->engine_full ? o->engine_full : name, a, out);
+}
+
+/* ---- held ---- */
+
+/* FINAL shows the scope's last rows only of the engine and the sorting key that the scope names. */
+static int hold_final(const struct report *r, const struct engine *found, struct err *err)
+{
+    const struct observation *o = &r->observation;
+    const struct engine *meant = r->has_scope ? scope_final(&r->scope) : NULL;
+    if (o->final != (meant != NULL))
+        return err_set(err, ERR_REFUSED, "the observation %s, and the scope is of %s, and %s",
+                       o->final ? "was read with FINAL" : "was not read with FINAL",
+                       meant ? "the last row of each key" : "every row", a_check);
+    if (!meant)
+        return 0;
+    if (!engine_same(meant, found))
+        return err_set(err, ERR_REFUSED, "the observation's engine is not that of the scope's last rows, and %s",
+                       a_check);
+    if (!engine_sorts_by(found, o->sorting_key ? o->sorting_key : "", &r->scope.columns))
+        return err_set(err, ERR_REFUSED, "the observation's sorting key is not the scope's key, and %s", a_check);
+    if (o->undetermined_keys != r->excluded_why[EXCLUDED_UNDETERMINED])
+        return err_set(err, ERR_REFUSED,
+                       "the observation counts %" PRIu64 " undetermined keys, and the stream names %" PRIu64 ", and %s",
+                       o->undetermined_keys, r->excluded_why[EXCLUDED_UNDETERMINED], a_check);
+    return 0;
+}
+
+int report_hold_engine(const struct report *r, struct err *err)
+{
+    struct arena a = ARENA_INIT;
+    struct engine found;
+    engine_of(&r->observation, &a, &found);
+    bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
+    int rc = 0;
+    if (found.kind != ENGINE_PLAIN && !(declared && engine_merges(&found)))
+        rc = err_set(err, ERR_REFUSED, "the observation is of another engine than %s, and %s", OBSERVED_ENGINE,
+                     a_check);
+    else
+        rc = hold_final(r, &found, err);
+    arena_free(&a);
+    return rc;
+}
+
+/* ---- said ---- */
+
+static bool was_sent(const struct observation *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_settings; i++)
+        if (strcmp(o->settings[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void say_final(struct view *v, const struct engine *e, const struct observation *o)
+{
+    struct buf text = BUF_INIT;
+    engine_say(e, &text);
+    view_say(v, &v->about, "observed", "with FINAL: of each key the row that the table, a %s, shows as the last",
+             view_shown(v, buf_str(&text)));
+    buf_reset(&text);
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (!was_sent(o, pinned[i]))
+            buf_printf(&text, "%s%s", text.len > 0 ? ", " : "", pinned[i]);
+    if (text.len > 0)
+        view_say(v, &v->about, "observed",
+                 "settings of FINAL that this server does not have, and that were not pinned: %s", buf_str(&text));
+    buf_free(&text);
+    if (o->undetermined_keys)
+        view_say(v, &v->leads, NULL,
+                 "%" PRIu64
+                 " keys have several rows of the highest version that differ: which one FINAL shows is chance",
+                 o->undetermined_keys);
+    if (o->unpaired)
+        view_say(v, &v->leads, NULL, "%" PRIu64 " keys have more rows with the sign -1 than with 1: %s", o->unpaired,
+                 e->kind == ENGINE_VERSIONED
+                     ? "FINAL shows such a row"
+                     : "FINAL does not show them, and the next row of such a key will be lost to them");
+    if (o->partition_key && !engine_within_key(o->partition_key, &v->report->scope.columns))
+        view_say(
+            v, &v->leads, NULL,
+            "the partition key, %s, is no function of the sorting key: rows of a key in several partitions are never merged, and FINAL alone makes one of them",
+            view_shown(v, o->partition_key));
+}
+
+static void say_every_row(struct view *v, const struct engine *e)
+{
+    view_say(
+        v, &v->leads, NULL,
+        "every row that stands was compared, and merges of the table, a %s, take rows of equal keys away at any time",
+        engine_name(e->kind));
+    view_say(
+        v, &v->assumptions, NULL,
+        "rows that a merge of the %s took away before the read were never there for this answer: a row that is missing may have been there",
+        engine_name(e->kind));
+}
+
+void view_engine(struct view *v)
+{
+    const struct report *r = v->report;
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_of(&r->observation, &a, &e);
+    if (r->observation.final && r->has_scope)
+        say_final(v, &e, &r->observation);
+    else if (engine_merges(&e) && r->observation.n_reads > 0)
+        say_every_row(v, &e);
+    arena_free(&a);
+}

@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Tables whose engine makes one row of several of a key, on the real engine: with --final the last row of each is compared, without
+# it every row; and what FINAL cannot tell is no pass.
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+bats_require_minimum_version 1.5.0
+load services
+load ../stream
+load ../answers
+
+setup_file() { clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"}; }
+
+setup() {
+    clickhouse_need
+    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    bin=${OWED_BIN:-$root/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
+    export CH_PASSWORD
+    ch "DROP DATABASE IF EXISTS shop"
+    ch "CREATE DATABASE shop"
+}
+
+teardown() { [ -n "${CH_LACK:-}" ] || ch_fault clear=1; }
+
+teardown_file() { clickhouse_down; }
+
+asked=(--user=reader --password-env=CH_PASSWORD)
+
+# table COLUMNS ENGINE [STATEMENT…]: shop.orders anew, looked at, in the file looked. A statement VALUES inserts those as a part.
+table() {
+    local statement columns=$1 engine=$2
+    shift 2
+    ch "DROP TABLE IF EXISTS shop.orders"
+    ch "CREATE TABLE shop.orders ($columns) ENGINE = $engine"
+    ch "SYSTEM STOP MERGES shop.orders"
+    for statement; do insert "$statement"; done
+    { echo '{"type":"log","topic":"t","cluster_id":"c","topic_id":"i","partitions":[{"partition":0,"low":0,"high":9,"stable":9},{"partition":1,"low":0,"high":9,"stable":9}]}' | whole log; }
+    from log "$bin/table-look" --url="$CH_URL" "${asked[@]}" --table=shop.orders >looked 2>said || [ $? -le 3 ]
+}
+insert() { ch "INSERT INTO shop.orders SETTINGS optimize_on_insert = 0 VALUES $1"; }
+
+# declare STATUS [ARGUMENT…]
+declare_() {
+    local want=$1
+    shift
+    run "-$want" --separate-stderr from looked "$bin/scope-declare" --range=ALL --out=scope.json "$@" || { printf '%s\n' "$stderr" >&2; return 1; }
+    printf '%s\n' "$output" >declared
+}
+
+# owes STATUS EVENT…: the reference of these events, VALUES@AT each, sealed with the status.
+owes() {
+    local want=$1 one
+    shift
+    for one; do event_of "${one%@*}" "${one##*@}"; done | whole events
+    run "-$want" --separate-stderr from events "$bin/ref-seal" --scope=scope.json --reference-name=r --complete --out=reference || { printf '%s\n' "$stderr" >&2; return 1; }
+}
+
+# audit STATUS [ARGUMENT…]: of the table as it stands; the report is in $output, what ch-read wrote in the file read.ndjson.
+audit() {
+    local want=$1
+    shift
+    "$bin/ref-bind" --reference=reference <declared >bound 2>/dev/null || [ $? -le 3 ]
+    "$bin/ch-read" --url="$CH_URL" "${asked[@]}" --settle-ms=0 "$@" <bound >read.ndjson 2>said || [ $? -le 3 ]
+    "$bin/rows-diff" <read.ndjson >diffed 2>>said || [ $? -le 3 ]
+    run "-$want" --separate-stderr from diffed "$bin/verdict" || { printf '%s\n' "$output" >&2; cat said >&2; return 1; }
+}
+says() { [[ $output == *"$1"* ]] || { printf 'not said: %s\n%s\n' "$1" "$output" >&2; return 1; }; }
+read_is() { # CELLS…: what the first read found, sorted
+    local found
+    found=$(output=$(cat read.ndjson) read_rows 1 | sort | tr -d '\n')
+    [ "$found" = "$1" ] || { printf 'found %s\n' "$found" >&2; return 1; }
+}
+
+versioned='id Int64, ver UInt64, s String'
+@test "of a replaced key the highest version, whichever came last, in whichever partition" {
+    table "$versioned" "ReplacingMergeTree(ver) PARTITION BY ver % 2 ORDER BY id" "(1, 3, 'c')" "(1, 2, 'b'), (2, 7, 'x')" "(1, 10, 'd')" "(1, 9, 'e')"
+    declare_ 0 --key=id --final
+    jq -e '.declared.final == {engine: "ReplacingMergeTree", version: "ver", deleted: null, sign: null}' scope.json
+    owes 0 '{"id":1,"ver":3,"s":"c"}@t/0/0' '{"id":1,"ver":10,"s":"d"}@t/0/1' '{"id":1,"ver":9,"s":"e"}@t/1/2' '{"id":2,"ver":7,"s":"x"}@t/0/3'
+    [ "$(jq -c 'select(.cells) | .cells' reference | tr -d '\n')" = '["1","10","d"]["2","7","x"]' ]
+    jq -e 'select(.end) | .rows == 2 and .recorded.sealer.superseded == 2' reference
+    for format in native rowbinary; do
+        audit 0 --format=$format
+        read_is '["1","10","d"]["2","7","x"]'
+        says "the partition key, ver % 2, is no function of the sorting key"
+        says "with FINAL: of each key the row that the table, a ReplacingMergeTree(ver), shows as the last"
+    done
+    # The last row of a key was lost: FINAL shows the one before, which is not what is owed.
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY id" "(1, 3, 'c')" "(1, 2, 'b'), (2, 7, 'x')" "(1, 9, 'e')"
+    declare_ 0 --key=id --final
+    owes 0 '{"id":1,"ver":3,"s":"c"}@t/0/0' '{"id":1,"ver":10,"s":"d"}@t/0/1' '{"id":1,"ver":9,"s":"e"}@t/1/2' '{"id":2,"ver":7,"s":"x"}@t/0/3'
+    audit 1
+    says "changed 1 rows of 1 keys"
+}
+
+@test "without --final every row that stands is compared, and what a merge took away is missing for that" {
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY id" "(1, 3, 'c')" "(1, 10, 'd')"
+    declare_ 0 --key=id
+    [[ $(reason reconcile.scope) == *"every row that was written is compared, and merges of a ReplacingMergeTree take rows away"* ]]
+    jq -e '.declared | has("final") | not' scope.json
+    owes 0 '{"id":1,"ver":3,"s":"c"}@t/0/0' '{"id":1,"ver":10,"s":"d"}@t/0/1'
+    audit 0
+    read_is '["1","10","d"]["1","3","c"]'
+    says "every row that stands was compared, and merges of the table, a ReplacingMergeTree, take rows of equal keys away"
+    ch "SYSTEM START MERGES shop.orders"
+    ch "OPTIMIZE TABLE shop.orders FINAL"
+    audit 1
+    says "rows-merged: declare the scope with --final"
+}
+
+@test "several rows of the highest version that differ are no pass, and a difference elsewhere fails all the same" {
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY id" "(1, 3, 'c'), (2, 1, 'x')" "(1, 3, 'd')" "(3, 1, 'y')" "(3, 1, 'y')" "(4, 1, 'z')" "(4, 1, 'zz')" "(4, 2, 'w')"
+    declare_ 0 --key=id --final
+    rows=('{"id":1,"ver":3,"s":"d"}@t/0/0' '{"id":2,"ver":1,"s":"x"}@t/0/1' '{"id":3,"ver":1,"s":"y"}@t/0/2' '{"id":4,"ver":2,"s":"w"}@t/0/3')
+    owes 0 "${rows[@]}"
+    for format in native rowbinary; do
+        audit 3 --format=$format --keys-per-query=3
+        says "keys-undetermined: repair the rows"
+        says "1 keys have several rows of the highest version that differ: which one FINAL shows is chance"
+        [ "$(jq -c 'select(.type == "excluded") | [.key, .why]' read.ndjson)" = '[["1"],"undetermined"]' ]
+        jq -se 'any(.[]; .type == "observation" and .final == {undetermined_keys: 1, unpaired: 0})' read.ndjson
+    done
+    # A report that leaves out what it counts is no report.
+    jq -c 'select(.type != "excluded" and .type != "end")' diffed | ended >edited
+    run -2 --separate-stderr from edited "$bin/verdict"
+    rows[1]='{"id":5,"ver":1,"s":"x"}@t/0/1'
+    owes 0 "${rows[@]}"
+    audit 1
+    says "missing 1 rows of 1 keys"
+    insert "(5, 1, 'x'), (1, 4, 'e')"
+    rows[0]='{"id":1,"ver":4,"s":"e"}@t/0/0'
+    owes 0 "${rows[@]}"
+    audit 0
+}
+
+@test "without a version the last that was written, in one partition of the log by its offset, and of several nothing tells" {
+    table 'id Int64, s String' "ReplacingMergeTree ORDER BY id" "(1, 'a')" "(1, 'b'), (2, 'x')"
+    declare_ 0 --key=id --final
+    owes 0 '{"id":1,"s":"a"}@t/0/0' '{"id":2,"s":"x"}@t/1/0' '{"id":1,"s":"b"}@t/0/1' '{"id":2,"s":"x"}@t/0/5'
+    audit 0
+    insert "(1, 'a')" # a resend of the first, late
+    audit 1
+    owes 3 '{"id":1,"s":"a"}@t/0/0' '{"id":1,"s":"b"}@t/1/0'
+    [[ $stderr == *'1 keys have several rows of which nothing says that one is the last, the first ["1"]'* ]]
+    audit 3
+}
+
+@test "rows that are taken back: what stands is shown, and what was taken back unpaired is said" {
+    table 'id Int64, s String, sg Int8' "CollapsingMergeTree(sg) ORDER BY id" "(1, 'a', 1)" "(1, 'a', -1), (1, 'b', 1)" "(2, 'x', 1)"
+    declare_ 0 --key=id --final
+    owes 0 '{"id":1,"s":"a","sg":1}@t/0/0' '{"id":1,"s":"a","sg":-1}@t/0/1' '{"id":1,"s":"b","sg":1}@t/0/2' '{"id":2,"s":"x","sg":1}@t/0/3'
+    audit 0
+    read_is '["1","b","1"]["2","x","1"]'
+    insert "(2, 'x', -1)" && insert "(2, 'x', -1)"
+    audit 1
+    says "1 keys have more rows with the sign -1 than with 1"
+    table 'id Int64, ver UInt8, s String, sg Int8' "VersionedCollapsingMergeTree(sg, ver) ORDER BY id" "(1, 1, 'a', -1)" "(1, 1, 'a', 1), (1, 2, 'b', 1)" "(2, 5, 'x', 1)"
+    declare_ 0 --key=id --final
+    owes 0 '{"id":1,"ver":1,"s":"a","sg":1}@t/0/0' '{"id":1,"ver":1,"s":"a","sg":-1}@t/0/1' '{"id":1,"ver":2,"s":"b","sg":1}@t/0/2' '{"id":2,"ver":5,"s":"x","sg":1}@t/0/3'
+    audit 0
+    read_is '["1","2","b","1"]["2","5","x","1"]'
+    insert "(2, 4, 'x', -1)"
+    audit 1
+    says "1 keys have more rows with the sign -1 than with 1: FINAL shows such a row"
+}
+
+@test "a key whose last row is a delete must be absent, and one that is written again not" {
+    rows=('{"id":1,"ver":1,"d":0,"s":"a"}@t/0/0' '{"id":1,"ver":2,"d":1,"s":"a"}@t/0/1' '{"id":2,"ver":3,"d":1,"s":"x"}@t/0/2' '{"id":2,"ver":4,"d":0,"s":"y"}@t/0/3' '{"id":3,"ver":1,"d":0,"s":"z"}@t/0/4')
+    table 'id Int64, ver UInt64, d UInt8, s String' "ReplacingMergeTree(ver, d) ORDER BY id" "(1, 1, 0, 'a'), (2, 4, 0, 'y')" "(1, 2, 1, 'a')" "(2, 3, 1, 'x'), (3, 1, 0, 'z')"
+    declare_ 0 --key=id --final
+    owes 0 "${rows[@]}"
+    jq -se '.[1:-1] | map(.cells // .absent) | sort == [["1"], ["2", "4", "0", "y"], ["3", "1", "0", "z"]]' reference
+    audit 0
+    # The delete was lost: what it deletes is shown, and nobody owes it.
+    table 'id Int64, ver UInt64, d UInt8, s String' "ReplacingMergeTree(ver, d) ORDER BY id" "(1, 1, 0, 'a'), (2, 4, 0, 'y')" "(2, 3, 1, 'x'), (3, 1, 0, 'z')"
+    declare_ 0 --key=id --final
+    owes 0 "${rows[@]}"
+    audit 1
+    says "unexpected 1 rows of 1 keys"
+    table 'id Int64, s String, sg Int8' "CollapsingMergeTree(sg) ORDER BY (id, s)" "(1, 'a', 1), (2, 'x', 1)" "(1, 'a', -1)"
+    declare_ 0 --key=id,s --final
+    owes 0 '{"id":1,"s":"a","sg":1}@t/0/0' '{"id":2,"s":"x","sg":1}@t/0/1' '{"id":1,"s":"a","sg":-1}@t/0/2'
+    jq -se '.[1:-1] | map(.cells // .absent) | sort == [["1", "a"], ["2", "x", "1"]]' reference
+    audit 0
+    insert "(1, 'a', 1)"
+    audit 1
+}
+
+@test "FINAL that would be a guess is not asked for" {
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY (id, s)"
+    declare_ 3 --key=id --final
+    [ "$(code reconcile.scope)" = final-unsupported ]
+    declare_ 0 --key=id,s --final
+    declare_ 3 --key=id,s --columns=id,s --final
+    [[ $(reason reconcile.scope) == *"column 'ver', the engine's version, is not compared: the rules must give it"* ]]
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY (id, ver % 3)"
+    declare_ 3 --key=id --final
+    table "$versioned" "MergeTree ORDER BY id"
+    declare_ 2 --key=id --final
+    [[ $stderr == *"the table's engine is MergeTree, which keeps every row"* ]]
+    # Another engine in its place, once the scope was declared.
+    table "$versioned" "ReplacingMergeTree(ver) ORDER BY id" "(1, 1, 'a')"
+    declare_ 0 --key=id --final
+    owes 0 '{"id":1,"ver":1,"s":"a"}@t/0/0'
+    ch "CREATE TABLE shop.other ($versioned) ENGINE = ReplacingMergeTree ORDER BY id"
+    jq -c '.destination.table_uuid = null | .destination.table = "other"' scope.json | scope_print >other.json
+    jq -c --slurpfile s other.json 'if .type == "scope" then .document = $s[0] else . end' declared | jq -c 'select(.type != "end")' | ended >declared.new
+    mv declared.new declared
+    mv other.json scope.json
+    owes 0 '{"id":1,"ver":1,"s":"a"}@t/0/0'
+    audit 3
+    says "final-unsupported"
+    says "the scope is of the last rows of a ReplacingMergeTree(ver), and the table's engine is ReplacingMergeTree"
+}
