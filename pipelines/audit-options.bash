@@ -9,7 +9,7 @@ declare -A stages_of=(
     [--from-run-start]='scope-cut'
     [--key=]='scope-cut scope-declare'
     [--repeats]='scope-cut'
-    [--coverage=]='scope-cut'
+    [--coverage=]='scope-cut scope-declare'
     [--job=]='scope-cut'
     [--sink=]='scope-cut'
     [--topic=]='log-look'
@@ -34,11 +34,11 @@ declare -A stages_of=(
     [--server-version=]='scope-declare'
     [--table-uuid=]='scope-declare'
     # the broker
-    [--bootstrap=]='log-look kafka-read'
-    [--timeout-ms=]='log-look kafka-read'
-    [-X]='log-look kafka-read'
-    [-E]='log-look kafka-read'
-    [-F]='log-look kafka-read'
+    [--bootstrap=]='log-look kafka-read log-again'
+    [--timeout-ms=]='log-look kafka-read log-again'
+    [-X]='log-look kafka-read log-again'
+    [-E]='log-look kafka-read log-again'
+    [-F]='log-look kafka-read log-again'
     [--account]='kafka-read'
     [--aborted]='kafka-read'
     [--run-start-offset=]='kafka-read'
@@ -48,8 +48,8 @@ declare -A stages_of=(
     [--max-bytes=]='kafka-read'
     # the reference
     [--payload=]='ref-run'
-    [--unreadable=]='ref-run'
-    [--no-strict]='ref-run:'
+    [--unreadable=]='ref-run ref-jq'
+    [--no-strict]='ref-run: ref-jq:'
     [--reference-name=]='ref-seal'
     [--reference-version=]='ref-seal'
     [--reference-config=]='ref-seal'
@@ -65,6 +65,7 @@ declare -A stages_of=(
     [--query-timeout-ms=]='table-look ch-read'
     [--max-rows-per-query=]='ch-read'
     [--keys-per-query=]='ch-read'
+    [--keys-only]='ch-read'
     [--max-table-rows=]='ch-read'
     [--settle-ms=]='ch-read'
     [--format=]='ch-read'
@@ -78,7 +79,7 @@ declare -A stages_of=(
     [--json]='verdict'
     [--report=]='verdict'
     [--mode=]='scope-cut scope-declare ref-seal ref-bind rows-diff verdict'
-    [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-seal ref-bind ch-read rows-diff verdict'
+    [--max-line=]='bundle-check scope-cut log-look table-look scope-declare ref-run ref-jq ref-seal ref-bind ch-read log-again rows-diff verdict'
 )
 
 # Whether an argument is an option of a stage, as it stands in the table.
@@ -93,7 +94,8 @@ usage: audit --bundle=DIR --key=COLUMN[,COLUMN] --url=URL [REFERENCE] [options]
        audit --topic=TOPIC --bootstrap=HOST:PORT --range=[TOPIC/]P:FROM-TO|ALL --table=DATABASE.TABLE --key=COLUMN[,COLUMN]
              --url=URL REFERENCE [options]
 Decide whether the table holds exactly what a checkpoint of the bundle, or a declared range of the topic, owed it.
-REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--payload=text|json|raw|base64] [--unreadable=skip] [--no-strict] [options] -- PROGRAM [ARGUMENT...]
+REFERENCE is --reference=FILE, or --bootstrap=HOST:PORT [--unreadable=skip] [--no-strict] [options] and --jq=FILE or
+             [--payload=text|json|raw|base64] -- PROGRAM [ARGUMENT...]
   --out=DIR               keep every stage's output in DIR
   --scope-out=FILE        write the scope document to FILE too
 The options of the stages; each goes to all of them that take it, and their pages say what it means:
@@ -106,12 +108,13 @@ EOF
 # Each stage's arguments, quoted as the shell reads them: what the audit says itself, and then what was given.
 declare -A args=()
 arguments() {
-    local stage called=${program[0]:-}
+    local stage called=${program[0]:-$rules}
     for stage in "${stages[@]#?-}"; do args[$stage]=''; done
     say scope-cut "${document:+--out=$document}"
     say scope-declare "${document:+--out=$document}"
     say kafka-read --scope="$document"
     say ref-run "$strict"
+    say ref-jq "${rules:+--rules-file=$rules}" "$strict"
     say ref-seal --scope="$document" --out="$reference" --reference-name="${called##*/}" --reference-version=unknown
     say ref-bind --reference="$reference"
     # Where two stages would write one file, it is the reference that says what is expected.

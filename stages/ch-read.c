@@ -260,6 +260,11 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
 static int begin_whole(struct run *r, struct chread_why *why)
 {
     uint64_t rows = 0, seen = 0, most = r->o->read.max_table_rows;
+    if (strcmp(r->first.engine, engine_name(ENGINE_VIEW)) == 0) {
+        chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
+                   "the table was not read whole: a view has no parts, by which it could be told that none changed");
+        return 0;
+    }
     int status = most > 0 ? chread_parts_look(&r->ch, &r->expect, &r->first, &r->parts[0], &r->uncovered) : 1;
     if (status == 0)
         status = chread_count(&r->ch, &r->expect, &r->first, &r->parts[0], &rows, &seen, &r->uncovered);
@@ -507,7 +512,7 @@ static void after_input(struct run *r)
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
             r->scope.origin == SCOPE_DECLARED
-                ? "--max-table-rows, and a declared scope asks for its keys: nothing says that the table holds no others"
+                ? "--max-table-rows, and the scope does not say that the table holds nothing else: scope-declare --coverage=complete-table does"
                 : "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }

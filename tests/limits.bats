@@ -25,7 +25,7 @@ holds() {
 }
 
 @test "what does not hold its input takes no more for more of it" {
-    holds lane-join cap-tee row-map ref-run ckpt-mark
+    holds lane-join cap-tee row-map ref-run ref-jq ckpt-mark
 }
 
 @test "what is given its memory takes no more, whatever it reads" {

@@ -66,6 +66,11 @@ def answered(n):
     return ["ref-run", "--", "cat"]
 
 
+def answered_in_process(n):
+    records(n)
+    return ["ref-jq", "--rules=."]
+
+
 def joined(n):
     events(n)
     return ["lane-join", "in"]
@@ -159,6 +164,7 @@ INPUTS = {
     "cap-tee": [teed],
     "row-map": [mapped],
     "ref-run": [answered],
+    "ref-jq": [answered_in_process],
     "ckpt-mark": [marked],
 }
 

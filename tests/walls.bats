@@ -131,8 +131,13 @@ includes() { grep -Ho '^#include "[a-z]*/[a-z_]*\.h"' "$@" | sed 's/:#include "\
 
 @test "the reference's programs hold nothing of the job, and ref-run nothing of the artifact" {
     for p in $(programs | grep '^ref-'); do
-        holds_none "$p" ops lane evidence bundle pack cut chread chwrite jq "${online[@]}"
+        holds_none "$p" ops lane evidence bundle pack cut chread chwrite "${online[@]}"
+        [ "$p" = ref-jq ] || holds_none "$p" rules guard jq
     done
+    # What decides which jq program may run is the map's too; what turns values is not.
+    holds ref-jq rules guard program jq
+    [ "$(comm -12 <(sort ref-jq.modules) <(sort row-map.modules) | paste -sd' ')" = 'base guard json stream' ]
+    holds_none row-map rules program
     holds ref-run program
     holds_none ref-run reference
     holds ref-seal reference

@@ -82,11 +82,11 @@ static int form_of_engine(const struct chread_table *t, const struct chread_expe
     engine_parse(t->engine, t->engine_full, &arena, &e);
     if (expect->final && e.kind != ENGINE_OTHER)
         status = form_of_final(t, &e, expect->final, cols, why);
-    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_merges(&e)))
-        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
-                            "the table's engine is %s, and only a %s can be judged",
-                            *t->engine != '\0' ? t->engine : "unknown",
-                            expect->every_row ? "MergeTree that is plain, replacing or collapsing" : "plain MergeTree");
+    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_shows_rows(&e)))
+        status = chread_say(
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+            "the table's engine is %s, and only a %s can be judged", *t->engine != '\0' ? t->engine : "unknown",
+            expect->every_row ? "MergeTree that is plain, replacing or collapsing, or a view," : "plain MergeTree");
     arena_free(&arena);
     return status;
 }

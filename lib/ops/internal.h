@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ops (private): what a kind of operator gives, and what map.c asks of program.c (the program's text) and value.c
- * (values in and out of libjq). */
+/* ops (private): what a kind of operator gives, and what map.c asks of value.c (values in and out of libjq) and
+ * answer.c. */
 #ifndef OWED_OPS_INTERNAL_H
 #define OWED_OPS_INTERNAL_H
 
+#include "guard/guard.h"
 #include "ops/ops.h"
 
 #include <jv.h>
@@ -39,13 +40,6 @@ enum ops_numbers {
     OPS_TEXT    /* every number of the record is a string: its text */
 };
 
-/* ---- numbers ---- */
-
-/* The double that p[0..n), a number, is written for. False where the double's shortest text has another value. */
-bool number_to_double(const char *p, size_t n, double *out);
-/* Append the shortest text that reads back as d. */
-void number_put(struct buf *out, double d);
-
 /* ---- values ---- */
 
 /* A jq value of v. -1 where a number is no double: the text names its field and its byte in the document. */
@@ -57,13 +51,6 @@ int value_put(struct buf *out, jv v, unsigned depth, struct err *err);
 
 /* ---- programs ---- */
 
-/* Look at the program's tokens before jq does: $ENV, which no definition can take away, and numbers that are no
- * double. */
-int program_check(const char *p, size_t n, struct err *err);
-/* The text to compile: definitions that take away what reaches outside, then the program. Its first line is ours. */
-void program_wrap(struct buf *out, const char *p, size_t n, bool with_record);
-/* Turn the first message of jq's compiler into an error about the program. */
-int program_error(const char *message, struct err *err);
 /* Answer what the definitions of program_wrap ask: question is [name, value], consumed. Where jq's own answer would
  * have lost something in silence, *lost says so. */
 jv program_answer(jv question, enum ops_numbers numbers, struct err *lost);

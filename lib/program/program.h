@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "json/json.h"
 #include "stream/codes.h"
+#include "stream/stream.h"
 
 /* ---- records ---- */
 
@@ -45,6 +46,11 @@ struct program_record {
  * record. Texts of out live as long as line and a. */
 int program_record(const char *line, size_t n, enum program_payloads payloads, struct arena *a, struct buf *queue,
                    struct program_record *out, struct err *err);
+
+/* The same for a program that takes trees: record's first member is its type; value is the payload parsed, NULL where
+ * it is null or has none. All live in a, which is used again. */
+int program_record_tree(const char *line, size_t n, struct arena *a, const struct json **record,
+                        const struct json **value, struct program_record *out, struct err *err);
 
 /* ---- their answers ---- */
 
@@ -141,5 +147,41 @@ void program_not_whole(struct program *p, const struct cause *cause, const char 
     __attribute__((format(printf, 3, 4)));
 bool program_whole(const struct program *p);
 void program_free(struct program *p);
+
+/* ---- what its answers come to ---- */
+
+struct program_rows_options {
+    bool skip, strict; /* skip: records that cannot be read owe nothing */
+};
+int program_rows_unreadable(const char *value, void *options, struct err *err);
+/* clang-format off */
+/* Entries for a table of options (base/options.h). */
+#define PROGRAM_ROWS_OPTIONS(O) \
+    OPT_TAKE("unreadable", ON_UNREADABLE_SKIP, program_rows_unreadable, O, \
+             "records that cannot be read owe nothing: an assumption, which the report leads with"), \
+    OPT_FLAG("strict", &(O)->strict, \
+             "every record that can be read must be answered, by rows or a skip, with its `at`")
+/* clang-format on */
+
+struct program_rows {
+    struct program_rows_options o;
+    unsigned payloads; /* enum program_payloads */
+    struct stream_out *out;
+    struct program *program;                   /* whose name it is, and whether its output is whole */
+    struct arena arena;                        /* for one line */
+    struct program_answers *answers, *aborted; /* of the records, and of those whose transaction was aborted */
+    bool any_aborted;
+    bool unplaced; /* a row, or a record, whose place is not known: which records have no row is not known either */
+    uint64_t records, rows, skips, absent; /* records: counted by whoever reads them */
+};
+/* Where o and payloads are set. */
+void program_rows_init(struct program_rows *r, struct stream_out *out, struct program *program);
+void program_rows_free(struct program_rows *r);
+/* A record was read; it must be before its answers come. */
+int program_rows_record(struct program_rows *r, const struct program_record *record, struct err *err);
+/* One answer, a JSON value on one line: ctx is the rows. -1 with *err where it is none. */
+int program_rows_value(void *ctx, const char *p, size_t n, struct err *err);
+/* All answers have come, or no more will: what they come to, and the account. */
+void program_rows_conclude(struct program_rows *r);
 
 #endif

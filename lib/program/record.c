@@ -53,15 +53,16 @@ static void framing(const unsigned char *p, size_t n, char out[PROGRAM_FRAMING])
         snprintf(out, PROGRAM_FRAMING, "an Avro object with its schema's fingerprint, by its first bytes");
 }
 
-static void no_value(struct program_record *out, struct buf *queue, const char *why)
+static void no_value(struct program_record *out, const char *why)
 {
     out->value = PROGRAM_NO_VALUE;
     out->why = why;
-    buf_adds(queue, ",\"value_error\":");
-    json_put_s(queue, why);
 }
 
-static void put_value(const struct json *record, bool text, struct program_record *out, struct buf *queue)
+/* What the payload is: out says it, and the payload is returned where it is a JSON text. tree, where it is not NULL,
+ * gets that parsed, in arena. */
+static const struct json *judge(const struct json *record, struct program_record *out, struct arena *arena,
+                                const struct json **tree)
 {
     const struct json *payload = json_get(record, "payload"), *b64 = json_get(record, "payload_b64");
     struct json_error e;
@@ -71,24 +72,39 @@ static void put_value(const struct json *record, bool text, struct program_recor
         if (b64->type == JSON_STRING && base64_decode(&bytes, b64->str, b64->len))
             framing((const unsigned char *)bytes.p, bytes.len, out->framing);
         buf_free(&bytes);
-        no_value(out, queue, "the payload is not UTF-8");
+        no_value(out, "the payload is not UTF-8");
     } else if (!payload) {
-        no_value(out, queue, "the record has no payload");
+        no_value(out, "the record has no payload");
     } else if (payload->type == JSON_NULL) {
-        buf_adds(queue, ",\"value\":null");
+        return NULL;
     } else if (payload->type != JSON_STRING) {
-        no_value(out, queue, "the payload is no string");
-    } else if (!json_valid(payload->str, payload->len, &e)) {
+        no_value(out, "the payload is no string");
+    } else if (tree ? !(*tree = json_parse(payload->str, payload->len, arena, &e))
+                    : !json_valid(payload->str, payload->len, &e)) {
         framing((const unsigned char *)payload->str, payload->len, out->framing);
         snprintf(out->why_text, sizeof out->why_text, "byte %zu: %s", e.offset + 1, e.why);
-        no_value(out, queue, out->why_text);
+        no_value(out, out->why_text);
     } else {
-        buf_adds(queue, ",\"value\":");
-        if (text)
-            put_texts(queue, payload->str, payload->len);
-        else
-            json_put_line(queue, payload->str, payload->len);
+        return payload;
     }
+    return NULL;
+}
+
+static void put_value(const struct json *record, bool text, struct program_record *out, struct buf *queue)
+{
+    const struct json *payload = judge(record, out, NULL, NULL);
+    if (out->value == PROGRAM_NO_VALUE) {
+        buf_adds(queue, ",\"value_error\":");
+        json_put_s(queue, out->why);
+        return;
+    }
+    buf_adds(queue, ",\"value\":");
+    if (!payload)
+        buf_adds(queue, "null");
+    else if (text)
+        put_texts(queue, payload->str, payload->len);
+    else
+        json_put_line(queue, payload->str, payload->len);
 }
 
 /* The record's members with its payload's bytes as base64, whatever they are: one form for a program that decodes. */
@@ -176,29 +192,60 @@ static int parse(const char *line, size_t n, struct arena *a, const struct json 
     return 0;
 }
 
+/* Is the line a record's, in the form that is written? What stands behind its type is rest. */
+static int begin(const char *line, size_t n, struct program_record *out, const char **rest, size_t *left,
+                 struct err *err)
+{
+    static const char head[] = "{\"type\":\"record\"";
+    *rest = line + sizeof head - 1;
+    *left = n - (sizeof head - 1);
+    out->bytes = false;
+    out->framing[0] = '\0';
+    return *left < 3 || **rest != ',' || (*rest)[*left - 1] != '}'
+               ? err_set(err, ERR_REFUSED, "a record without members, or with spaces between them")
+               : 0;
+}
+
+static int has_no_value(const struct json *record, struct err *err)
+{
+    return json_get(record, "value") || json_get(record, "value_error")
+               ? err_set(err, ERR_REFUSED, "a record with a value already")
+               : 0;
+}
+
 int program_record(const char *line, size_t n, enum program_payloads payloads, struct arena *a, struct buf *queue,
                    struct program_record *out, struct err *err)
 {
-    static const char head[] = "{\"type\":\"record\"";
-    const char *rest = line + sizeof head - 1;
+    const char *rest;
     const struct json *record = NULL;
-    size_t left = n - (sizeof head - 1);
-    out->bytes = false;
-    out->framing[0] = '\0';
-    if (left < 3 || rest[0] != ',' || rest[left - 1] != '}')
-        return err_set(err, ERR_REFUSED, "a record without members, or with spaces between them");
+    size_t left;
+    if (begin(line, n, out, &rest, &left, err) != 0)
+        return -1;
     bool parsed = payloads == PROGRAM_TEXT || payloads == PROGRAM_JSON,
          quick = payloads == PROGRAM_RAW && quick_place(rest, left, out) && quick_null(rest, left, out);
     if (!quick && parse(line, n, a, &record, out, err) != 0)
         return -1;
     if (payloads == PROGRAM_BASE64)
         return put_base64(record, queue, err);
-    if (parsed && (json_get(record, "value") || json_get(record, "value_error")))
-        return err_set(err, ERR_REFUSED, "a record with a value already");
+    if (parsed && has_no_value(record, err) != 0)
+        return -1;
     buf_addc(queue, '{');
     buf_add(queue, rest + 1, left - 2);
     if (parsed)
         put_value(record, payloads == PROGRAM_TEXT, out, queue);
     buf_adds(queue, "}\n");
+    return 0;
+}
+
+int program_record_tree(const char *line, size_t n, struct arena *a, const struct json **record,
+                        const struct json **value, struct program_record *out, struct err *err)
+{
+    const char *rest;
+    size_t left;
+    *value = NULL;
+    if (begin(line, n, out, &rest, &left, err) != 0 || parse(line, n, a, record, out, err) != 0 ||
+        has_no_value(*record, err) != 0)
+        return -1;
+    judge(*record, out, a, value);
     return 0;
 }

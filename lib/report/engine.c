@@ -56,9 +56,12 @@ int report_hold_engine(const struct report *r, struct err *err)
     engine_of(&r->observation, &a, &found);
     bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
     int rc = 0;
-    if (found.kind != ENGINE_PLAIN && !(declared && engine_merges(&found)))
+    if (found.kind != ENGINE_PLAIN && !(declared && engine_shows_rows(&found)))
         rc = err_set(err, ERR_REFUSED, "the observation is of another engine than %s, and %s", OBSERVED_ENGINE,
                      a_check);
+    else if (found.kind == ENGINE_VIEW && report_passed(r, CHECK_DESTINATION_COVERAGE))
+        rc = err_set(err, ERR_REFUSED, "the observation is of a view, and %s passed",
+                     check_name_text(CHECK_DESTINATION_COVERAGE));
     else
         rc = hold_final(r, &found, err);
     arena_free(&a);
@@ -118,6 +121,14 @@ static void say_every_row(struct view *v, const struct engine *e)
         engine_name(e->kind));
 }
 
+static void say_view(struct view *v)
+{
+    view_say(
+        v, &v->leads, NULL,
+        "the table was read through a view: the tables behind it, their engines and their mutations were not looked at");
+    view_say(v, &v->assumptions, NULL, "the view shows what the operator means by the table");
+}
+
 void view_engine(struct view *v)
 {
     const struct report *r = v->report;
@@ -128,5 +139,7 @@ void view_engine(struct view *v)
         say_final(v, &e, &r->observation);
     else if (engine_merges(&e) && r->observation.n_reads > 0)
         say_every_row(v, &e);
+    else if (e.kind == ENGINE_VIEW && r->observation.n_reads > 0)
+        say_view(v);
     arena_free(&a);
 }

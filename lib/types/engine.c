@@ -30,6 +30,11 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+bool engine_shows_rows(const struct engine *e)
+{
+    return e->kind == ENGINE_PLAIN || e->kind == ENGINE_VIEW || engine_merges(e);
+}
+
 bool engine_same(const struct engine *a, const struct engine *b)
 {
     return a->kind == b->kind && same_text(a->version, b->version) && same_text(a->deleted, b->deleted) &&
@@ -127,6 +132,7 @@ void engine_parse(const char *name, const char *full, struct arena *a, struct en
     bool fits = n >= 0;
     switch (out->kind) {
     case ENGINE_PLAIN: fits = n == 0; break;
+    case ENGINE_VIEW: fits = n == 0 || *full == '\0'; break; /* the server prints no arguments of it */
     case ENGINE_REPLACING:
         fits = fits && n <= 2;
         out->version = at[0];

@@ -17,6 +17,7 @@ struct columns;
     X(REPLACING, "ReplacingMergeTree") \
     X(COLLAPSING, "CollapsingMergeTree") \
     X(VERSIONED, "VersionedCollapsingMergeTree") \
+    X(VIEW, "View") \
     X(OTHER, "")
 
 enum engine_kind {
@@ -38,6 +39,8 @@ void engine_parse(const char *name, const char *full, struct arena *a, struct en
 const char *engine_name(enum engine_kind k);
 /* True where the engine makes one row of several of a key when it merges. */
 bool engine_merges(const struct engine *e);
+/* True where every row that stands can be read: what the table keeps, or a view shows. */
+bool engine_shows_rows(const struct engine *e);
 bool engine_same(const struct engine *a, const struct engine *b);
 /* "ReplacingMergeTree(ver, is_deleted)" */
 void engine_say(const struct engine *e, struct buf *out);

@@ -213,3 +213,48 @@ versioned='id Int64, ver UInt64, s String'
     says "final-unsupported"
     says "the scope is of the last rows of a ReplacingMergeTree(ver), and the table's engine is ReplacingMergeTree"
 }
+
+@test "a view is read as declared, the answer says so, and no whole table is established through it" {
+    table "$versioned" "MergeTree ORDER BY id" "(1, 3, 'c'), (2, 1, 'x'), (3, 9, 'z')"
+    ch "CREATE VIEW shop.narrow AS SELECT id, s FROM shop.orders WHERE id < 3"
+    from log "$bin/table-look" --url="$CH_URL" "${asked[@]}" --table=shop.narrow >looked
+    declare_ 0 --key=id
+    owes 0 '{"id":1,"s":"c"}@t/0/0' '{"id":2,"s":"x"}@t/0/1'
+    for format in native rowbinary; do
+        audit 0 --format=$format
+        says "the table was read through a view: the tables behind it, their engines and their mutations were not looked at"
+    done
+    owes 0 '{"id":1,"s":"c"}@t/0/0' '{"id":3,"s":"z"}@t/0/1'
+    audit 1
+    declare_ 2 --key=id --final
+    ch "CREATE MATERIALIZED VIEW shop.filled ENGINE = MergeTree ORDER BY id AS SELECT id, s FROM shop.orders"
+    from log "$bin/table-look" --url="$CH_URL" "${asked[@]}" --table=shop.filled >looked 2>said || [ $? -le 3 ]
+    declare_ 3 --key=id
+    [ "$(code reconcile.scope)" = engine-unsupported ]
+}
+
+@test "keys of several columns and of texts, asked for as ranges and as arrays, with ties among them" {
+    table 'k LowCardinality(String), `i d` Int32, ver DateTime, s Nullable(String)' "ReplacingMergeTree(ver) ORDER BY (k, \`i d\`)" \
+        "('a', 1, 100, NULL), ('a', 2, 100, 'x'), ('b''\`', 1, 7, 'y'), ('c', 9, 1, 'other')" "('a', 1, 99, 'old'), ('a', 2, 100, NULL), ('b''\`', 1, 7, 'y')"
+    declare_ 0 '--key=k,i d' --final --from=ver:s
+    owes 0 '{"k":"a","i d":1,"ver":100,"s":null}@t/0/0' '{"k":"a","i d":2,"ver":100,"s":null}@t/0/1' "{\"k\":\"b'\`\",\"i d\":1,\"ver\":7,\"s\":\"y\"}@t/0/2"
+    for how in --format=native --format=rowbinary --keys-only; do
+        audit 3 $how
+        says "1 keys have several rows of the highest version that differ"
+        [ "$(jq -c 'select(.type == "excluded") | .key' read.ndjson)" = '["a","2"]' ]
+        jq -se 'any(.[]; .name == "reference.destination" and .code == "keys-undetermined")' diffed
+    done
+    table "id Int64, ver UInt64, s String" "ReplacingMergeTree(ver) ORDER BY id"
+    ch "INSERT INTO shop.orders SELECT number, 1, 'a' FROM numbers(30000)"
+    ch "INSERT INTO shop.orders SELECT number, 2, 'b' FROM numbers(30000) WHERE number % 3 = 0"
+    ch "INSERT INTO shop.orders SELECT number, 2, 'c' FROM numbers(30000) WHERE number % 5000 = 0"
+    declare_ 0 --key=id --final
+    awk 'BEGIN { for (i = 0; i < 30000; i++) printf "{\"type\":\"event\",\"at\":\"t/0/%d\",\"values\":{\"id\":%d,\"ver\":%d,\"s\":\"%s\"}}\n", i, i, i % 3 ? 1 : 2, i % 3 ? "a" : "b" }' | whole events
+    run -0 --separate-stderr from events "$bin/ref-seal" --scope=scope.json --reference-name=r --complete --out=reference
+    # 0 and 15000 have two of the second version; 5000, 10000, 20000 and 25000 another one than is owed.
+    for how in --format=native --keys-only; do
+        audit 1 $how
+        says "changed 4 rows of 4 keys"
+        [ "$(jq -c 'select(.type == "excluded") | .key[0]' read.ndjson | sort -u | paste -sd' ')" = '"0" "15000"' ]
+    done
+}

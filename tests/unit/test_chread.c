@@ -1209,6 +1209,57 @@ static void test_answers_that_cannot_be(void **state)
     assert_null(neutral_value("n\xadw_overflow_mode"));
 }
 
+/* The page's table of engines is what is read: each that it names, and every one that is known. */
+static void test_engines_of_the_page(void **state)
+{
+    (void)state;
+    struct buf page = BUF_INIT;
+    struct err err = ERR_INIT;
+    size_t listed = 0;
+    unsigned known = 0;
+    if (file_read("man/owed.7", (size_t)1 << 20, &page, &err) != 0)
+        fail_msg("%s", err.text);
+    const char *p = strstr(buf_str(&page), ".Sh ENGINES"), *end = p ? strstr(p, ".El") : NULL;
+    assert_non_null(end);
+    while ((p = strstr(p, "\n.It ")) != NULL && p < end) {
+        char name[64], every[8], last[8], full[128];
+        p += 5;
+        if (sscanf(p, "%63s Ta %7s Ta %7s", name, every, last) != 3 || strcmp(name, "Em") == 0)
+            continue;
+        const char *columns = strncmp(name, "Versioned", 9) == 0 ? "(sg, ver)"
+                              : strncmp(name, "Coll", 4) == 0    ? "(sg)"
+                                                                 : "";
+        snprintf(full, sizeof full, "%s%s%s", name, columns, strcmp(name, "View") == 0 ? "" : " ORDER BY s");
+        struct arena a = ARENA_INIT;
+        struct engine e;
+        struct columns cols = COLUMNS_INIT;
+        struct chread_column c = {.name = (char[]){"s"}, .type = (char[]){"String"}, .kind = (char[]){""}};
+        struct chread_why why = {0};
+        struct chread_table t = CHREAD_TABLE_INIT;
+        parse("[{\"name\":\"s\",\"type\":\"String\",\"key\":true}]", &cols);
+        engine_parse(name, full, &a, &e);
+        known |= 1u << e.kind;
+        t.server_uuid = t.table_uuid = (char[]){"u"};
+        t.engine = name;
+        t.engine_full = full;
+        t.sorting_key = (char[]){"s"};
+        t.create_table_query = (char[]){""};
+        t.columns = &c;
+        t.n_columns = 1;
+        const struct chread_expect rows = {.every_row = true}, final = {.every_row = true, .final = &e};
+        if ((chread_form(&t, &rows, &cols, &why) == 0) != (strcmp(every, "yes") == 0))
+            fail_msg("%s: every row: %s, and %s", name, every, why.reason);
+        if ((engine_merges(&e) && chread_form(&t, &final, &cols, &why) == 0) != (strcmp(last, "yes") == 0))
+            fail_msg("%s: with --final: %s", name, last);
+        listed++;
+        columns_free(&cols);
+        arena_free(&a);
+    }
+    assert_true(listed >= 15);
+    assert_int_equal(known, (1u << ENGINE_KINDS) - 1);
+    buf_free(&page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1229,6 +1280,7 @@ int main(void)
         cmocka_unit_test(test_asked_in_another_way),
         cmocka_unit_test(test_ttl),
         cmocka_unit_test(test_form),
+        cmocka_unit_test(test_engines_of_the_page),
         cmocka_unit_test(test_form_of_a_computed_column),
         cmocka_unit_test(test_form_of_a_type),
         cmocka_unit_test(test_lines),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of a map program: what is taken away from it, and how jq's messages
+ * The text of a jq program: what is taken away from it, and how jq's messages
  * about it become ours.
  *
  * A function that reaches outside the record is defined again, in front of the
@@ -8,7 +8,8 @@
  * nobody uses, so only a program that uses one fails to compile, and a field or
  * a text of the same name is untouched.
  */
-#include "ops/internal.h"
+#include "guard/guard.h"
+#include "json/json.h"
 #include "stream/codes.h"
 
 #include <string.h>
@@ -37,8 +38,8 @@ static const char *const taken_away[][2] = {
     {"modulemeta", ""}, /* files */
 };
 
-/* These answer through us (map.c): jq's own lose digits, replace bytes or abort, and say nothing. `debug` hands the
- * question to its callback and `input` takes the answer from its own; both still mean jq's here. */
+/* These answer through whoever runs the program: jq's own lose digits, replace bytes or abort, and say nothing. `debug`
+ * hands the question to its callback and `input` takes the answer from its own; both still mean jq's here. */
 static const char answered[] =
     "def jq__tonumber: tonumber; "
     "def tonumber: if type == \"string\" then [\"tonumber\", .] | debug | input else jq__tonumber end; "
