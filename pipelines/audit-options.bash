@@ -9,7 +9,7 @@ declare -A stages_of=(
     [--from-run-start]='scope-cut'
     [--key=]='scope-cut scope-declare'
     [--repeats]='scope-cut'
-    [--coverage=]='scope-cut'
+    [--coverage=]='scope-cut scope-declare'
     [--job=]='scope-cut'
     [--sink=]='scope-cut'
     [--topic=]='log-look'
@@ -34,11 +34,11 @@ declare -A stages_of=(
     [--server-version=]='scope-declare'
     [--table-uuid=]='scope-declare'
     # the broker
-    [--bootstrap=]='log-look kafka-read'
-    [--timeout-ms=]='log-look kafka-read'
-    [-X]='log-look kafka-read'
-    [-E]='log-look kafka-read'
-    [-F]='log-look kafka-read'
+    [--bootstrap=]='log-look kafka-read log-again'
+    [--timeout-ms=]='log-look kafka-read log-again'
+    [-X]='log-look kafka-read log-again'
+    [-E]='log-look kafka-read log-again'
+    [-F]='log-look kafka-read log-again'
     [--account]='kafka-read'
     [--aborted]='kafka-read'
     [--run-start-offset=]='kafka-read'
@@ -79,7 +79,7 @@ declare -A stages_of=(
     [--json]='verdict'
     [--report=]='verdict'
     [--mode=]='scope-cut scope-declare ref-seal ref-bind rows-diff verdict'
-    [--max-line=]='bundle-check scope-cut table-look scope-declare ref-run ref-jq ref-seal ref-bind ch-read rows-diff verdict'
+    [--max-line=]='bundle-check scope-cut log-look table-look scope-declare ref-run ref-jq ref-seal ref-bind ch-read log-again rows-diff verdict'
 )
 
 # Whether an argument is an option of a stage, as it stands in the table.

@@ -9,7 +9,8 @@ cut     = $(OUT)/2-$(filter scope-%,$(STAGES)).ndjson
 if_runs = $(if $(filter $1,$(STAGES)),$2,$3)
 
 $(OUT)/report.txt:             | $(OUT)/8-rows-diff.ndjson
-$(OUT)/8-rows-diff.ndjson:     | $(OUT)/7-ch-read.ndjson
+$(OUT)/8-rows-diff.ndjson:     | $(OUT)/$(call if_runs,log-again,7-log-again,7-ch-read).ndjson
+$(OUT)/7-log-again.ndjson:     | $(OUT)/7-ch-read.ndjson
 $(OUT)/7-ch-read.ndjson:       | $(call if_runs,ref-bind,$(OUT)/6-ref-bind.ndjson,$(cut))
 $(OUT)/6-ref-bind.ndjson:      | $(cut) $(call if_runs,ref-seal,$(OUT)/5-ref-seal.ndjson)
 $(OUT)/5-ref-seal.ndjson:      | $(OUT)/4-$(filter ref-run ref-jq,$(STAGES)).ndjson
@@ -21,7 +22,7 @@ $(OUT)/2-scope-declare.ndjson: | $(OUT)/1-table-look.ndjson
 $(OUT)/1-table-look.ndjson:    | $(OUT)/1-log-look.ndjson
 
 # Where its output could not be written, it exits 3 and its end is missing.
-keep = stage=$*; [ $* != 4-ref-run ] || mask="umask $(USERS);"; eval "( $$mask $${stage\#?-} $$(cat $(OUT)/$${stage\#?-}.args) )" <$(or $(firstword $|),/dev/null) >$@.tmp; \
+keep = stage=$*; [ $* != 4-ref-run ] || mask="umask $(USERS);"; run=$${stage\#?-}; eval "( $$mask $${run/log-again/log-look --again} $$(cat $(OUT)/$${stage\#?-}.args) )" <$(or $(firstword $|),/dev/null) >$@.tmp; \
     [ $$? -le 3 ] && tail -n 1 $@.tmp | grep -q '^{"type":"end"' && mv $@.tmp $@
 
 $(OUT)/%.ndjson:

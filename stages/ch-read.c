@@ -512,7 +512,7 @@ static void after_input(struct run *r)
         stop(
             r, BECAUSE(CODE_USAGE, {"option", "--max-table-rows, or the scope's --coverage"}),
             r->scope.origin == SCOPE_DECLARED
-                ? "--max-table-rows, and a declared scope asks for its keys: nothing says that the table holds no others"
+                ? "--max-table-rows, and the scope does not say that the table holds nothing else: scope-declare --coverage=complete-table does"
                 : "--max-table-rows, and the scope does not say that the table is dedicated to it: scope-cut --coverage=complete-table does");
         return;
     }

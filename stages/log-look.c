@@ -4,6 +4,9 @@
  * its own, its cleanup policy, and of each partition the first offset, the
  * end, and how far committed data reaches; and, of the consumer groups that are
  * named, what each has committed of it and who is in it.
+ *
+ * With --again it is a filter: when its input has ended it looks once more at the
+ * topics that were looked at, for whoever must know whether they went on.
  */
 #include "kafka/kafka.h"
 #include "stream/log.h"
@@ -16,6 +19,9 @@
 struct options {
     struct kafka_options kafka;
     struct opt_list topics, groups;
+    bool again;
+    struct arena names; /* of the stream's topics */
+    uint64_t max_line;
     struct instant {
         bool given;
         int64_t ms;
@@ -67,6 +73,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 {
     const struct opt table[] = {
         OPT_USAGE("log-look -b HOST:PORT -t TOPIC [options]\n"
+                  "log-look -b HOST:PORT --again [options] <stream >stream\n"
                   "Write a topic's ids, cleanup policy, bounds and stable offsets as a log line of an owed-stream,\n"
                   "and how far consumer groups have read it."),
         OPT_TAKE("t,topic", "TOPIC", take_topic, &o->topics, "the topic; may be given again"),
@@ -76,12 +83,20 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                  "also where each partition has its first record of this time or later: a scope that is declared\n"
                  "of it begins there"),
         OPT_TAKE("until", "INSTANT", take_until, &o->until, "the same, where it ends"),
+        OPT_FLAG("again", &o->again,
+                 "read a stream, and look at its topics once more when it has ended: behind ch-read,\n"
+                 "for a scope of a complete table"),
         KAFKA_OPTIONS(&o->kafka),
+        STREAM_OPTIONS(&o->max_line),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && o->since.given && o->until.given && o->since.ms >= o->until.ms)
         return err_set(err, ERR_REFUSED, "--until is not after --since");
-    return rc == 0 && o->topics.n == 0 ? err_set(err, ERR_REFUSED, "no topic is named (-t)") : rc;
+    if (rc == 0 && o->again && (o->topics.n > 0 || o->groups.n > 0 || o->since.given || o->until.given))
+        return err_set(
+            err, ERR_REFUSED,
+            "--again looks at the topics of the stream, and at nothing else of them (-t, --group, --since, --until)");
+    return rc == 0 && !o->again && o->topics.n == 0 ? err_set(err, ERR_REFUSED, "no topic is named (-t)") : rc;
 }
 
 /* What the groups that are named have committed, in arena. */
@@ -159,6 +174,8 @@ static void put_log(struct stream_out *out, const struct kafka_log *log, const c
     }
     jw_end_arr(&w);
     stream_log_put_groups(&w, groups, n_groups);
+    if (asked->o->again)
+        jw_bool(&w, "again", true);
     jw_end_obj(&w);
     struct buf *line = stream_build(out, LINE_LOG);
     buf_addc(line, ',');
@@ -203,16 +220,68 @@ static int look(struct stream_out *out, const struct options *o, const char *top
     return rc == 0 ? 0 : err_prefix(err, "topic %s", topic);
 }
 
+/* ---- again ---- */
+
+static int on_line(void *ctx, const struct stream_line *line, struct err *err)
+{
+    struct options *o = ctx;
+    struct arena arena = ARENA_INIT;
+    struct stream_log log;
+    int rc = 0;
+    if (line->type != LINE_LOG)
+        return 0;
+    if (stream_log(line, &arena, &log, err) != 0)
+        rc = err_prefix(err, "stdin");
+    else if (log.again || opt_list_has(&o->topics, log.topic))
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
+                      "stdin: line %" PRIu64 ": topic '%.100s' was looked at twice already", line->line_no, log.topic);
+    else
+        rc = take_topic(arena_strndup(&o->names, log.topic, strlen(log.topic)), &o->topics, err);
+    arena_free(&arena);
+    return rc;
+}
+
+/* What cannot be looked at leaves the whole table unknown, and nothing else. */
+static void look_again(struct options *o, struct stream_out *out)
+{
+    struct err err = ERR_INIT;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < o->topics.n; i++)
+        rc = look(out, o, o->topics.at[i], &err);
+    if (rc == 0)
+        return;
+    struct cause cause = code_of_err(&err, CODE_BROKER_FAILED);
+    struct buf why = BUF_INIT;
+    buf_printf(&why, "the log could not be looked at again: %s", err.text);
+    msg_error("%s", buf_str(&why));
+    stream_put_check(out, CHECK_DESTINATION_COVERAGE, STATUS_UNAVAILABLE, &cause, buf_str(&why), NULL, NULL);
+    buf_free(&why);
+}
+
+static int filter(struct options *o)
+{
+    struct stream_in in = {.rows_unchecked = true, .data_unchecked = true};
+    struct stream_out out;
+    if (stream_filter(&in, &out, (size_t)o->max_line, on_line, o))
+        look_again(o, &out);
+    int status = stream_end(&out);
+    stream_in_free(&in);
+    stream_out_free(&out);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    struct options o = {.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS}};
+    struct options o = {.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS}, .max_line = STREAM_MAX_LINE};
     struct stream_out out;
     struct err err = ERR_INIT;
     int status = OWED_OK;
     msg_init(argv[0]);
     int options = read_options(argc, argv, &o, &status, &err);
     if (options < 0) {
-        status = stream_refuse(&err, STREAM_NO_INPUT);
+        status = stream_refuse(&err, o.again ? (size_t)o.max_line : STREAM_NO_INPUT);
+    } else if (options == 0 && o.again) {
+        status = filter(&o);
     } else if (options == 0) {
         int rc = 0;
         stream_begin(&out, STDOUT_FILENO, NULL);
@@ -226,5 +295,6 @@ int main(int argc, char **argv)
     kafka_conf_free(o.kafka.conf);
     opt_list_free(&o.topics);
     opt_list_free(&o.groups);
+    arena_free(&o.names);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "multiset/decide.h"
 #include "multiset/multiset.h"
 #include "scope/line.h"
+#include "scope/looks.h"
 #include "stream/absent.h"
 #include "stream/excluded.h"
 #include "stream/observation.h"
@@ -44,8 +45,10 @@ struct diff {
     struct multiset_question ask;
     struct stream_log *logs; /* that it points to */
     bool observed;           /* the table was read before the line at hand */
-    struct arena arena;      /* for one line */
-    struct arena keep;       /* for the run */
+    uint64_t observed_at;
+    struct scope_looks looks; /* at the logs */
+    struct arena arena;       /* for one line */
+    struct arena keep;        /* for the run */
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -348,6 +351,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     if (stream_observation(line, &d->arena, &o, err) != 0)
         return err_prefix(err, "stdin");
     d->observed = true;
+    d->observed_at = line->line_no;
     d->ask.table_whole = o.table_whole;
     struct engine e;
     engine_parse(o.engine ? o.engine : "", o.engine_full ? o.engine_full : "", &d->keep, &e);
@@ -369,7 +373,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
 static int on_log(struct diff *d, const struct stream_line *line, struct err *err)
 {
     struct stream_log log;
-    if (stream_log(line, &d->keep, &log, err) != 0)
+    if (stream_log(line, &d->keep, &log, err) != 0 || scope_looks_take(&d->looks, line, err) != 0)
         return err_prefix(err, "stdin");
     for (size_t i = 0; i < d->ask.n_logs; i++)
         if (strcmp(d->ask.logs[i].topic, log.topic) == 0)
@@ -398,8 +402,21 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     }
 }
 
+/* A whole table that ranges alone are declared to have written is known only where they are all that the logs held. */
+static void look_at_logs(struct diff *d)
+{
+    struct cause cause = CAUSE_INIT;
+    struct buf why = BUF_INIT;
+    if (d->has_scope && d->scope.origin == SCOPE_DECLARED && scope_complete_table(&d->scope) &&
+        !scope_looks_cover(&d->looks, &d->scope, d->observed_at, &cause, &why))
+        say(&d->ask.uncovered, &cause, buf_str(&why), "");
+    d->ask.subrange = d->has_scope && d->scope.origin == SCOPE_DECLARED && !scope_looks_all(&d->looks, &d->scope);
+    buf_free(&why);
+}
+
 static void diff_free(struct diff *d)
 {
+    scope_looks_free(&d->looks);
     multiset_free(d->rows);
     for (size_t i = 0; i < SIDES; i++)
         free(d->ask.side[i].reason);
@@ -424,10 +441,12 @@ int main(int argc, char **argv)
     int status = OWED_OK, parsed = read_options(argc, argv, &d.options, &status, &usage);
     if (parsed != 0)
         return parsed > 0 ? status : stream_refuse(&usage, d.options.max_line);
+    scope_looks_init(&d.looks);
     struct stream_in in = {.rows_unchecked = true, .prefetch = true};
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d)) {
         d.ask.unplaced = d.rows && multiset_unplaced(d.rows);
+        look_at_logs(&d);
         multiset_decide(&d.ask, d.rows, &d.columns, d.options.offsets, &out);
     }
     status = stream_end(&out);

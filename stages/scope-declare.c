@@ -22,7 +22,7 @@ struct run {
     struct declare d;
     struct opt_list keys, columns, except, filled, froms;
     struct table_name name;
-    unsigned isolation;
+    unsigned isolation, coverage;
     const char *out_path, *from_offsets, *to_offsets;
     bool first;
     uint64_t max_line;
@@ -85,6 +85,7 @@ static int settle_options(struct run *r, struct err *err)
     d->n_filled = r->filled.n;
     d->froms = r->froms.at;
     d->n_froms = r->froms.n;
+    d->complete_table = r->coverage == 1;
     d->isolation = r->isolation == 0 ? "read_committed" : "read_uncommitted";
     if (table_name_settle(&r->name, err) != 0 || read_offsets(r, false, r->from_offsets, err) != 0 ||
         read_offsets(r, true, r->to_offsets, err) != 0)
@@ -112,6 +113,9 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         OPT_NAME("to-offsets", "FILE", &r->to_offsets, "the same, up to its offset"),
         OPT_WORD("isolation", "read_committed|read_uncommitted", &r->isolation,
                  "which records are there (read_committed)"),
+        OPT_WORD("coverage", "selected-keys|complete-table", &r->coverage,
+                 "complete-table: your word that the table holds what these ranges owe and nothing\n"
+                 "else; it is then read whole, and the logs are looked at again (selected-keys)"),
         TYPE_FROM_OPTION(take_from, &r->froms),
         OPT_FLAG("final", &d->final,
                  "compare of each key the row that the table shows with FINAL: the last by its engine's version"),
@@ -184,7 +188,8 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     scope_put(&text, s);
-    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_require(
+        out, &(struct run_known){.scope = true, .declared = true, .complete_table = s->declared.complete_table});
     stream_put_scope(out, text.p, text.len);
     stream_put_columns(out, &s->columns);
     put_check(out, s, note);
@@ -198,7 +203,7 @@ static void put_scope(struct stream_out *out, struct scope *s, const char *note,
 static void put_no_scope(struct stream_out *out, const struct declare *d)
 {
     struct err err = ERR_INIT;
-    stream_put_require(out, &(struct run_known){.scope = true, .declared = true});
+    stream_put_require(out, &(struct run_known){.scope = true, .declared = true, .complete_table = d->complete_table});
     stream_put_check(out, CHECK_RECONCILE_SCOPE, d->status, &d->cause, d->reason.p, NULL, NULL);
     err_fail(&err, ERR_TROUBLE, &d->cause, "no scope: %s", d->reason.p);
     stream_put_stop(out, &err, CODE_NONE);

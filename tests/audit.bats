@@ -46,14 +46,16 @@ chain=(bundle-check scope-cut log-look table-look scope-declare kafka-read ref-r
     . "$root/pipelines/audit-options.bash"
     read_table
     # The audit names these files, looked at the topic and the table, and knows by an account what of the records is whole.
-    declare -A own=([scope-cut]='--out=' [table-look]='--first' [scope-declare]='--column= --first --out= --topic=' [kafka-read]='--scope='
+    declare -A own=([scope-cut]='--out=' [log-look]='--again' [table-look]='--first' [scope-declare]='--column= --first --out= --topic=' [kafka-read]='--scope='
         [ref-run]='--strict' [ref-jq]='--strict --rules= --rules-file=' [ref-seal]='--complete --out= --scope=' [ref-bind]='--reference=')
     for stage in "${chain[@]}"; do
         [ -n "$(handed_to "$stage")" ] || [ "$stage" = bundle-check ]
         diff <(options_of "$stage") <({ handed_to "$stage"; tr ' ' '\n' <<<"${own[$stage]:-}"; } | grep . | sort) || { echo "$stage" >&2; return 1; }
     done
     [ "$(for stage in "${chain[@]}"; do handed_to "$stage"; done | wc -l)" -ge 80 ]
-    run -1 grep -vxF "$(printf '%s\n' "${chain[@]}")" <<<"$(tr ' ' '\n' <<<"${stages_of[*]}" | sed 's/:.*//')"
+    # log-look --again takes what log-look does, but what names a topic.
+    diff <(handed_to log-again) <(handed_to log-look | grep -vxE -e '--(topic|group|since|until)=')
+    run -1 grep -vxF "$(printf '%s\n' "${chain[@]}" log-again)" <<<"$(tr ' ' '\n' <<<"${stages_of[*]}" | sed 's/:.*//')"
 }
 
 # Stand-ins that leave what they were called with.
@@ -148,8 +150,8 @@ routes() { # stage…
     [ "$stderr" = "audit: --topic is an option of log-look: no stage of an audit of a bundle with a --reference" ]
     run -2 --separate-stderr "$audit" "${bundle[@]}" --range=ALL
     [ "$stderr" = "audit: --range is an option of scope-declare: no stage of an audit of a bundle without a reference" ]
-    run -2 --separate-stderr "$audit" "${declared[@]}" --coverage=complete-table -- jq
-    [ "$stderr" = "audit: --coverage is an option of scope-cut: no stage of an audit without a bundle with a program" ]
+    run -2 --separate-stderr "$audit" "${declared[@]}" --repeats -- jq
+    [ "$stderr" = "audit: --repeats is an option of scope-cut: no stage of an audit without a bundle with a program" ]
     run -2 --separate-stderr "$audit" "${bundle[@]}" --out="$BATS_TEST_TMPDIR/o ut"
     [[ $stderr == *"--out"* ]]
 }

@@ -560,3 +560,28 @@ CELLS
     run -3 --separate-stderr bash -c 'rows-diff <stream >&-'
     run -3 --separate-stderr bash -c 'rows-diff </'
 }
+
+@test "rows beside what a key owes, of ranges that are not all of the log: the key may name several rows, which is said before a repair" {
+    row_columns='{"name":"id","type":"Int64","key":true},{"name":"v","type":"String","key":false}'
+    several() { # LOG STABLE ROWS…
+        scope-declare --first --topic=t --topic-id=i --cluster-id=c --key=id --range=0:0-10 --database=d --table=t --column=id:Int64 --column=v:String >scoped
+        { printf '{"type":"log","topic":"t","cluster_id":"c","topic_id":"i","cleanup_policy":"delete","partitions":[{"partition":0,"low":0,"high":%s,"stable":%s}]}\n' "$1" "$1"
+            jq -c 'select(.type != "stream" and .type != "end")' scoped; reference '["1","b"]' t/0/1; reference '["2","b"]' t/0/2; side reference 2; found "${@:2}"; } | row_columns='' whole
+        run -1 --separate-stderr diff_
+    }
+    # The key stands in offsets behind the range as well: an update, and the same row again.
+    several 20 '["1","b"]' '["1","c"]' '["2","b"]'
+    [ "$(code reference.destination)" = key-names-several ]
+    [[ "$(reason reference.destination)" == "unexpected 1 rows of 1 keys; 1 rows stand beside what their keys owe"* ]]
+    [ "$(jq -c 'select(.type == "summary") | .unexpected' <<<"$output")" = '{"keys":1,"rows":1,"beside":1}' ]
+    several 20 '["1","b"]' '["1","b"]' '["2","b"]'
+    [ "$(code reference.destination)" = key-names-several ]
+    # Of the whole log nothing else can owe them.
+    several 10 '["1","b"]' '["1","c"]' '["2","b"]'
+    [ "$(code reference.destination)" = rows-unexpected ]
+    several 10 '["1","b"]' '["1","b"]' '["2","b"]'
+    [ "$(code reference.destination)" = rows-duplicated ]
+    # What is missing or changed leads, whatever the key names.
+    several 20 '["1","b"]' '["1","c"]'
+    [ "$(code reference.destination)" = rows-missing ]
+}

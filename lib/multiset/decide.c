@@ -196,6 +196,22 @@ static void put_kinds(const struct multiset_relation *of, bool more, bool certai
         }
 }
 
+/* Surplus rows under keys that owe others: where a key stands in offsets outside the ranges too, they may be theirs. */
+static void put_several(const struct summary *sum, struct buf *why, struct cause *cause)
+{
+    uint64_t rows = sum->beside + sum->kind_rows[KIND_DUPLICATED];
+    if (rows == 0)
+        return;
+    if ((cause->code == CODE_ROWS_DUPLICATED || cause->code == CODE_ROWS_UNEXPECTED) &&
+        sum->beside == sum->kind_rows[KIND_UNEXPECTED])
+        cause->code = CODE_KEY_NAMES_SEVERAL;
+    buf_printf(why,
+               "; %" PRIu64
+               " rows stand beside what their keys owe: offsets outside the ranges may owe them, if a key names"
+               " several rows of the table",
+               rows);
+}
+
 static enum status differences(const struct multiset_question *q, enum relation r, const struct multiset_relation *of,
                                struct buf *why, struct cause *cause)
 {
@@ -205,6 +221,8 @@ static enum status differences(const struct multiset_question *q, enum relation 
     for (size_t k = KIND_TYPES; k-- > 0;)
         cause->code = of->sum.kind_rows[k] && is_certain((enum finding_kind)k, more) ? codes[k] : cause->code;
     put_kinds(of, more, true, why, cause);
+    if (q->subrange && r == RELATION_REFERENCE_DESTINATION)
+        put_several(&of->sum, why, cause);
     bool failed = why->len > 0,
          late = failed && multiset_only_tail(r, of) && (r == RELATION_DELIVERY || !has_captured(q));
     if (of->sum.ambiguous_keys) {

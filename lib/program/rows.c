@@ -104,8 +104,9 @@ int program_rows_value(void *ctx, const char *p, size_t n, struct err *err)
     const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip"),
                       *why = json_get(doc, "unreadable"), *absent = json_get(doc, "absent");
     if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
-        r->skips++;
-        return answer(r, at, PROGRAM_SKIP, NULL, &aborted, err);
+        int rc = answer(r, at, PROGRAM_SKIP, NULL, &aborted, err);
+        r->skips += !aborted;
+        return rc;
     }
     if (at && why && why->type == JSON_STRING && doc->len == 2)
         return answer(r, at, PROGRAM_UNREADABLE, why, &aborted, err);

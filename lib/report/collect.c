@@ -24,6 +24,7 @@ void report_init(struct report *r)
                                   &r->scopes, &r->observations, &r->bundles,   &r->columns,   &r->accounts, &r->logs};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         list_init(all[i]);
+    scope_looks_init(&r->looks);
     r->made_tail = &r->made;
     r->stopped_tail = &r->stopped;
     r->summary_tail = &r->summary;
@@ -35,6 +36,7 @@ void report_free(struct report *r)
 {
     columns_free(&r->cols);
     scope_free(&r->scope);
+    scope_looks_free(&r->looks);
     buf_free(&r->unknown_types);
     annotations_free(&r->annotations);
     free(r->account);
@@ -257,8 +259,11 @@ static int on_log(struct report *r, const struct stream_line *line, struct err *
 {
     struct json *doc;
     struct stream_log log;
-    if (keep(r, &r->logs, line, &doc, err) != 0 || stream_log(line, &r->arena, &log, err) != 0)
+    if (keep(r, &r->logs, line, &doc, err) != 0 || stream_log(line, &r->arena, &log, err) != 0 ||
+        scope_looks_take(&r->looks, line, err) != 0)
         return -1;
+    if (log.again)
+        return 0; /* the first look is what is told */
     r->log = xrealloc(r->log, (r->n_logs + 1) * sizeof *r->log);
     r->log[r->n_logs++] = log;
     return 0;

@@ -65,7 +65,8 @@ static int declared(const struct report *r, struct err *err)
     if (r->bundles.first)
         return err_set(err, ERR_REFUSED, "the scope is declared, and there is a bundle line");
     for (size_t i = 0; i < sizeof of_a_bundle / sizeof *of_a_bundle; i++)
-        if (r->check[of_a_bundle[i]].made && r->check[of_a_bundle[i]].status == STATUS_PASSED)
+        if ((of_a_bundle[i] != CHECK_DESTINATION_COVERAGE || !scope_complete_table(&r->scope)) &&
+            r->check[of_a_bundle[i]].made && r->check[of_a_bundle[i]].status == STATUS_PASSED)
             return err_set(err, ERR_REFUSED, "the scope is declared, and %s passed, which only a bundle can show",
                            check_name_text(of_a_bundle[i]));
     return 0;

@@ -70,7 +70,9 @@ static const char *not_given(struct view *v)
 
 static void say_declared(struct view *v, const struct scope *s)
 {
-    if (scope_complete_table(s))
+    if (s->declared.complete_table)
+        view_say(v, &v->declared, NULL, "the table holds what these ranges owe and nothing else");
+    else if (scope_complete_table(s))
         view_say(v, &v->declared, NULL, "the table holds this one run's writes and nothing else");
     if (s->bundle.repeats)
         view_say(v, &v->declared, NULL, "rows that are equal in every column are meant, and their copies count");
@@ -203,9 +205,19 @@ static void say_unread(struct view *v)
              "the operator declares that %" PRIu64 " records which could not be read owe nothing", run->unreadable.n);
 }
 
+/* The operator's word, by which a row of anybody else's is a fault. */
+static void say_alone(struct view *v)
+{
+    if (v->report->has_scope && v->report->scope.declared.complete_table)
+        view_say(v, &v->leads, NULL,
+                 "assumed, not established: the table holds what these ranges owe and nothing else "
+                 "(--coverage=complete-table)");
+}
+
 static void say_assumptions(struct view *v)
 {
     const struct report *r = v->report;
+    say_alone(v);
     say_unread(v);
     const struct {
         bool holds;
@@ -217,7 +229,9 @@ static void say_assumptions(struct view *v)
          "the observation is of one time: later writes, merges and the loss of the server's host are not covered"},
         {r->observed,
          "a table keeps no record of partitions that were dropped and of a truncation: rows lost to them cannot be told from rows that never came"},
-        {r->has_scope && scope_complete_table(&r->scope),
+        {r->has_scope && r->scope.declared.complete_table,
+         "the operator declares that the table holds what these ranges owe and nothing else"},
+        {r->has_scope && r->scope.bundle.complete_table,
          "the operator declares that the table holds this one run's writes and nothing else"},
         {r->has_scope && r->scope.bundle.repeats,
          "the operator declares that rows which are equal in every column are meant to stand as often as they came"},

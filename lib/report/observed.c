@@ -183,6 +183,18 @@ int report_hold_observation(const struct report *r, struct err *err)
 
 /* ---- the whole table ---- */
 
+/* The ranges of a declared scope are all that the logs ever held. */
+static int declared_alone(const struct report *r, struct err *err)
+{
+    struct cause cause = CAUSE_INIT;
+    struct buf why = BUF_INIT;
+    int rc = 0;
+    if (!scope_looks_cover(&r->looks, &r->scope, r->observation.line_no, &cause, &why))
+        rc = err_set(err, ERR_REFUSED, "%s, and destination.coverage passed", buf_str(&why));
+    buf_free(&why);
+    return rc;
+}
+
 int report_hold_coverage(const struct report *r, struct err *err)
 {
     static const char passed[] = "destination.coverage passed";
@@ -199,6 +211,8 @@ int report_hold_coverage(const struct report *r, struct err *err)
     if (!o->has_max_table_rows || report_rows_read(r) > o->max_table_rows)
         return err_set(err, ERR_REFUSED, "the observation's max_table_rows does not bound what was read, and %s",
                        passed);
+    if (r->scope.origin == SCOPE_DECLARED)
+        return declared_alone(r, err);
     /* It began with nothing, and its sink had stopped writing. */
     if (r->scope.bundle.start != SCOPE_FROM_RUN)
         return err_set(err, ERR_REFUSED, "the scope does not begin with the run, and %s", passed);

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "evidence/line.h"
 #include "json/json.h"
+#include "scope/looks.h"
 #include "scope/scope.h"
 #include "stream/check.h"
 #include "stream/absent.h"
@@ -81,6 +82,7 @@ struct report {
     struct report_summary *summary, **summary_tail;
     struct report_finding *finding, **finding_tail;
     struct report_interval *interval, **interval_tail;
+    struct scope_looks looks; /* at the logs */
     bool observed;
     struct observation observation; /* of the line, where observed */
     struct stream_log *log;         /* as they came */

@@ -415,6 +415,7 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->server_uuid = d->server_uuid;
     out->server_version = d->server_version;
     out->table_uuid = d->table_uuid;
+    out->declared.complete_table = d->complete_table;
     if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0 ||
         (d->final && final_of(d, out, err) != 0))
         return -1;

@@ -78,7 +78,8 @@ struct declare {
     bool final;                      /* of each key the row that FINAL shows */
     const char **excepted, **filled; /* without --columns: left out though written, and compared though filled */
     size_t n_excepted, n_filled;
-    const char **froms; /* "column:unit" */
+    bool complete_table; /* the table holds what the ranges owe and nothing else */
+    const char **froms;  /* "column:unit" */
     size_t n_froms;
     /* what cannot be audited, well said as it is; STATUS_PASSED: nothing. Set by declare_scope */
     enum status status;

@@ -67,6 +67,8 @@ static int list_left_parse(const struct json *part, struct arena *a, struct scop
     return 0;
 }
 
+static const char complete[] = "complete-table";
+
 /* Absent where a person said the offsets, or all were meant. */
 static int chosen_parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
 {
@@ -85,6 +87,12 @@ static int chosen_parse(const struct json *part, struct arena *a, struct scope *
 static int parse(const struct json *part, struct arena *a, struct scope *s, struct err *err)
 {
     struct json *list;
+    const char *coverage = NULL;
+    if (json_opt_str(part, "coverage", a, &coverage, where, err) != 0)
+        return -1;
+    if (coverage && strcmp(coverage, complete) != 0)
+        return err_set(err, ERR_REFUSED, "%s.coverage: '%.40s' is not %s", where, coverage, complete);
+    s->declared.complete_table = coverage != NULL;
     if (json_need(part, "gone", JSON_ARRAY, &list, where, err) != 0)
         return -1;
     s->declared.n_gone = list->len;
@@ -229,6 +237,8 @@ static void final_put(struct json_w *w, const struct engine *e)
 
 static void put(struct json_w *w, const struct scope *s)
 {
+    if (s->declared.complete_table)
+        jw_str(w, "coverage", complete);
     jw_arr(w, "gone");
     for (size_t i = 0; i < s->declared.n_gone; i++) {
         const struct scope_gone *g = &s->declared.gone[i];
@@ -260,6 +270,6 @@ static void put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
 }
 
-static const char *const known[] = {"gone", "final", "left_out", "chosen", NULL};
+static const char *const known[] = {"coverage", "gone", "final", "left_out", "chosen", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

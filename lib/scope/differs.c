@@ -143,9 +143,16 @@ bool scope_differs(const struct json *here, const struct json *there, struct buf
 bool scope_owes_other(const struct json *here, const struct json *there, struct buf *where)
 {
     /* What is asked of the rows, and what is only told of the log: no row is computed from it. */
-    static const char *const asked[] = {"columns[].key",         "columns[].kind", "bundle.coverage",
+    static const char *const asked[] = {"columns[].key",
+                                        "columns[].kind",
+                                        "bundle.coverage",
                                         "bundle.from_run_start", /* what it does stands in since, epochs and ranges */
-                                        "bundle.repeats",        "declared.gone",  "declared.left_out",
-                                        "declared.chosen",       "scope_sha256",   NULL};
+                                        "bundle.repeats",
+                                        "declared.coverage",
+                                        "declared.gone",
+                                        "declared.left_out",
+                                        "declared.chosen",
+                                        "scope_sha256",
+                                        NULL};
     return differs(asked, here, there, where);
 }

@@ -9,7 +9,7 @@ const struct scope_part *const scope_parts[SCOPE_ORIGINS] = {&scope_bundle_part,
 
 bool scope_complete_table(const struct scope *s)
 {
-    return s->bundle.complete_table;
+    return s->bundle.complete_table || s->declared.complete_table;
 }
 
 int scope_id_parse(const struct json *obj, const char *name, struct arena *a, const char **out, const char *place,

@@ -33,7 +33,7 @@ int range_read(struct arena *a, struct declare_range *r, struct err *err)
     return 0;
 }
 
-static const struct declare_log *log_of(const struct declare *d, const char *topic)
+const struct declare_log *log_found(const struct declare *d, const char *topic)
 {
     const uint64_t *place = map_find(&d->topics, topic, strlen(topic));
     return place ? &d->logs[*place] : NULL;
@@ -92,7 +92,7 @@ static int add_range(struct growing *g, const char *topic, const struct declare_
     return 0;
 }
 
-static const struct declare_bounds *bounds_of(const struct declare_log *log, uint64_t partition)
+const struct declare_bounds *log_partition(const struct declare_log *log, uint64_t partition)
 {
     size_t low = 0, high = log->n_partitions;
     while (low < high) {
@@ -108,7 +108,7 @@ static const struct declare_bounds *bounds_of(const struct declare_log *log, uin
 /* A range beyond what the log holds cannot be read whole, now or ever; what retention took was once there. */
 static int within(struct declare *d, const struct declare_log *log, const struct declare_range *r, struct err *err)
 {
-    const struct declare_bounds *b = bounds_of(log, r->partition);
+    const struct declare_bounds *b = log_partition(log, r->partition);
     if (!b)
         return err_set(err, ERR_REFUSED, "%s%s: %s has no partition %" PRIu64 "; it has %zu", r->by, r->said,
                        log->topic, r->partition, log->n_partitions);
@@ -198,8 +198,8 @@ static int add_chosen(struct growing *g, const struct declare_log *log, const st
 static int known(const struct declare *d, const char *option, const struct declare_offsets *o, struct err *err)
 {
     for (size_t i = 0; i < o->n; i++) {
-        const struct declare_log *log = log_of(d, o->at[i].topic);
-        if (!log || !bounds_of(log, o->at[i].partition))
+        const struct declare_log *log = log_found(d, o->at[i].topic);
+        if (!log || !log_partition(log, o->at[i].partition))
             return err_set(err, ERR_REFUSED, "--%s: %s/%" PRIu64 " was not looked at, or is not there", option,
                            o->at[i].topic, o->at[i].partition);
     }
@@ -269,7 +269,7 @@ static int take_all(struct growing *g, const struct declare_range *r, struct err
 {
     const struct declare *d = g->d;
     const char *topic = r->topic ? r->topic : d->topic;
-    const struct declare_log *log = topic ? log_of(d, topic) : NULL;
+    const struct declare_log *log = topic ? log_found(d, topic) : NULL;
     if (d->n_logs == 0 || (topic && !log))
         return err_set(err, ERR_REFUSED, "--range=%s: %s was not looked at; ALL needs log-look before", r->said,
                        topic ? topic : "no topic");
@@ -285,7 +285,7 @@ static int take_one(struct growing *g, const struct declare_range *r, struct err
     const char *topic = NULL;
     if (only_topic(d, r, &topic, err) != 0)
         return -1;
-    const struct declare_log *log = log_of(d, topic);
+    const struct declare_log *log = log_found(d, topic);
     if (!log && d->n_logs > 0)
         return err_set(err, ERR_REFUSED, "--range=%s: topic '%s' was not looked at", r->said, topic);
     if (log && within(d, log, r, err) != 0)
@@ -311,7 +311,7 @@ static int identify(const struct declare *d, struct scope *s, struct err *err)
                        d->topic_id, s->n_sources);
     for (size_t i = 0; i < s->n_sources; i++) {
         struct scope_source *source = &s->sources[i];
-        const struct declare_log *log = log_of(d, source->topic);
+        const struct declare_log *log = log_found(d, source->topic);
         source->isolation = d->isolation;
         if (same_id("cluster-id", d->cluster_id, log ? log->cluster_id : NULL, source->topic, &source->cluster_id,
                     err) != 0 ||
@@ -342,7 +342,7 @@ static int nothing_left(struct declare *d, const struct scope *s)
                            s->sources[0].topic,
                            d->from.given || d->to.given ? "the files of offsets give" : "the times give");
     for (size_t i = 0; i < s->n_sources; i++) {
-        const struct declare_log *log = log_of(d, s->sources[i].topic);
+        const struct declare_log *log = log_found(d, s->sources[i].topic);
         for (size_t k = 0; k < log->n_partitions; k++) {
             const struct declare_bounds *b = &log->partitions[k];
             if (b->high > b->low)
@@ -368,10 +368,10 @@ static void list_gone(struct declare *d, struct scope *s, size_t n_ranges)
     s->declared.gone = arena_zalloc(d->arena, (n_ranges + 1) * sizeof *s->declared.gone);
     for (size_t i = 0; i < s->n_sources; i++) {
         const struct scope_source *source = &s->sources[i];
-        const struct declare_log *log = log_of(d, source->topic);
+        const struct declare_log *log = log_found(d, source->topic);
         for (size_t k = 0; log && k < source->n_partitions; k++) {
             const struct scope_range *r = &source->partitions[k];
-            const struct declare_bounds *b = bounds_of(log, r->partition);
+            const struct declare_bounds *b = log_partition(log, r->partition);
             if (b && b->low > 0 && b->low == r->from)
                 s->declared.gone[s->declared.n_gone++] = (struct scope_gone){source->topic, r->partition,
                                                                              (uint64_t)r->from};
@@ -401,7 +401,7 @@ int ranges_source(struct declare *d, struct scope *out, struct err *err)
         if (d->n_ranges > 0 && (d->logs[i].since || d->logs[i].until))
             return err_set(err, ERR_REFUSED, "--range=%s, and log-look was asked for a range by its times",
                            d->ranges[0].said);
-    if (d->topic && d->n_logs > 0 && !log_of(d, d->topic))
+    if (d->topic && d->n_logs > 0 && !log_found(d, d->topic))
         return err_set(err, ERR_REFUSED, "--topic=%s was not looked at", d->topic);
     out->sources = arena_zalloc(d->arena, (d->n_ranges + d->n_logs + d->to.n + 1) * sizeof *out->sources);
     if (take(d, out, err) != 0)
@@ -459,7 +459,7 @@ void ranges_note(const struct declare *d, const struct scope *s, struct buf *not
         scope_gone_say(&s->declared.gone[i], note);
     }
     for (size_t i = 0; i < s->n_sources; i++) {
-        const struct declare_log *log = log_of(d, s->sources[i].topic);
+        const struct declare_log *log = log_found(d, s->sources[i].topic);
         if (!log)
             continue;
         if (log->policy && strstr(log->policy, "compact"))
@@ -468,7 +468,7 @@ void ranges_note(const struct declare *d, const struct scope *s, struct buf *not
         bool all = taken_whole(d, log->topic);
         for (size_t k = 0; committed && k < s->sources[i].n_partitions; k++) {
             const struct scope_range *r = &s->sources[i].partitions[k];
-            const struct declare_bounds *b = bounds_of(log, r->partition);
+            const struct declare_bounds *b = log_partition(log, r->partition);
             if (b)
                 note_open(r, b, log->topic, all, note);
         }

@@ -13,6 +13,9 @@ int declare_say(struct declare *d, enum status status, const struct cause *cause
 /* Room for one more in an array that lives in the arena, of n so far. */
 void *declare_room(struct arena *a, const void *at, size_t n, size_t size);
 int range_read(struct arena *a, struct declare_range *r, struct err *err);
+/* What was found of a topic, and of a partition of it; NULL: nothing. */
+const struct declare_log *log_found(const struct declare *d, const char *topic);
+const struct declare_bounds *log_partition(const struct declare_log *log, uint64_t partition);
 /* The document's sources, from the ranges: held against the logs found, sorted, without two of one partition. */
 int ranges_source(struct declare *d, struct scope *out, struct err *err);
 /* What is gone before the ranges, and what they leave to be waited for. */

@@ -361,7 +361,7 @@ bool account_all_answered(const struct stream_account *a)
 {
     uint64_t most;
     return !a->without_row.has || !a->skips.has || __builtin_add_overflow(a->skips.n, a->unreadable.n, &most) ||
-           a->without_row.n <= most;
+           __builtin_add_overflow(most, a->absent.n, &most) || a->without_row.n <= most;
 }
 
 static bool says_it_checked(const struct stream_account *a, const char *word)
@@ -386,7 +386,7 @@ bool account_adds_up(const struct stream_account *a, const char **why)
     *why = "rows, and every record is without one";
     if (a->without_row.has && a->rows.n > 0 && a->without_row.n == records)
         return false;
-    *why = "every record was answered, and some are neither skipped nor have a row";
+    *why = "every record was answered, and some are neither skipped nor have a row or a key that must be absent";
     if (says_it_checked(a, VERIFIED_EVERY_RECORD) && !account_all_answered(a))
         return false;
     *why = "on_unreadable is not " ON_UNREADABLE_SKIP;

@@ -458,7 +458,19 @@
     X(TABLE_NOT_READ_WHOLE, "table-not-read-whole", \
       "the keys were read, and not the table whole, so that other rows of it are not known", \
       "--max-table-rows was not given", \
-      "cut the scope with --coverage=complete-table and read the table with --max-table-rows") \
+      "make the scope with --coverage=complete-table and read the table with --max-table-rows") \
+    X(LOG_NOT_LOOKED_AT, "log-not-looked-at", \
+      "whether the ranges were all that the log held, before the table was read and after it, is not known", \
+      "no log-look before the scope, or no log-look --again behind ch-read", \
+      "look at {topic|the topic} with log-look before scope-declare, and with log-look --again behind ch-read") \
+    X(LOG_NOT_FROM_START, "log-not-from-start", \
+      "a log or a range does not begin at offset 0, so that what lay before it may have left rows of the table", \
+      "retention took the log's beginning, or the ranges were declared from later on", \
+      "ask for the ranges' keys, without --coverage=complete-table, or declare {partition|each partition} from 0 while the log still has it") \
+    X(LOG_WENT_ON, "log-went-on", \
+      "a log did not end where its range does, before the table was read or after it, so that rows may be of other offsets", \
+      "producers that still write, or a range that leaves out what the log holds", \
+      "stop what writes to {partition|the topic}, declare it with --range=ALL, and read again") \
     X(TABLE_TOO_LARGE, "table-too-large", \
       "the table holds more rows than it may to be read whole", \
       "it holds more than this run wrote, or the bound is short", \
@@ -492,6 +504,10 @@
       "rows that are owed are there more often than owed", \
       "an INSERT that was sent again, or a replay after a restore", \
       "remove the surplus copies that the findings list; a finding says where a resend or a replay explains one") \
+    X(KEY_NAMES_SEVERAL, "key-names-several", \
+      "rows stand in the table beside what their keys owe, and the ranges are not all that the log holds", \
+      "a key that stands in offsets outside the ranges too: an update, or a key that repeats", \
+      "before the table is repaired, declare the whole log (--range=ALL), or take a --key that names one row: the record's topic, partition and offset as columns (owed(7))") \
     X(ROWS_ABORTED, "rows-aborted", \
       "the table holds rows whose records were aborted, and which no committed record owes", \
       "a consumer that reads uncommitted records, or a sink that wrote before the transaction was committed", \

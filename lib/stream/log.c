@@ -69,7 +69,8 @@ int stream_log(const struct stream_line *line, struct arena *arena, struct strea
     *out = (struct stream_log){0};
     if (!doc)
         return -1;
-    if (json_need_str(doc, "topic", arena, &out->topic, "log", err) != 0 || groups_parse(doc, arena, out, err) != 0)
+    if (json_need_str(doc, "topic", arena, &out->topic, "log", err) != 0 ||
+        json_opt_bool(doc, "again", &out->again, "log", err) != 0 || groups_parse(doc, arena, out, err) != 0)
         return stream_misfit(line, err);
     return 0;
 }

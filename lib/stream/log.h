@@ -29,6 +29,7 @@ struct log_group {
 
 struct stream_log {
     const char *topic;
+    bool again;                     /* looked at once more, behind a read of the table */
     const struct log_group *groups; /* those that were looked at */
     size_t n_groups;
 };

@@ -12,7 +12,7 @@ static const char *copies_name(enum finding_kind k)
     return k == KIND_DUPLICATED ? "surplus" : "rows";
 }
 
-static const char explained[] = "explained", tail[] = "tail";
+static const char explained[] = "explained", tail[] = "tail", beside[] = "beside";
 
 /* Where each number stands: its member, or its member in a group. */
 static const struct number {
@@ -97,6 +97,8 @@ static int counts_parse(const struct json *doc, struct summary *s, struct err *e
             json_need_u64(of, copies_name((enum finding_kind)k), &s->kind_rows[k], name, err) != 0 ||
             (k == KIND_MISSING && json_get(of, AGAIN_KEPT) && json_need_u64(of, AGAIN_KEPT, &s->kept, name, err) != 0))
             return -1;
+        if (k == KIND_UNEXPECTED && json_opt_u64(of, beside, &s->beside, name, err) != 0)
+            return -1;
         for (size_t a = 0; k == KIND_UNEXPECTED && a < ABSENT_TYPES; a++)
             if (json_opt_u64(of, absent_why_name((enum absent_why)a), &s->unwanted[a], name, err) != 0)
                 return -1;
@@ -158,6 +160,8 @@ void stream_put_summary(struct stream_out *out, const struct summary *s)
         jw_u64(&w, copies_name((enum finding_kind)k), s->kind_rows[k]);
         if (k == KIND_MISSING && s->kept)
             jw_u64(&w, AGAIN_KEPT, s->kept);
+        if (k == KIND_UNEXPECTED && s->beside)
+            jw_u64(&w, beside, s->beside);
         for (size_t a = 0; k == KIND_UNEXPECTED && a < ABSENT_TYPES; a++)
             if (s->unwanted[a])
                 jw_u64(&w, absent_why_name((enum absent_why)a), s->unwanted[a]);

@@ -24,6 +24,7 @@ struct summary {
     uint64_t owed_rows, found_rows, keys;                  /* of the keys compared */
     uint64_t kind_keys[KIND_TYPES], kind_rows[KIND_TYPES]; /* duplicated rows: surplus copies */
     uint64_t resent, replayed, unexplained;                /* surplus copies */
+    uint64_t beside;                                       /* unexpected rows under keys that owe others */
     uint64_t unwanted[ABSENT_TYPES];                       /* unexpected rows under keys that must be absent */
     uint64_t kept;           /* missing rows of INSERTs whose token may have outlived them */
     uint64_t repeated_keys;  /* keys with equal owed copies */

@@ -246,8 +246,11 @@ static void refuses_a_declaration(void **state)
     static const struct refusal t[] = {
         {"\"gone\":[", "\"job\":\"1\",\"gone\":[",
          "scope.declared.job: a member of the part bundle, and the scope's origin is declared"},
+        {"\"gone\":[", "\"repeats\":true,\"gone\":[", "scope.declared.repeats: a member of the part bundle"},
+        {"\"gone\":[", "\"coverage\":\"selected-keys\",\"gone\":[",
+         "scope.declared.coverage: 'selected-keys' is not complete-table"},
         {"\"gone\":[", "\"coverage\":\"complete-table\",\"gone\":[",
-         "scope.declared.coverage: a member of the part bundle"},
+         "scope.scope_sha256: the document does not have this"},
         {"\"gone\":[", "\"more\":1,\"gone\":[", "scope.declared: unknown member more"},
         {"\"destination\":", "\"bundle\":{},\"destination\":",
          "scope.bundle: the part of the origin bundle, and the scope's origin is declared"},
