@@ -219,11 +219,17 @@ static int seal_key(struct seal *s, const struct json *key, const struct json *v
                     struct err *err)
 {
     struct stream_absent a = {.why = key ? ABSENT_DELETED : ABSENT_ABORTED, .at = at, .at_len = at_len};
-    if (reference_key_put(&s->cells, key ? key : values, key != NULL, &s->row, err) != 0)
+    int unfit = reference_key_put(&s->cells, key ? key : values, key != NULL, &s->row, err);
+    if (unfit < 0)
         return -1;
     a.key = s->row.p;
     a.key_len = s->row.len;
     s->deletions += key != NULL;
+    if (key && unfit)
+        reference_story_say(
+            &s->story, BECAUSE(CODE_PROGRAM_ANSWER),
+            "the key that was deleted at %.*s does not fit its columns: what it takes away is not known",
+            at ? (int)at_len : 1, at ? at : "-");
     if (reference_put_absent(&s->w, &a, err) == 0)
         return 0;
     s->refused = true; /* what was written is not whole */

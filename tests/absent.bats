@@ -184,6 +184,18 @@ lines() { jq -c 'select(.type == "row" or .type == "absent") | [.key // .cells, 
     [[ $stderr == *"1 keys were deleted, and 1 rows have no at"* ]]
 }
 
+@test "a deleted key that its column cannot hold: what it takes away is not known, and the artifact says so; of an aborted record it is nowhere" {
+    for id in '"one"' 1.5 null 9223372036854775808; do
+        { jq -c 'select(.type == "scope")' declared; printf '{"type":"event","at":"t/0/4","absent":{"id":%s}}\n' "$id"; } | row_columns='' whole
+        run -3 --separate-stderr ref-seal --complete --reference-name=x --out=art <stream
+        [[ $stderr == *"the key that was deleted at t/0/4 does not fit its columns"* ]]
+        run -3 --separate-stderr ref-bind --reference=art <declared
+        [ "$(code reference.scope)" = program-answer ]
+    done
+    { jq -c 'select(.type == "scope")' declared; echo '{"type":"event","at":"t/0/4","values":{"id":1.5,"v":"a"},"aborted":true}'; } | row_columns='' whole
+    run -0 --separate-stderr ref-seal --complete --reference-name=x --out=art <stream
+}
+
 @test "a key that must be absent is the key's columns, each and no other" {
     for key in '{"v":"a"}' '{"id":1,"v":"a"}' '{}' '{"x":1}'; do
         { jq -c 'select(.type == "scope")' declared; printf '{"type":"event","at":"t/0/1","absent":%s}\n' "$key"; } | row_columns='' whole

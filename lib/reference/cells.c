@@ -59,6 +59,7 @@ int reference_key_put(struct reference_cells *c, const struct json *values, bool
     const struct columns *all = c->columns;
     const struct json *other = columns_spread(all, &c->passed, values, c->values);
     bool any = false;
+    int unfit = 0;
     if (other)
         return unknown(other, err);
     buf_addc(out, '[');
@@ -74,8 +75,9 @@ int reference_key_put(struct reference_cells *c, const struct json *values, bool
         if (any)
             buf_addc(out, ',');
         any = true;
-        cells_owed(column, c->values[i], out, &why);
+        enum cells_result got = cells_owed(column, c->values[i], out, &why);
+        unfit |= got == CELL_UNFIT || got == CELL_WRONG;
     }
     buf_addc(out, ']');
-    return 0;
+    return unfit;
 }

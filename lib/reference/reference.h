@@ -119,8 +119,8 @@ void reference_cells_init(struct reference_cells *c, const struct scope *s); /* 
  * kind, and a missing one of a column that is not Nullable, among them); -1 with *err (ERR_REFUSED, "column 'x': why")
  * for a name that is no column. */
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err);
-/* Append the cells of the row's key alone; one that does not fit is unfit, and no table has it. alone: values is the
- * key, each column of it and no other. -1 with *err as above. */
+/* Append the cells of the row's key alone: 0, or 1 where one does not fit and is unfit, so that no table has it. alone:
+ * values is the key, each column of it and no other. -1 with *err as above. */
 int reference_key_put(struct reference_cells *c, const struct json *values, bool alone, struct buf *out,
                       struct err *err);
 void reference_cells_free(struct reference_cells *c);
