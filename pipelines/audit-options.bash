@@ -21,6 +21,7 @@ declare -A stages_of=(
     [--to-offsets=]='scope-declare'
     [--isolation=]='scope-declare'
     [--from=]='scope-declare'
+    [--zone=]='scope-declare'
     [--columns=]='scope-declare'
     [--except=]='scope-declare'
     [--final]='scope-declare'

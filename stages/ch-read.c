@@ -342,6 +342,8 @@ static int read_all(struct run *r, struct chread_why *why)
         chread_form(&r->first, &r->expect, &r->cols, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
+    chread_keys_expressions(r->keys, r->first.sorting_key);
+    chread_keys_expressions(r->keys, r->first.partition_key);
     if (scope_complete_table(&r->scope) && begin_whole(r, why) != 0)
         return -1;
     if (!r->reads.table_whole && chread_plan(&r->ch, &r->expect, &r->first, r->keys, &r->plan, why) != 0)

@@ -56,6 +56,17 @@ static int take_from(const char *value, void *ctx, struct err *err)
     return 0;
 }
 
+/* Only a name of the kind that zones have; whether the system knows it, the one who reads a time sees. */
+static int take_zone(const char *value, void *ctx, struct err *err)
+{
+    size_t n = strlen(value);
+    if (n == 0 || n > TYPE_ZONE_BYTES || strstr(value, "..") || *value == '/' ||
+        value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/")] != '\0')
+        return err_set(err, ERR_REFUSED, "--zone: '%s' is no name of a time zone, such as Europe/Berlin", value);
+    ((struct declare *)ctx)->zone = value;
+    return 0;
+}
+
 #define MAX_OFFSETS ((size_t)16 << 20)
 
 static int read_offsets(struct run *r, bool to, const char *path, struct err *err)
@@ -119,6 +130,8 @@ static int read_options(int argc, char **argv, struct run *r, int *status, struc
         TYPE_FROM_OPTION(take_from, &r->froms),
         OPT_FLAG("final", &d->final,
                  "compare of each key the row that the table shows with FINAL: the last by its engine's version"),
+        OPT_TAKE("zone", "NAME", take_zone, d,
+                 "the zone of iso times that have none, of columns whose type names none (Europe/Berlin)"),
         OPT_NAMES("columns", "COLUMN,...", &r->columns,
                   "the columns that are compared (all that the table does not fill itself)"),
         OPT_NAMES("except", "COLUMN,...", &r->except, "the columns that are not, in place of that"),

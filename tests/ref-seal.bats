@@ -402,3 +402,45 @@ last_of() { run "-$1" --separate-stderr seal --scope=last.json --complete <in; }
 {"engine":"ReplacingMergeTree","other":1}|other
 CASES
 }
+
+# zoned STATUS [ARGUMENT OF scope-declare…]: ISO times that stand in `events`, into a column whose type names a zone and one whose does not.
+zoned() {
+    local want=$1
+    shift
+    scope-declare --first --key=id --range=0:0-100 --topic=t --database=d --table=t --column=id:Int64 --column="own:DateTime('Europe/Berlin')" \
+        --column='v:Array(DateTime64(3))' --from=own:iso --from=v:iso --out=zoned.json "$@" >declared
+    run "-$want" --separate-stderr ref-seal --scope=zoned.json --reference-name=x --out=zoned --complete <events
+}
+
+@test "A28: a time without a zone is of the zone that its column's type names, else of --zone; what clocks skip or show twice is unfit" {
+    printf '{"type":"event","values":{"id":%s,"own":"%s","v":["%s"]}}\n' 1 2026-07-01T12:00:00 2026-07-01T12:00:00.5Z 2 2026-03-29T02:30 2026-01-01T00:00-05:00 \
+        3 2026-10-25T02:30:00 2026-01-01T00:00Z 4 2026-10-25T02:30:00+02:00 2026-01-01T00:00Z | whole events
+    zoned 0
+    [ "$(sed '1d;$d' zoned)" = '{"cells":["1","1782900000",["1782907200500"]]}
+{"cells":["2",{"unfit":"2026-03-29T02:30"},["1767243600000"]]}
+{"cells":["3",{"unfit":"2026-10-25T02:30:00"},["1767225600000"]]}
+{"cells":["4","1792888200",["1767225600000"]]}' ] || { cat zoned >&2; return 1; }
+    # the environment's zone is none
+    TZ=Asia/Tokyo zoned 0
+    cp zoned tokyo
+    TZ=UTC zoned 0
+    cmp zoned tokyo
+    echo '{"type":"event","values":{"id":1,"own":"2026-07-01T12:00:00","v":["2021-11-07T00:59:00","2021-11-07T02:00:00"]}}' | whole events
+    zoned 2
+    [[ $stderr == *"line 2: column 'v': a time without a zone, and neither the column's type nor the scope names one" ]]
+    [ "$(jq -r 'select(.type == "stop") | .code' <<<"$output")" = zone-missing ]
+    zoned 0 --zone=America/Toronto
+    [ "$(sed -n 2p zoned)" = '{"cells":["1","1782900000",["1636261140000","1636268400000"]]}' ]
+    [ "$(jq -r .declared.zone zoned.json)" = America/Toronto ]
+    zoned 2 --zone=Nowhere/None
+    [[ $stderr == *"a time in a zone that this system does not know" ]]
+    # what it was computed with is part of what binds it
+    zoned 0 --zone=America/Toronto
+    scope-declare --first --key=id --range=0:0-100 --topic=t --database=d --table=t --column=id:Int64 --column="own:DateTime('Europe/Berlin')" \
+        --column='v:Array(DateTime64(3))' --from=own:iso --from=v:iso --zone=UTC >declared
+    run -2 --separate-stderr ref-bind --reference=zoned <declared
+    [[ $stderr == *'declared.zone: '* ]]
+    for bad in '' ../x /etc/x 'a b' "$(printf '%064d' 0)"; do
+        run -2 --separate-stderr scope-declare --first --key=id --range=0:0-1 --topic=t --table=d.t --column=id:Int64 --zone="$bad"
+    done
+}

@@ -61,6 +61,10 @@ setup() {
     run -3 --separate-stderr diff_
     [ "$(check) $(counts)" = "unsupported 0 0 0 0 0" ]
     [ "$(reason)" = '2 keys are held twice by the captured rows and cannot be compared, the first of them ["0"] at t/0/0 and t/0/2' ]
+    # A scope that says nothing of them says the same as none.
+    { scope_made '.columns = $columns' --argjson columns "[$row_columns]" | scope_line; twice; } | whole
+    run -3 --separate-stderr diff_
+    [ "$(check)" = unsupported ]
     { repeats; twice; } | whole
     run -1 --separate-stderr diff_
     [ "$(counts)" = "2 0 0 0 0" ]

@@ -251,6 +251,7 @@ runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|dedup_window: |s/"dedup_wind
 runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|partition_key: |s/"partition_key":""/"partition_key":"id"/
 runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|create_table_query: |s/(id Int64)/(id Int32)/
 runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|endpoint: |s/:8123"/:8124"/
+runs-mixed|capture/op-3/subtask-1/epoch-3.sink.json|server_host: |s/"server_host":"h"/"server_host":"g"/
 marker-other|ckpt/_jobs/1/COMPLETED-1|generation: checkpoint/_jobs/1/COMPLETED-1 says '2'|s/generation=1/generation=2/
 marker-other|ckpt/_jobs/1/COMPLETED-1|participants: |s/subtasks=0,1/subtasks=0/
 evidence-differs|ha/job-1.json|type: the job's graph says 'other', capture/op-2/subtask-0/op.json says 'map'|s/"type":"map"/"type":"other"/

@@ -23,7 +23,8 @@ enum cells_result {
  * which is as null) for column c. *why is a static text when not CELL_FIT.
  * Numeric columns and times in a unit take a JSON number or a string [+-]digits[.digits][e[+-]digits], by value
  * (leading zeros are no matter); String columns take a JSON string alone, Bool true and false alone. ISO text is
- * YYYY-MM-DDThh:mm[:ss[.fraction]] (T or a space) with Z or +hh:mm; a date alone only for Date and Date32. A time in a
+ * YYYY-MM-DDThh:mm[:ss[.fraction]] (T or a space) with Z or +hh:mm, or without in the
+ * zone that the column's type names, else c->zone; a date alone only for Date and Date32. A time in a
  * unit is the exact instant: any unit on any time column, ticks being the column's own (days for Date and Date32).
  * Unfit text: the plain decimal; past 80 digits, a zero before the point included, the digits as an integer and its
  * exponent; UTC text (the date alone for Date and Date32 at midnight); the number and its unit ("1e400 s") for a time
@@ -32,6 +33,8 @@ enum cells_result {
  * [-]hhh:mm[:ss[.fraction]]. Array takes an array; Tuple one too, or an object of its names; Map an object or an array
  * of pairs; Nested an object of arrays by name, or an array of what Tuple takes. One part of these that is unfit or
  * wrong makes the whole cell so, with the value as JSON. */
+/* *why of ISO text without a zone: the column's type and the scope name none for it; the system has not that zone. */
+extern const char cells_no_zone[], cells_unknown_zone[];
 enum cells_result cells_owed(const struct column *c, const struct json *v, struct buf *out, const char **why);
 
 /* ---- from decoded destination values; each appends one whole cell ---- */

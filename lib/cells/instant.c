@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cells/internal.h"
+#include "cells/zone.h"
 
 #define DAY 86400
 #define NUMBER_DIGITS 30   /* past it no number of any unit fits a column (2^63 days of ticks have 24) */
@@ -36,7 +37,7 @@ static int64_t days_to_year(int64_t year)
     return year * 365 + leaps - 719162 - 365;
 }
 
-static int64_t days_to_date(int64_t year, int month, int day)
+int64_t calendar_days(int64_t year, int month, int day)
 {
     int64_t days = days_to_year(year) + day - 1;
 
@@ -45,8 +46,7 @@ static int64_t days_to_date(int64_t year, int month, int day)
     return days;
 }
 
-/* The date of a day; false outside the years 0 to 9999. */
-static bool date_of(int64_t days, int *year, int *month, int *day)
+bool calendar_date(int64_t days, int *year, int *month, int *day)
 {
     int64_t y;
 
@@ -110,7 +110,7 @@ static bool take_date(struct cursor *c, int64_t *days)
         !take_number(c, 2, &day) || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) {
         return false;
     }
-    *days = days_to_date(year, month, day);
+    *days = calendar_days(year, month, day);
     return true;
 }
 
@@ -189,7 +189,23 @@ static bool take_zone(struct cursor *c, int64_t *offset)
     return true;
 }
 
-bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char **why)
+const char cells_no_zone[] = "a time without a zone, and neither the column's type nor the scope names one";
+const char cells_unknown_zone[] = "a time in a zone that this system does not know";
+
+/* A local time that has no zone of its own. */
+static bool in_zone(struct instant *t, int64_t local, const char *zone, const char **why)
+{
+    const struct zone *z = zone && *zone ? zone_named(zone) : NULL;
+    *why = zone && *zone ? cells_unknown_zone : cells_no_zone;
+    if (!z)
+        return false;
+    enum zone_local found = zone_instant(z, local, &t->secs);
+    *why = found == ZONE_NEVER ? "a local time that its zone's clocks went past"
+                               : "a local time that its zone has twice";
+    return found == ZONE_ONCE;
+}
+
+bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char *zone, const char **why)
 {
     struct cursor c;
     int64_t day, secs, offset;
@@ -203,14 +219,16 @@ bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, con
     if (!take_date(&c, &day))
         return false;
     if (c.p == c.end) {
-        *why = "a time without a zone";
+        *why = "a date where a time is due";
         t->secs = day * DAY;
         return days;
     }
     if (!take(&c, "Tt ") || !take_clock(&c, &secs, t, why))
         return false;
+    if (c.p == c.end && !days)
+        return in_zone(t, day * DAY + secs, zone, why);
     if (c.p == c.end) {
-        *why = "a time without a zone";
+        *why = "a time without a zone, of which the day is not known";
         return false;
     }
     if (!take_zone(&c, &offset) || c.p != c.end)
@@ -360,7 +378,7 @@ bool instant_text(const struct instant *t, bool date_only, struct buf *out)
     int64_t days = floor_div(t->secs, DAY);
     int secs;
 
-    if (!date_of(days, &year, &month, &day))
+    if (!calendar_date(days, &year, &month, &day))
         return false;
     secs = (int)(t->secs - days * DAY);
     buf_printf(out, "%04d-%02d-%02d", year, month, day);

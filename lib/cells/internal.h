@@ -74,8 +74,12 @@ struct instant {
     char own[40]; /* where frac points when it is not the caller's text */
 };
 
-/* ISO text with a zone; for a column of days a date alone is midnight UTC. False with *why set. */
-bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char **why);
+/* Days from 1970-01-01 to a date of a year from 0 on; the date of a day, false outside the years 0 to 9999. */
+int64_t calendar_days(int64_t year, int month, int day);
+bool calendar_date(int64_t days, int *year, int *month, int *day);
+/* ISO text with its zone, or of the zone of that name (NULL or "": none); for a column of days a date alone is midnight
+ * UTC, and a time has its zone. False with *why set. */
+bool instant_from_iso(struct instant *t, const char *p, size_t n, bool days, const char *zone, const char **why);
 /* [-]h:mm[:ss[.fraction]] of up to three digits of hours, for a time of no day. */
 bool instant_from_clock(struct instant *t, const char *p, size_t n, const char **why);
 /* A number in a unit; ticks is the precision of FROM_TICKS. False where it is no instant that has a calendar text

@@ -50,7 +50,7 @@ void cells_sort(struct buf *out, const size_t *starts, size_t n)
 static enum cells_result owed_part(const struct column *c, const struct type *t, const struct json *v, struct buf *out,
                                    const char **why)
 {
-    struct column part = {.name = c->name, .name_len = c->name_len, .type = *t, .from = c->from};
+    struct column part = {.name = c->name, .name_len = c->name_len, .type = *t, .from = c->from, .zone = c->zone};
     return cells_owed(&part, v, out, why);
 }
 

@@ -23,12 +23,14 @@ static enum cells_result unfit_time(const struct column *c, const struct instant
     return CELL_UNFIT;
 }
 
-static bool read_iso(struct instant *at, const struct json *v, const struct type *t, const char **why)
+/* The zone that the column's type names, else the scope's. */
+static bool read_iso(struct instant *at, const struct json *v, const struct column *c, const char **why)
 {
-    enum kind_is is = cell_kind(t)->is;
+    enum kind_is is = cell_kind(&c->type)->is;
+    const char *zone = *c->type.zone ? c->type.zone : c->zone;
 
     return is == IS_CLOCK ? instant_from_clock(at, v->str, v->len, why)
-                          : instant_from_iso(at, v->str, v->len, is == IS_DAYS, why);
+                          : instant_from_iso(at, v->str, v->len, is == IS_DAYS, zone, why);
 }
 
 enum cells_result owed_time(const struct column *c, const struct json *v, struct buf *out, const char **why)
@@ -41,7 +43,7 @@ enum cells_result owed_time(const struct column *c, const struct json *v, struct
     if (c->from == FROM_NONE)
         return wrong_kind(out, v, "a time in a column that has no unit of time", why);
     if (c->from == FROM_ISO) {
-        if (v->type != JSON_STRING || !read_iso(&at, v, &c->type, &reason))
+        if (v->type != JSON_STRING || !read_iso(&at, v, c, &reason))
             return wrong_kind(out, v, reason, why);
     } else if (!read_number(v, &d)) {
         return wrong_kind(out, v, not_number, why);

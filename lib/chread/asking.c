@@ -66,7 +66,7 @@ bool keys_span(const struct chread_keys *k, uint64_t from, uint64_t to, struct b
         const struct type *t = &keys_column(k, c)->type;
         size_t n = key_length(t, low);
         open = n == key_length(t, high) && memcmp(low, high, n) == 0;
-        if (!open && !key_is_ordered(t))
+        if (!open && !keys_in_order(k, c))
             break;
         buf_adds(sql, terms++ > 0 ? " AND " : "");
         if (open) {
@@ -240,7 +240,7 @@ static void put_condition(struct arrays *a, struct buf *sql)
 /* Where the run of consecutive integers that begins with key i ends; i where it is too short. */
 static uint64_t run_end(const struct chread_keys *k, uint64_t i, uint64_t to)
 {
-    if (!k->narrow || !key_is_integer(&keys_column(k, 0)->type) || to - i < RUN ||
+    if (!k->narrow || !key_is_integer(&keys_column(k, 0)->type) || !keys_in_order(k, 0) || to - i < RUN ||
         k->numbers[i + RUN - 1] - k->numbers[i] != RUN - 1)
         return i;
     for (i += RUN; i < to && k->numbers[i] == k->numbers[i - 1] + 1; i++)

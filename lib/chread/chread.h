@@ -76,6 +76,10 @@ int chread_keys_add(struct chread_keys *k, const char *p, const uint32_t *ends, 
 /* Sort in the order of the table's sorting key (its text; columns that it does not name follow) and drop repeated keys.
  */
 void chread_keys_sort(struct chread_keys *k, const char *sorting_key);
+/* After they are sorted: the text of one of the table's keys, by which the server passes rows over. A column that an
+ * expression of it is made of is never asked for by a span: a conversion that wraps is taken for one that keeps the
+ * order, and rows of the span are then not found. */
+void chread_keys_expressions(struct chread_keys *k, const char *table_key);
 uint64_t chread_keys_count(const struct chread_keys *k);
 void chread_keys_free(struct chread_keys *k);
 

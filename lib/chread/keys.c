@@ -13,6 +13,7 @@ struct chread_keys *chread_keys_new(const struct columns *cols)
     struct chread_keys *k = xcalloc(1, sizeof *k);
     k->cols = cols;
     k->columns = xcalloc(cols->n, sizeof *k->columns);
+    k->expressed = xcalloc(cols->n, sizeof *k->expressed);
     for (size_t i = 0; i < cols->n; i++)
         if (cols->at[i].key)
             k->columns[k->n_columns++] = i;
@@ -28,6 +29,7 @@ void chread_keys_free(struct chread_keys *k)
     if (!k)
         return;
     free(k->columns);
+    free(k->expressed);
     free(k->numbers);
     free(k->entries);
     buf_free(&k->bytes);
@@ -108,6 +110,71 @@ static size_t place(const struct column *c, const char *sorting_key)
     }
     buf_free(&quoted);
     return found;
+}
+
+/* The length of the first of a list's items, up to a comma that neither brackets nor quotes hold. */
+static size_t item_length(const char *p)
+{
+    size_t n = 0, depth = 0;
+    for (char quote = '\0'; p[n] != '\0' && (quote || depth > 0 || p[n] != ','); n++) {
+        if (p[n] == '\\' && quote && p[n + 1] != '\0')
+            n++;
+        else if (quote)
+            quote = p[n] == quote ? '\0' : quote;
+        else if (strchr("`'\"", p[n]))
+            quote = p[n];
+        else if (p[n] == '(')
+            depth++;
+        else if (p[n] == ')' && depth > 0)
+            depth--;
+    }
+    return n;
+}
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_quoted_name(const char *p, size_t n)
+{
+    size_t i = 1;
+    while (i < n && p[i] != '`')
+        i += p[i] == '\\' ? 2 : 1;
+    return p[0] == '`' && i + 1 == n;
+}
+
+/* May the item be an expression of the column, and not the column or another one? A name that is no plain word is taken
+ * for any quoted one. */
+static bool is_made_of(const char *p, size_t n, const struct column *c)
+{
+    size_t word = 0, len = c->name_len;
+    struct buf quoted = BUF_INIT;
+    http_quote_ident(&quoted, c->name, len);
+    bool itself = (n == len && memcmp(p, c->name, n) == 0) || buf_is(&quoted, p, n);
+    buf_free(&quoted);
+    if (itself || is_quoted_name(p, n))
+        return false;
+    while (word < len && in_word(c->name[word]))
+        word++;
+    if (word < len)
+        return memchr(p, '`', n) != NULL;
+    for (const char *at = p, *end = p + n; (at = memmem(at, (size_t)(end - at), c->name, len)); at++)
+        if ((at == p || !in_word(at[-1])) && (at + len == end || !in_word(at[len])))
+            return true;
+    return false;
+}
+
+void chread_keys_expressions(struct chread_keys *k, const char *table_key)
+{
+    for (const char *p = table_key; *p != '\0'; p += *p == ',') {
+        size_t n = item_length(p), from = strspn(p, " ");
+        for (size_t i = 0; i < k->n_columns && from < n; i++) {
+            bool made = is_made_of(p + from, n - from, keys_column(k, i));
+            k->expressed[i] = k->expressed[i] || made;
+        }
+        p += n;
+    }
 }
 
 /* Put the key's columns in the table's order and encode again what was encoded in the other. */
@@ -217,6 +284,11 @@ size_t keys_columns(const struct chread_keys *k)
 const struct column *keys_column(const struct chread_keys *k, size_t i)
 {
     return &k->cols->at[k->columns[i]];
+}
+
+bool keys_in_order(const struct chread_keys *k, size_t i)
+{
+    return key_is_ordered(&keys_column(k, i)->type) && !k->expressed[i];
 }
 
 size_t keys_column_index(const struct chread_keys *k, size_t i)

@@ -17,6 +17,7 @@ struct key_entry {
 struct chread_keys {
     const struct columns *cols;
     size_t *columns, n_columns; /* the key's columns, as indices, in the order of the encoding */
+    bool *expressed;            /* of these columns, in their order: an expression of the table's keys is made of it */
     bool narrow;
     uint64_t *numbers;         /* narrow */
     struct key_entry *entries; /* else */
@@ -29,6 +30,8 @@ struct chread_keys {
 struct chread_keys keys_narrow(const struct chread_keys *k, const struct columns *own);
 size_t keys_columns(const struct chread_keys *k);
 const struct column *keys_column(const struct chread_keys *k, size_t i);
+/* May an order of the column's values choose rows? */
+bool keys_in_order(const struct chread_keys *k, size_t i);
 size_t keys_column_index(const struct chread_keys *k, size_t i);
 /* The encoding of key number i, its columns one after the other; a narrow one is put into room. */
 const unsigned char *keys_at(const struct chread_keys *k, uint64_t i, unsigned char room[8]);

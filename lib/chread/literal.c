@@ -239,11 +239,20 @@ static void bytes_literal(const struct type *t, const unsigned char *p, struct b
     buf_adds(sql, ")[1]");
 }
 
+/* The zone goes along: an expression of the table's keys is worked out of a value in the zone of the value's own type,
+ * and finds the wrong day, hour or partition in another. */
 void key_array_type(const struct type *t, struct buf *scratch, struct buf *sql)
 {
     buf_reset(scratch);
     buf_adds(scratch, "Array(");
     type_spell(t, scratch);
+    if (*t->zone != '\0') {
+        bool scaled = scratch->p[scratch->len - 1] == ')';
+        scratch->len -= scaled;
+        buf_adds(scratch, scaled ? ", " : "(");
+        http_quote_string(scratch, t->zone, strlen(t->zone));
+        buf_addc(scratch, ')');
+    }
     buf_addc(scratch, ')');
     http_quote_string(sql, scratch->p, scratch->len);
 }

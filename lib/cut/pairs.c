@@ -62,7 +62,7 @@ TEXT(interval_file, interval, file) NUMBER(interval_subtask, interval, subtask) 
 NUMBER(interval_previous, interval, previous) NUMBER(interval_seen, interval, seen) NUMBER(interval_stored, interval, stored)
 NUMBER(interval_truncated, interval, truncated)
 TEXT(to_endpoint, interval, destination.endpoint) TEXT(to_server, interval, destination.server_uuid)
-TEXT(to_version, interval, destination.server_version) TEXT(to_database, interval, destination.database)
+TEXT(to_version, interval, destination.server_version) TEXT(to_host, interval, destination.server_host) TEXT(to_database, interval, destination.database)
 TEXT(to_table, interval, destination.table) TEXT(to_table_uuid, interval, destination.table_uuid)
 TEXT(to_engine, interval, destination.engine) TEXT(to_full, interval, destination.engine_full)
 TEXT(to_query, interval, destination.create_table_query) TEXT(to_partition_key, interval, destination.partition_key)
@@ -329,6 +329,7 @@ static const struct pair {
     {INTERVAL_RUN, "endpoint", to_endpoint, to_endpoint, CODE_RUNS_MIXED, BOTH},
     {INTERVAL_RUN, "server_uuid", to_server, to_server, CODE_RUNS_MIXED, BOTH},
     {INTERVAL_RUN, "server_version", to_version, to_version, CODE_RUNS_MIXED, BOTH},
+    {INTERVAL_RUN, "server_host", to_host, to_host, CODE_RUNS_MIXED, BOTH},
     {INTERVAL_RUN, "database", to_database, to_database, CODE_RUNS_MIXED, BOTH},
     {INTERVAL_RUN, "table", to_table, to_table, CODE_RUNS_MIXED, BOTH},
     {INTERVAL_RUN, "table_uuid", to_table_uuid, to_table_uuid, CODE_RUNS_MIXED, BOTH},

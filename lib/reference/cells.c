@@ -43,6 +43,9 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
         if (i > 0)
             buf_addc(out, ',');
         enum cells_result got = cells_owed(column, c->values[i], out, &why);
+        if (got == CELL_WRONG && (why == cells_no_zone || why == cells_unknown_zone))
+            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ZONE_MISSING, {"column", column->name}), "column '%s': %s",
+                            column->name, why);
         unfit |= got == CELL_UNFIT || got == CELL_WRONG;
         c->nearest += got == CELL_NEAREST;
     }

@@ -85,6 +85,8 @@ static void say_scope(struct view *v)
             view_say(v, &v->about, "scope", "after the run's start, intervals %s", in);
     }
     say_sources(v);
+    if (s->declared.zone)
+        view_say(v, &v->about, "scope", "times without a zone are of %s", view_shown(v, s->declared.zone));
     if (s->declared.n_left > 0) {
         struct buf text = BUF_INIT;
         scope_left_say(s, &text);

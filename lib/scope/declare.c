@@ -425,6 +425,7 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     if (d->status != STATUS_PASSED)
         return 0;
     note_lacking(out, note);
+    out->declared.zone = d->zone;
     list_left(d, out);
     note_left(out, note);
     ranges_note(d, out, note);

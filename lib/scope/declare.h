@@ -60,7 +60,7 @@ struct declare {
     /* found or said; NULL: neither */
     const char *database, *table, *server_uuid, *server_version, *table_uuid;
     /* said */
-    const char *topic, *cluster_id, *topic_id, *isolation;
+    const char *topic, *cluster_id, *topic_id, *isolation, *zone;
     struct declare_range *ranges; /* none: all, or by the times or the offsets that follow */
     size_t n_ranges;
     struct declare_offsets {

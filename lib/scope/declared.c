@@ -104,7 +104,8 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
         if (gone_parse(item, at, a, &s->declared.gone[i], err) != 0)
             return -1;
     }
-    if (final_parse(part, a, &s->declared, err) != 0 || list_left_parse(part, a, s, err) != 0)
+    if (json_opt_str(part, "zone", a, &s->declared.zone, where, err) != 0 ||
+        final_parse(part, a, &s->declared, err) != 0 || list_left_parse(part, a, s, err) != 0)
         return -1;
     return chosen_parse(part, a, s, err);
 }
@@ -249,6 +250,8 @@ static void put(struct json_w *w, const struct scope *s)
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    if (s->declared.zone)
+        jw_str(w, "zone", s->declared.zone);
     if (s->declared.from || s->declared.to) {
         jw_obj(w, "chosen");
         if (s->declared.from)
@@ -270,6 +273,6 @@ static void put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
 }
 
-static const char *const known[] = {"coverage", "gone", "final", "left_out", "chosen", NULL};
+static const char *const known[] = {"coverage", "gone", "final", "zone", "left_out", "chosen", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

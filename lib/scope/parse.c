@@ -235,7 +235,11 @@ int scope_parse_json(const struct json *doc, struct arena *a, struct scope *out,
     if (format_parse(doc, a, out, err) != 0 || members_parse(doc, a, out, err) != 0 ||
         json_need(doc, "columns", JSON_ARRAY, &columns, where, err) != 0 || print_parse(doc, a, out, err) != 0)
         return -1;
-    return columns_of_scope(doc, columns, out, err) != 0 ? -1 : left_apart(out, err);
+    if (columns_of_scope(doc, columns, out, err) != 0)
+        return -1;
+    for (size_t i = 0; i < out->columns.n; i++)
+        out->columns.at[i].zone = out->declared.zone;
+    return left_apart(out, err);
 }
 
 int scope_parse(const char *p, size_t n, struct arena *a, struct scope *out, struct err *err)

@@ -84,6 +84,7 @@ struct scope_declared {
     size_t n_gone;
     struct scope_left *left; /* in the table's order; empty too where nobody looked at the table */
     size_t n_left;
+    const char *zone;      /* of ISO times without one, of columns whose type names none; NULL: there is none */
     const char *from, *to; /* what chose where the ranges begin and end, but for a person: SCOPE_BY_…; NULL */
     bool final;            /* of each key the row that the table's engine shows as the last */
     struct engine engine;  /* then: the engine, with the columns by which it does */

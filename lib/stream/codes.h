@@ -321,6 +321,10 @@
       "a row has a field that is no column of the table or of the scope", \
       "the map or the reference's program names one that the table lacks, or the sink's column list changed within the scope", \
       "correct what gives {column|the field}, or the table; of captured rows, choose a checkpoint whose scope lies after the change") \
+    X(ZONE_MISSING, "zone-missing", \
+      "an owed time has no zone, and nothing says which one is meant", \
+      "ISO text without Z or an offset, for a column whose type names no zone", \
+      "say the zone of such times with scope-declare --zone, or let the rules write them with theirs") \
     X(SCOPE_EMPTY, "scope-empty", \
       "no row is owed, which establishes nothing", \
       "the scope is too narrow, or its key selects nothing", \

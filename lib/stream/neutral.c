@@ -41,6 +41,10 @@ const struct neutral_setting neutral_settings[] = {
     {"optimize_append_index", "0", false},
     {"optimize_substitute_columns", "0", false},
     {"optimize_use_projections", "0", false},
+    /* What an index says of a part is not its rows: of a conversion that wraps it passes some over. */
+    {"use_skip_indexes", "0", false},
+    /* A column without a zone of its own is in the server's, and so is what it is held against. */
+    {"session_timezone", "", false},
     /* A set that breaks at a bound, or holds a NULL, matches other rows than those of its keys. */
     {"max_rows_in_set", "0", false},
     {"max_bytes_in_set", "0", false},

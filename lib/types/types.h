@@ -125,6 +125,7 @@ struct column {
     bool key;
     enum type_from from;
     enum column_kind kind;
+    const char *zone; /* of times without one where the type names none: the scope's, not owned; NULL */
 };
 
 struct columns {

@@ -13,7 +13,7 @@ setup_file() {
     clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"} --user='narrow:full:limit=1,offset=1,additional_result_filter=id>1,max_block_size=7' --user='hidden:full:extremes=1,apply_deleted_mask=0,apply_patch_parts=0,final=1' \
         --user='assuming:full:optimize_using_constraints=1,convert_query_to_cnf=1,optimize_append_index=1,optimize_substitute_columns=1' \
         --user='cached:full:use_query_cache=1,query_cache_min_query_runs=0,use_query_condition_cache=1' \
-        --user='capt:select:max_execution_time==5' --user='short_text:select:max_query_size==262144' \
+        --user='zoned:select:session_timezone=Asia/Tokyo' --user='capt:select:max_execution_time==5' --user='short_text:select:max_query_size==262144' \
         --user='few_in_set:select:max_rows_in_set=5,max_bytes_in_set=10,set_overflow_mode=break,transform_null_in=1,use_index_for_in_with_subqueries=0'
 }
 
@@ -206,6 +206,41 @@ many() {
     read_as reader 0 --keys-per-query=1000
     [ "$(read_rows 1 | sort -u | wc -l)" -eq 3001 ] && [ "$(read_rows 1 | wc -l)" -eq 6000 ]
     [ "$(read_stat ranges)" -eq 2 ] && [ "$(read_stat queries)" -eq 3 ]
+}
+
+@test "a table whose key, partitions or index are conversions that wrap loses no row" {
+    for by in 'ORDER BY toInt64(k)' 'PARTITION BY toUInt8(k) ORDER BY v' 'INDEX i toInt64(k) TYPE minmax GRANULARITY 1'; do
+        index=
+        case $by in INDEX*) index=", $by" by='ORDER BY v' ;; esac
+        ch "DROP TABLE IF EXISTS shop.wraps"
+        ch "CREATE TABLE shop.wraps (k UInt64, v Int64$index) ENGINE = MergeTree $by SETTINGS index_granularity = 16"
+        ch "INSERT INTO shop.wraps SELECT 9223372036854775000 + number, number FROM numbers(3000)" max_partitions_per_insert_block=0
+        mapfile -t owed < <(seq -f '["9223372036854%.0f","0"]' 775000 777999)
+        stream_for wraps '[{"name":"k","type":"UInt64","key":true},{"name":"v","type":"Int64"}]' "${owed[@]}"
+        for way in --keys-only --max-line=64M --keys-per-query=1300; do
+            read_as reader 0 $way
+            [ "$(read_rows 1 | sort -u | wc -l)" -eq 3000 ]
+        done
+    done
+}
+
+@test "a time is looked for in its column's zone: a table that is cut by hours or days loses no row" {
+    for type in "DateTime('Asia/Kolkata')" DateTime "DateTime64(3, 'America/St_Johns')"; do
+        for by in 'PARTITION BY toHour(k) ORDER BY v' 'PARTITION BY toDate(k) ORDER BY v' 'ORDER BY toHour(k)'; do
+            ch "DROP TABLE IF EXISTS shop.times"
+            ch "CREATE TABLE shop.times (k $type, v Int64) ENGINE = MergeTree $by SETTINGS index_granularity = 1"
+            ch "INSERT INTO shop.times SELECT toDateTime(1700000000 + 3600 * number), number FROM numbers(48)"
+            ticks=1700003600
+            [[ $type != DateTime64* ]] || ticks+=000
+            stream_for times "$(jq -cn --arg t "$type" '[{name: "k", type: $t, key: true, from: "ticks"}, {name: "v", type: "Int64"}]')" "[\"$ticks\",\"0\"]"
+            for user in reader zoned; do
+                for way in --keys-only --max-line=64M; do
+                    read_as $user 0 $way
+                    [ "$(read_rows 1)" = "[\"$ticks\",\"1\"]" ]
+                done
+            done
+        done
+    done
 }
 
 @test "a statement is raised to what its keys need, and holds fewer for a user who may not raise it" {

@@ -23,6 +23,12 @@ load ch-sink
     for f in cap/op-3/subtask-0/epoch-*.sink.json; do
         grep -q "$(sha256sum <"$f" | cut -d' ' -f1)" <<<"$output"
     done
+    # Evidence is its owner's, and by --mode a group's.
+    [ -z "$(find cap -mindepth 1 \( -type f ! -perm 600 -o -type d ! -perm 700 \) -printf '%m %p\n' | tee /dev/stderr)" ]
+    rm -r cap/*
+    sink --mode=0640 <lane >shared
+    [ -z "$(find cap -mindepth 1 \( -type f ! -perm 640 -o -type d ! -perm 750 \) -printf '%m %p\n' | tee /dev/stderr)" ]
+    [ -n "$(find cap -name '*.sink.json')" ]
 }
 
 @test "a barrier passes only after every INSERT of its interval was acknowledged" {

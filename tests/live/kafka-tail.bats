@@ -77,8 +77,11 @@ until_in() {
     [ "$(offsets out | paste -sd' ')" = "0 1 2 8 9" ]
     # 9 records and 4 markers
     [ "$(positions 0 checkpoint-1)" = '[[0,13]]' ]
+    # Snapshots are their owner's, and by --mode a group's.
+    [ -z "$(find ck \( -type f ! -perm 600 -o -type d ! -perm 700 \) -printf '%m %p\n' | tee /dev/stderr)" ]
     rm -r ck
-    job --stop-at-end --isolation=read_uncommitted >out
+    job --stop-at-end --isolation=read_uncommitted --mode=0640 >out
+    [ -z "$(find ck \( -type f ! -perm 640 -o -type d ! -perm 750 \) -printf '%m %p\n' | tee /dev/stderr)" ]
     [ "$(values out | paste -sd' ')" = "1 2 3 4 5 6 7 8 9" ]
     [ "$(positions 0 checkpoint-1)" = '[[0,13]]' ]
 }

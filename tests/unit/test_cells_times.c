@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <time.h>
+
+#include "cells/zone.h"
 #include "cells_help.h"
 
 static void test_times_by_unit_are_exact(void **state)
@@ -202,10 +206,97 @@ static void test_every_day_of_ten_thousand_years_goes_to_its_number_and_back(voi
     buf_free(&back);
 }
 
+/* ---- zones ---- */
+
+/* What the C library says of the same files, for instants all over a zone's table and beyond it. */
+static void agrees(const char *name)
+{
+    const struct zone *z = zone_named(name);
+    assert_non_null(z);
+    assert_int_equal(setenv("TZ", name, 1), 0);
+    tzset();
+    for (int64_t at = -4000000000; at < 8000000000; at += 3600 * 7 + 1799) {
+        struct tm tm;
+        time_t t = (time_t)at;
+        int64_t found;
+        assert_non_null(localtime_r(&t, &tm));
+        if (zone_offset(z, at) != tm.tm_gmtoff)
+            fail_msg("%s at %lld: %lld, not %ld", name, (long long)at, (long long)zone_offset(z, at), tm.tm_gmtoff);
+        enum zone_local got = zone_instant(z, at + tm.tm_gmtoff, &found);
+        assert_true(got == ZONE_TWICE || (got == ZONE_ONCE && found == at));
+    }
+}
+
+static void test_zones_are_those_of_the_system(void **state)
+{
+    static const char *const names[] = {
+        "UTC",          "Europe/Berlin",    "America/Toronto",   "Europe/Dublin", "Australia/Lord_Howe",
+        "Asia/Kolkata", "America/Santiago", "Africa/Casablanca", "Pacific/Apia",  "Asia/Tehran",
+        "America/Nuuk", "Antarctica/Troll"};
+    const char *was = getenv("TZ");
+    char *kept = was ? xstrdup(was) : NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        agrees(names[i]);
+    if (kept)
+        setenv("TZ", kept, 1);
+    else
+        unsetenv("TZ");
+    tzset();
+    free(kept);
+    static const char *const none[] = {"", "/etc/passwd", "../passwd", "Europe", "Nowhere/None", "zone.tab", "a b"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_null(zone_named(none[i]));
+}
+
+/* A28: what its clocks do not show, or show twice, is no instant. The second is the first hour of the day again. */
+static void test_local_times(void **state)
+{
+    static const struct {
+        const char *zone;
+        int64_t local;
+        enum zone_local found;
+        int64_t utc;
+    } cases[] = {
+        {"Europe/Berlin", 1774749599, ZONE_ONCE, 1774745999}, {"Europe/Berlin", 1774749600, ZONE_NEVER, 0},
+        {"Europe/Berlin", 1774753199, ZONE_NEVER, 0},         {"Europe/Berlin", 1774753200, ZONE_ONCE, 1774746000},
+        {"Europe/Berlin", 1792893599, ZONE_ONCE, 1792886399}, {"Europe/Berlin", 1792893600, ZONE_TWICE, 0},
+        {"Europe/Berlin", 1792897199, ZONE_TWICE, 0},         {"Europe/Berlin", 1792897200, ZONE_ONCE, 1792893600},
+        {"America/Toronto", 1636246800, ZONE_TWICE, 0},       {"America/Chicago", 1772935200, ZONE_NEVER, 0},
+        {"Europe/Berlin", 4109886000, ZONE_ONCE, 4109878800}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t utc = 0;
+        enum zone_local found = zone_instant(zone_named(cases[i].zone), cases[i].local, &utc);
+        if (found != cases[i].found || (found == ZONE_ONCE && utc != cases[i].utc))
+            fail_msg("case %zu: %d %lld", i, (int)found, (long long)utc);
+    }
+}
+
+/* A file that is cut, or says what cannot be, is no zone. */
+static void test_zone_files(void **state)
+{
+    struct buf bytes = BUF_INIT;
+    struct err err = ERR_INIT;
+    (void)state;
+    assert_int_equal(file_read("/usr/share/zoneinfo/Europe/Berlin", 1 << 20, &bytes, &err), 0);
+    for (size_t n = 0; n < bytes.len; n++)
+        assert_null(zone_parse((const unsigned char *)bytes.p, n));
+    struct zone *z = zone_parse((const unsigned char *)bytes.p, bytes.len);
+    assert_non_null(z);
+    zone_free(z);
+    bytes.p[4] = '1';
+    assert_null(zone_parse((const unsigned char *)bytes.p, bytes.len));
+    buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_by_unit_are_exact),
+        cmocka_unit_test(test_zones_are_those_of_the_system),
+        cmocka_unit_test(test_local_times),
+        cmocka_unit_test(test_zone_files),
         cmocka_unit_test(test_iso_times_need_a_zone_and_a_calendar_that_has_them),
         cmocka_unit_test(test_dates_and_clocks_that_are_none),
         cmocka_unit_test(test_every_day_of_ten_thousand_years_goes_to_its_number_and_back),

@@ -219,8 +219,8 @@ static void test_keys_of_every_type(void **state)
          "reinterpret(unhex('00000000000000000000ffff01020304'),'Array(IPv6)')[1],"
          "reinterpret(unhex('20010db8000000000000000000000001'),'Array(IPv6)')[1]"},
         {"DateTime64(3, 'UTC')", "-1", "1",
-         "reinterpret(unhex('ffffffffffffffff'),'Array(DateTime64(3))')[1],"
-         "reinterpret(unhex('0100000000000000'),'Array(DateTime64(3))')[1]"},
+         "reinterpret(unhex('ffffffffffffffff'),'Array(DateTime64(3, \\'UTC\\'))')[1],"
+         "reinterpret(unhex('0100000000000000'),'Array(DateTime64(3, \\'UTC\\'))')[1]"},
         {"Date32", "-25567", "120529",
          "reinterpret(unhex('219cffff'),'Array(Date32)')[1],reinterpret(unhex('d1d60100'),'Array(Date32)')[1]"},
         {"Decimal(9, 2)", "-1", "0",

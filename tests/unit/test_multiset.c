@@ -744,6 +744,21 @@ static void keyed_hash(void **state)
     assert_true(siphash(key, text, 15) == 0xa129ca6149be45e5);
 }
 
+/* Who makes the rows does not know the seeds of the process that reads them, nor of the next one. */
+static void seeded(void **state)
+{
+    (void)state;
+    struct key_form a = {0}, b = {0}, fixed = {0};
+    key_form_seed(&a, 0);
+    key_form_seed(&b, 0);
+    key_form_seed(&fixed, 7);
+    assert_memory_not_equal(a.seed, b.seed, sizeof a.seed);
+    for (size_t i = 0; i < sizeof a.seed / sizeof *a.seed; i++) {
+        assert_true(a.seed[i] != 0 && a.seed[i] != b.seed[i]);
+        assert_true(fixed.seed[i] == 7);
+    }
+}
+
 /* Keys, and rows of one key, of which half have one hash: found by another one, in memory and on disk, and no file of
  * them stays whole because of it. */
 static void colliding(void **state)
@@ -882,10 +897,18 @@ static void unordered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_the_model), cmocka_unit_test(short_lists),        cmocka_unit_test(files_cut_again),
-        cmocka_unit_test(heavy_keys),        cmocka_unit_test(keyed_hash),         cmocka_unit_test(colliding),
-        cmocka_unit_test(one_key_too_large), cmocka_unit_test(no_scratch),         cmocka_unit_test(places),
-        cmocka_unit_test(unordered),         cmocka_unit_test(one_worker_on_disk),
+        cmocka_unit_test(same_as_the_model),
+        cmocka_unit_test(short_lists),
+        cmocka_unit_test(files_cut_again),
+        cmocka_unit_test(heavy_keys),
+        cmocka_unit_test(keyed_hash),
+        cmocka_unit_test(colliding),
+        cmocka_unit_test(seeded),
+        cmocka_unit_test(one_key_too_large),
+        cmocka_unit_test(no_scratch),
+        cmocka_unit_test(places),
+        cmocka_unit_test(unordered),
+        cmocka_unit_test(one_worker_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
