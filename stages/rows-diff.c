@@ -410,7 +410,8 @@ static void look_at_logs(struct diff *d)
     if (d->has_scope && d->scope.origin == SCOPE_DECLARED && scope_complete_table(&d->scope) &&
         !scope_looks_cover(&d->looks, &d->scope, d->observed_at, &cause, &why))
         say(&d->ask.uncovered, &cause, buf_str(&why), "");
-    d->ask.subrange = d->has_scope && d->scope.origin == SCOPE_DECLARED && !scope_looks_all(&d->looks, &d->scope);
+    d->ask.subrange = d->has_scope && d->scope.origin == SCOPE_DECLARED && d->ask.n_logs > 0 &&
+                      !scope_looks_all(&d->looks, &d->scope);
     buf_free(&why);
 }
 

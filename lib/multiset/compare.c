@@ -192,7 +192,7 @@ static void offer(struct key_work *k, enum finding_kind kind, const struct entry
         f.absent = absent_said(t->form, k->c->absent);
         k->w->out->sum.unwanted[absent_read(f.absent, &at)] += rows;
     }
-    if (kind == KIND_UNEXPECTED && side_rows(k->c, k->w->owed) > 0)
+    if (kind == KIND_UNEXPECTED && k->w->relation == RELATION_REFERENCE_DESTINATION && side_rows(k->c, k->w->owed) > 0)
         k->w->out->sum.beside += rows;
     f.others = (kind == KIND_MISSING || kind == KIND_UNEXPECTED) && has_others(k, copies_of);
     if (kind == KIND_DUPLICATED)

@@ -35,7 +35,7 @@ struct multiset_question {
     bool declared;    /* the scope is one that no bundle shows: nothing was captured */
     bool repeats;     /* it says that equal captured rows are meant */
     uint64_t absent;  /* keys that the reference says must be absent */
-    bool subrange;    /* the ranges are not known to be all that the logs held */
+    bool subrange;    /* the logs were looked at, and the ranges are not all that they held */
     bool unplaced;    /* and which rows deletions take away is not known: multiset_unplaced */
     bool unreadable;  /* all that the reference lacks is what records owe that nobody could read */
 };
