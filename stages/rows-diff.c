@@ -162,28 +162,16 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
     return 0;
 }
 
-/* Owed rows are held against their columns' types: of two spellings of one key each would have rows of its own. What is
- * found is equal to an owed row, or differs. */
-static int cells_fit(const struct diff *d, const struct stream_line *line, const struct stream_row *row,
-                     struct err *err)
+/* Owed rows, and keys that must be absent, are held against their columns' types: of two spellings of one key each
+ * would have rows of its own. What is found is equal to an owed row, or differs. */
+static int cells_fit(const struct diff *d, const struct stream_line *line, const char *cells, bool key, struct err *err)
 {
     const char *why = "";
-    const struct column *c = cells_row_misfit(&d->columns, row->cells, d->ends, false, &why);
+    const struct column *c = cells_row_misfit(&d->columns, cells, d->ends, key, &why);
     if (!c || !type_supported(&c->type)) /* of a type without cells nothing is decided */
         return 0;
     err_set(err, ERR_REFUSED, "column '%.200s': %s", c->name, why);
     return misfit(line, err);
-}
-
-/* Only owed sides have a cell that does not fit its column. */
-static bool any_unfit(const struct diff *d, const struct stream_row *row)
-{
-    for (size_t i = 0; i < d->columns.n; i++) {
-        uint32_t from = i ? d->ends[i - 1] + 1 : 1;
-        if (row->cells[from] == '{' && cells_is_unfit(row->cells + from, d->ends[i] - from))
-            return true;
-    }
-    return false;
 }
 
 static int row_marks(const struct stream_line *line, const struct stream_row *row, enum side side,
@@ -236,9 +224,9 @@ static int on_row(struct diff *d, const struct stream_line *line, struct err *er
     if (len != row.cells_len)
         return refuse(line, "something between its cells and the next member", err);
     struct multiset_row add = {.cells = row.cells, .len = len, .ends = d->ends};
-    if (!side_is_owed(side) && any_unfit(d, &row))
+    if (!side_is_owed(side) && cells_row_unfit(row.cells, d->ends, d->columns.n))
         return refuse(line, "a row of the destination with a cell that is unfit", err);
-    if (side_is_owed(side) && cells_fit(d, line, &row, err) != 0)
+    if (side_is_owed(side) && cells_fit(d, line, row.cells, false, err) != 0)
         return -1;
     if (row_marks(line, &row, side, &add, err) != 0)
         return -1;
@@ -304,7 +292,9 @@ static int on_absent(struct diff *d, const struct stream_line *line, struct err 
     if (!cells_key_row(&d->columns, a.key, a.key_len, &row, &why) ||
         !cells_scan_row(row.p, row.len, d->columns.n, &len, d->ends, d->columns.n, &why))
         refuse(line, why, err);
-    else
+    else if (a.why == ABSENT_DELETED && cells_row_unfit(row.p, d->ends, d->columns.n))
+        refuse(line, "a deleted key that does not fit its columns: what it takes away is not known", err);
+    else if (cells_fit(d, line, row.p, true, err) == 0)
         rc = multiset_absent(d->rows, &(struct multiset_row){row.p, row.len, d->ends, a.at, a.at_len, {0}}, a.why, err);
     buf_free(&row);
     d->ask.absent++;

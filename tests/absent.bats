@@ -196,6 +196,23 @@ lines() { jq -c 'select(.type == "row" or .type == "absent") | [.key // .cells, 
     run -0 --separate-stderr ref-seal --complete --reference-name=x --out=art <stream
 }
 
+@test "an absent key that is not spelled as its column's type spells it, or one deleted that does not fit, is refused" {
+    read_ | run_rules --strict
+    ref-seal --reference-name=x --out=art <ran >sealed
+    ref-bind --reference=art <declared >bound
+    run -3 --separate-stderr rows-diff <bound
+    for key in '"01"' '{"unfit":"one"}' '[]'; do
+        sed 's/^\({"type":"absent","key":\)\["1"\]\(,.*"deleted"\)/\1['"$key"']\2/' bound >edited
+        [ "$(diff bound edited | grep -c '^>')" -eq 1 ]
+        run -2 --separate-stderr rows-diff <edited
+        # The same of an artifact whose end line has the hash of what it now holds.
+        sed '$d; s/^{"absent":\["1"\]/{"absent":['"$key"']/' art >less
+        tail -n 1 art | jq -c --arg sum "$(sed 1d less | sha256sum | cut -d' ' -f1)" '.rows_sha256 = $sum' >>less
+        run -2 --separate-stderr ref-bind --reference=less <declared
+        [[ $stderr == *"line "*column* || $stderr == *"deleted key"* ]]
+    done
+}
+
 @test "a key that must be absent is the key's columns, each and no other" {
     for key in '{"v":"a"}' '{"id":1,"v":"a"}' '{}' '{"x":1}'; do
         { jq -c 'select(.type == "scope")' declared; printf '{"type":"event","at":"t/0/1","absent":%s}\n' "$key"; } | row_columns='' whole

@@ -282,6 +282,6 @@ s.serve_forever()
     { scope_of u1 t1 shop orders "$columns" | jq -c '.document | .origin = "declared" | del(.bundle) | .declared = {gone: []}' | scope_print |
         scope_line; tail -n +2 lines; } | whole in
     read_it 2 in --max-table-rows=10
-    [[ $output == *"a declared scope asks for its keys"* && $output != *scope-cut* ]]
+    [[ $output == *"scope-declare --coverage=complete-table does"* && $output != *scope-cut* ]]
     run ! connected
 }

@@ -81,6 +81,8 @@ const struct column *cells_row_misfit(const struct columns *cols, const char *ro
 
 /* True for {"unfit":…}, of a cell that was scanned. */
 bool cells_is_unfit(const char *p, size_t n);
+/* True where one of the n cells of a row that cells_scan_row took is. */
+bool cells_row_unfit(const char *row, const uint32_t *ends, size_t n);
 
 /* The bytes of a string or b64 cell, appended (for rendering a key as a literal). False for null and unfit. */
 bool cells_text(const char *p, size_t n, struct buf *out);

@@ -147,6 +147,16 @@ bool cells_is_unfit(const char *p, size_t n)
     return n >= 10 && memcmp(p, "{\"unfit\":\"", 10) == 0;
 }
 
+bool cells_row_unfit(const char *row, const uint32_t *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i ? ends[i - 1] + 1 : 1;
+        if (cells_is_unfit(row + from, ends[i] - from))
+            return true;
+    }
+    return false;
+}
+
 void cells_human(const struct type *t, const char *p, size_t n, struct buf *out)
 {
     const struct kind *k = cell_kind(t);

@@ -20,7 +20,7 @@ void chread_names(const struct chread_table *t, struct map *names)
 
 static const char *how_filled(const char *kind)
 {
-    return kind && *kind ? kind : "written by its writer";
+    return kind && *kind ? kind : "filled by its writers";
 }
 
 static int form_of_column(const struct chread_table *t, const struct map *names, const struct column *c,

@@ -251,6 +251,9 @@ static int next_key(struct reference *r, const struct stream_line *line, struct 
         return bad_line(r, why, err);
     if (check_cells(r, r->key_row.p, r->key_row.len, true, err) != 0)
         return -1;
+    if ((r->complete || r->unreadable) && r->key.why == ABSENT_DELETED &&
+        cells_row_unfit(r->key_row.p, r->ends, r->columns->n))
+        return bad_line(r, "a deleted key that does not fit its columns: what it takes away is not known", err);
     sha256_add(&r->hash, line->p, line->n + 1);
     r->seen_absent++;
     return 2;

@@ -98,7 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c.thread = data[1] & 8;
     c.memory = data[1] & 16 ? 100 << 10 : c.memory;
     struct multiset *b = fill((const char *)data + 2, size - 2, &c);
-    struct multiset_asked all = {{true, true, true, true}, data[1] & 32, data[1] & 64, data[1] & 128};
+    struct multiset_asked all = {.relation = {true, true, true, true},
+                                 .reference = data[1] & 32,
+                                 .repeats = data[1] & 64,
+                                 .reference_keys = data[1] & 128};
     struct multiset_result x, y;
     struct err err = ERR_INIT;
     insist(multiset_compare(a, &all, &x, &err) == 0);

@@ -109,7 +109,7 @@ is() {
     cp "$root/examples/reference/orders.jq" rules.jq
     CH_PASSWORD=$READER_PASSWORD run -1 --separate-stderr bash -euo pipefail commands
     [[ $output == "FAILED: reference-destination: missing 1 rows"* ]]
-    [[ $output == *"event_id=57  at purchases/1/28"* ]]
+    [[ $output == *"event_id=57; owed 1, found 0  at purchases/1/28"* ]]
 }
 
 @test "the manuals' examples of both ends run" {

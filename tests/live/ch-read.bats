@@ -594,7 +594,7 @@ FORMS
         ch "ALTER TABLE shop.orders ADD COLUMN s String ALIAS toString(id)"
     }
     read_as reader 3
-    check_is unavailable "computed by the table" column-type-changed
+    check_is unavailable "is ALIAS now" column-type-changed
 }
 
 @test "names that need quoting" {

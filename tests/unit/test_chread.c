@@ -592,7 +592,7 @@ static void test_form(void **state)
         {"u", "t", "Distributed", "String", "", "Distributed", STATUS_UNSUPPORTED},
         {"u", "t", "", "String", "", "unknown", STATUS_UNSUPPORTED},
         {"u", "t", "MergeTree", "FixedString(2)", "", "was String and is FixedString(2)", STATUS_UNAVAILABLE},
-        {"u", "t", "MergeTree", "String", "MATERIALIZED", "'s' was written by its writer and is MATERIALIZED now",
+        {"u", "t", "MergeTree", "String", "MATERIALIZED", "'s' was filled by its writers and is MATERIALIZED now",
          STATUS_UNAVAILABLE},
         {"u", "t", "MergeTree", "String", "EPHEMERAL", "is EPHEMERAL now", STATUS_UNAVAILABLE},
     };
@@ -630,7 +630,7 @@ static void test_form_of_a_computed_column(void **state)
         const char *is, *why;
     } cases[] = {{"ALIAS", NULL},
                  {"MATERIALIZED", "'s' was ALIAS and is MATERIALIZED now"},
-                 {"", "'s' was ALIAS and is written by its writer now"},
+                 {"", "'s' was ALIAS and is filled by its writers now"},
                  {"DEFAULT", "'s' was ALIAS and is DEFAULT now"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chread_table t = CHREAD_TABLE_INIT;
