@@ -137,6 +137,27 @@ static void test_publish(void **state)
     buf_free(&text);
 }
 
+/* A name that can be told beforehand can be taken by another: no two are equal, however many are made. */
+static void test_temp_names(void **state)
+{
+    (void)state;
+    enum { NAMES = 1000, DIGITS = 16 };
+    struct buf name = BUF_INIT;
+    struct arena arena = ARENA_INIT;
+    struct map seen = MAP_INIT;
+    for (size_t i = 0; i < NAMES; i++) {
+        buf_reset(&name);
+        temp_suffix(&name);
+        assert_int_equal(name.len, DIGITS);
+        assert_int_equal(strspn(buf_str(&name), "0123456789abcdef"), DIGITS);
+        assert_null(map_find(&seen, name.p, name.len));
+        map_add(&seen, arena_strndup(&arena, name.p, name.len), name.len, i);
+    }
+    map_free(&seen);
+    arena_free(&arena);
+    buf_free(&name);
+}
+
 /* What must hold however a path is opened beneath a root; 0, or the number of what does not. */
 static int beneath_fault(int root)
 {
@@ -328,10 +349,11 @@ int main(void)
     if (!mkdtemp(dir))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),       cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_paths),   cmocka_unit_test(test_publish),      cmocka_unit_test(test_beneath),
-        cmocka_unit_test(test_secret),  cmocka_unit_test(test_masks),        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_time),    cmocka_unit_test(test_arena_resize), cmocka_unit_test(test_map),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_base64),  cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_paths),   cmocka_unit_test(test_publish), cmocka_unit_test(test_temp_names),
+        cmocka_unit_test(test_beneath), cmocka_unit_test(test_secret),  cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_arena),   cmocka_unit_test(test_time),    cmocka_unit_test(test_arena_resize),
+        cmocka_unit_test(test_map),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[64];
