@@ -213,6 +213,15 @@ lines() { jq -c 'select(.type == "row" or .type == "absent") | [.key // .cells, 
     done
 }
 
+@test "a time without a zone in a key that must be absent is refused as in any other value" {
+    scope-declare --first --key=at --range=0:0-100 --topic=t --database=d --table=t --column=at:DateTime --from=at:iso --out=zoned.json >zoned
+    for answer in '"absent":{"at":"2026-07-01T12:00:00"}' '"values":{"at":"2026-07-01T12:00:00"},"aborted":true'; do
+        { jq -c 'select(.type == "scope")' zoned; printf '{"type":"event","at":"t/0/1",%s}\n' "$answer"; } | row_columns='' whole
+        run -2 --separate-stderr ref-seal --complete --reference-name=x --out=art <stream
+        [ "$(jq -r 'select(.type == "stop") | .code' <<<"$output")" = zone-missing ]
+    done
+}
+
 @test "a key that must be absent is the key's columns, each and no other" {
     for key in '{"v":"a"}' '{"id":1,"v":"a"}' '{}' '{"x":1}'; do
         { jq -c 'select(.type == "scope")' declared; printf '{"type":"event","at":"t/0/1","absent":%s}\n' "$key"; } | row_columns='' whole

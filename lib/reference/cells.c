@@ -29,26 +29,32 @@ static int unknown(const struct json *m, struct err *err)
     return -1;
 }
 
+/* The next cell of a row: that of column i. */
+static int put_cell(struct reference_cells *c, size_t i, struct buf *out, int *unfit, struct err *err)
+{
+    const struct column *column = &c->columns->at[i];
+    const char *why = "";
+    if (out->p[out->len - 1] != '[')
+        buf_addc(out, ',');
+    enum cells_result got = cells_owed(column, c->values[i], out, &why);
+    if (got == CELL_WRONG && (why == cells_no_zone || why == cells_unknown_zone))
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ZONE_MISSING, {"column", column->name}), "column '%s': %s",
+                        column->name, why);
+    *unfit |= got == CELL_UNFIT || got == CELL_WRONG;
+    c->nearest += got == CELL_NEAREST;
+    return 0;
+}
+
 int reference_cells_put(struct reference_cells *c, const struct json *values, struct buf *out, struct err *err)
 {
-    const struct columns *all = c->columns;
     int unfit = 0;
-    const struct json *other = columns_spread(all, &c->passed, values, c->values);
+    const struct json *other = columns_spread(c->columns, &c->passed, values, c->values);
     if (other)
         return unknown(other, err);
     buf_addc(out, '[');
-    for (size_t i = 0; i < all->n; i++) {
-        const struct column *column = &all->at[i];
-        const char *why = "";
-        if (i > 0)
-            buf_addc(out, ',');
-        enum cells_result got = cells_owed(column, c->values[i], out, &why);
-        if (got == CELL_WRONG && (why == cells_no_zone || why == cells_unknown_zone))
-            return err_fail(err, ERR_REFUSED, BECAUSE(CODE_ZONE_MISSING, {"column", column->name}), "column '%s': %s",
-                            column->name, why);
-        unfit |= got == CELL_UNFIT || got == CELL_WRONG;
-        c->nearest += got == CELL_NEAREST;
-    }
+    for (size_t i = 0; i < c->columns->n; i++)
+        if (put_cell(c, i, out, &unfit, err) != 0)
+            return -1;
     buf_addc(out, ']');
     return unfit;
 }
@@ -56,27 +62,19 @@ int reference_cells_put(struct reference_cells *c, const struct json *values, st
 int reference_key_put(struct reference_cells *c, const struct json *values, bool alone, struct buf *out,
                       struct err *err)
 {
-    const struct columns *all = c->columns;
-    const struct json *other = columns_spread(all, &c->passed, values, c->values);
-    bool any = false;
     int unfit = 0;
+    const struct json *other = columns_spread(c->columns, &c->passed, values, c->values);
     if (other)
         return unknown(other, err);
     buf_addc(out, '[');
-    for (size_t i = 0; i < all->n; i++) {
-        const struct column *column = &all->at[i];
-        const char *why = "";
+    for (size_t i = 0; i < c->columns->n; i++) {
+        const struct column *column = &c->columns->at[i];
         if (alone && !column->key != !c->values[i])
             return err_fail(err, ERR_REFUSED, BECAUSE(CODE_COLUMN_UNKNOWN, {"column", column->name}),
                             "a key that must be absent: column '%s' is %s", column->name,
                             column->key ? "of the key, and has no value" : "not of the key");
-        if (!column->key)
-            continue;
-        if (any)
-            buf_addc(out, ',');
-        any = true;
-        enum cells_result got = cells_owed(column, c->values[i], out, &why);
-        unfit |= got == CELL_UNFIT || got == CELL_WRONG;
+        if (column->key && put_cell(c, i, out, &unfit, err) != 0)
+            return -1;
     }
     buf_addc(out, ']');
     return unfit;
