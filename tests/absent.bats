@@ -207,7 +207,8 @@ lines() { jq -c 'select(.type == "row" or .type == "absent") | [.key // .cells, 
         run -2 --separate-stderr rows-diff <edited
         # The same of an artifact whose end line has the hash of what it now holds.
         sed '$d; s/^{"absent":\["1"\]/{"absent":['"$key"']/' art >less
-        tail -n 1 art | jq -c --arg sum "$(sed 1d less | sha256sum | cut -d' ' -f1)" '.rows_sha256 = $sum' >>less
+        sum=$(sed 1d less | sha256sum | cut -d' ' -f1)
+        tail -n 1 art | jq -c --arg sum "$sum" '.rows_sha256 = $sum' >>less
         run -2 --separate-stderr ref-bind --reference=less <declared
         [[ $stderr == *"line "*column* || $stderr == *"deleted key"* ]]
     done
