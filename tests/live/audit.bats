@@ -114,7 +114,7 @@ is() {
 
 @test "the manuals' examples of both ends run" {
     for page in table-look scope-declare; do
-        sed -e '1,/^\.Sh EXAMPLES/d' -e 's/\\e$/\\/' "$root/man/$page.1" | awk '/live/ { on = 1 } /^\.Ed/ { on = 0 } on && !/^\./ { sub(/^[$>] /, ""); print }' |
+        sed -e '1,/^\.Sh EXAMPLES/d' -e 's/\\e$/\\/' "$root/man/$page.1" | awk '/live$/ { on = 1 } /^\.Ed/ { on = 0 } on && !/^\./ { sub(/^[$>] /, ""); print }' |
             sed "s#http://127.0.0.1:8123#$CH_URL#; s#127.0.0.1:9092#$KAFKA_BOOTSTRAP#; s/reconciler/reader/; s/orders/purchases/; s/--key=id/--key=event_id/" >examples
         grep -q "^$page" examples
         CH_PASSWORD=$READER_PASSWORD run -0 --separate-stderr bash -o pipefail -e examples
