@@ -60,11 +60,13 @@ static void decode(const struct columns *cols, const struct buf *sent, struct bu
 static void compare(const struct column *c, const struct json *v)
 {
     struct columns cols = {.at = (struct column *)(uintptr_t)c, .n = 1};
+    struct column zoneless = *c; /* a local time is read by the audit alone, in the column's zone */
     struct buf sent = BUF_INIT, owed = BUF_INIT, row = BUF_INIT;
     const char *why = "";
     bool fits = chwrite_value(c, v, &sent, &why) == 0;
+    zoneless.type.zone[0] = '\0';
     buf_addc(&owed, '[');
-    bool owes = cells_owed(c, v, &owed, &why) <= CELL_NEAREST;
+    bool owes = cells_owed(&zoneless, v, &owed, &why) <= CELL_NEAREST;
     buf_addc(&owed, ']');
     if (fits)
         decode(&cols, &sent, &row);
