@@ -35,7 +35,7 @@ ended() { # expected status
     local got=0
     wait "$pid" || got=$?
     output=$(cat stdout) stderr=$(cat stderr)
-    [ "$got" -eq "$1" ]
+    [ "$got" -eq "$1" ] || { echo "status $got: $stderr" >&2; return 1; }
 }
 
 @test "a link anywhere in the input is refused by name: of a file, of a directory, of a marker, of the state's root" {
