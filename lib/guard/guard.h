@@ -17,6 +17,10 @@ int program_check(const char *p, size_t n, struct err *err);
  * asks by `debug` for what libjq would lose in silence, [name, value], and takes the answer from `input`: tonumber,
  * fromjson, implode, base64d. */
 void program_wrap(struct buf *out, const char *p, size_t n, bool with_record);
+/* Compile the text. libjq looks for a library in ~/.jq and reads it before any program, so it is given no home
+ * meanwhile: before there are threads. False where jq refuses the text, which its error callback then has said. */
+struct jq_state;
+bool program_compile(struct jq_state *jq, const char *text);
 /* Turn the first message of jq's compiler into an error about the program. */
 int program_error(const char *message, struct err *err);
 

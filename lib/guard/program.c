@@ -12,6 +12,8 @@
 #include "json/json.h"
 #include "stream/codes.h"
 
+#include <jq.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OUTSIDE "outside__"
@@ -196,6 +198,20 @@ int program_check(const char *p, size_t n, struct err *err)
         if (check_token(&s, err) < 0)
             return -1;
     return 0;
+}
+
+bool program_compile(jq_state *jq, const char *text)
+{
+    const char *home = getenv("HOME");
+    char *saved = home ? xstrdup(home) : NULL;
+    setenv("HOME", "/dev/null", 1);
+    bool ok = jq_compile(jq, text);
+    if (saved)
+        setenv("HOME", saved, 1);
+    else
+        unsetenv("HOME");
+    free(saved);
+    return ok;
 }
 
 int program_error(const char *message, struct err *err)

@@ -53,21 +53,6 @@ static jv on_answer(jq_state *jq, void *ctx)
     return program_answer(question, m->numbers, &m->lost);
 }
 
-/* libjq looks for a library in ~/.jq and reads it before any program, so it is given no home while it compiles. */
-static bool compile_homeless(jq_state *jq, const char *text)
-{
-    const char *home = getenv("HOME");
-    char *saved = home ? xstrdup(home) : NULL;
-    setenv("HOME", "/dev/null", 1);
-    bool ok = jq_compile(jq, text);
-    if (saved)
-        setenv("HOME", saved, 1);
-    else
-        unsetenv("HOME");
-    free(saved);
-    return ok;
-}
-
 static struct map *map_of(struct op *op)
 {
     return (struct map *)op; /* op is its first member */
@@ -88,7 +73,7 @@ static int compile(struct map *m, const char *program, size_t n, struct err *err
 {
     struct buf text = BUF_INIT;
     program_wrap(&text, program, n, m->with_record);
-    bool ok = compile_homeless(m->jq, buf_str(&text));
+    bool ok = program_compile(m->jq, buf_str(&text));
     buf_free(&text);
     return ok ? 0
               : err_fail(err, ERR_REFUSED, BECAUSE(CODE_MAP_MALFORMED), "%s",

@@ -40,20 +40,6 @@ static jv on_answer(jq_state *jq, void *ctx)
     return rules_answer(question, &r->lost);
 }
 
-static bool compile(jq_state *jq, const char *text)
-{
-    const char *home = getenv("HOME");
-    char *saved = home ? xstrdup(home) : NULL;
-    setenv("HOME", "/dev/null", 1); /* libjq reads ~/.jq before any program */
-    bool ok = jq_compile(jq, text);
-    if (saved)
-        setenv("HOME", saved, 1);
-    else
-        unsetenv("HOME");
-    free(saved);
-    return ok;
-}
-
 struct rules *rules_open(const char *program, size_t n, struct err *err)
 {
     if (program_check(program, n, err) != 0)
@@ -72,7 +58,7 @@ struct rules *rules_open(const char *program, size_t n, struct err *err)
     jq_set_attr(r->jq, jv_string("JQ_LIBRARY_PATH"), jv_array()); /* without it libjq aborts on an import */
     struct buf text = BUF_INIT;
     program_wrap(&text, program, n, false);
-    bool ok = compile(r->jq, buf_str(&text));
+    bool ok = program_compile(r->jq, buf_str(&text));
     buf_free(&text);
     if (ok)
         return r;
