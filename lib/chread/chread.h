@@ -144,6 +144,8 @@ struct chread_mutation {
     bool done;
 };
 
+struct chread_under;
+
 /* The destination as found. All texts are malloc'd and never NULL after chread_look. */
 struct chread_table {
     char *server_uuid, *server_version, *server_host, *timezone;
@@ -151,10 +153,19 @@ struct chread_table {
     struct chread_column *columns;
     size_t n_columns;
     struct chread_mutation *mutations;
-    size_t n_mutations;
+    size_t n_mutations;         /* of a Merge: those of all tables under it, each id behind its table's name */
+    struct chread_under *under; /* of a Merge: the tables under it, by name */
+    size_t n_under;
     int64_t client_ms, server_ms; /* both clocks when the look began */
 };
 #define CHREAD_TABLE_INIT ((struct chread_table){0})
+
+/* A table under a Merge: its identity, definition and columns; what is the server's, and its mutations, stand with the
+ * Merge. */
+struct chread_under {
+    char *name;
+    struct chread_table look;
+};
 
 /* What the scope names. */
 struct chread_expect {
@@ -173,6 +184,9 @@ void chread_names(const struct chread_table *t, struct map *names);
  * expect takes) and every column of cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                 struct chread_why *why);
+/* 0 where the Merge shows no row but of the tables that were seen under it, or the table is none; -1 with *why. */
+int chread_under_whole(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                       struct chread_why *why);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
 /* True for a line that this program reads: 24.3 and later. */
