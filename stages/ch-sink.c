@@ -211,14 +211,12 @@ static void leave_evidence(struct sink *s, struct barrier *b)
     struct left entry;
     struct err err = ERR_INIT;
 
-    if (!s->o->capture_dir)
-        return;
     iv.destination = *chwrite_destination(s->w);
-    bool ok = interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0;
+    bool ok = s->o->capture_dir && interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0;
     trace_put(&s->trace, &(struct trace_event){.kind = TRACE_EVIDENCE, .checkpoint = b->checkpoint, .ok = ok});
     if (ok) {
         barrier_add(b, &s->line, &entry);
-    } else if (!s->said) {
+    } else if (s->o->capture_dir && !s->said) {
         msg_error("checkpoint %" PRIu64 ": the interval has no evidence: %s", b->checkpoint, err.text);
         s->said = true;
     }
