@@ -658,11 +658,12 @@ static void redaction(void **state)
 static void a_program_is_not_redacted(void **state)
 {
     (void)state;
-    static const char in[] =
-        "{\"token\":\"x\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://a:b@h\",\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":1}}]}",
-                      out[] =
-                          "{\"token\":\"<redacted>\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://<redacted>@h\","
-                          "\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":\"<redacted>\"}}]}";
+    static const char in
+        [] =
+            "{\"token\":\"x\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://a:b@h\",\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":1}}]}",
+      out[] =
+          "{\"token\":\"<redacted>\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://<redacted>@h\","
+          "\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":\"<redacted>\"}}]}";
     struct buf text = BUF_INIT;
     redact_operators(&text, json_parse_named(in, strlen(in), &arena, "t", &err));
     assert_string_equal(buf_str(&text), out);
