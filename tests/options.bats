@@ -153,6 +153,8 @@ scope-cut --key event_id --checkpoint 0
 scope-cut --key --nope
 bundle-check --profile consistency --nope
 bundle-check --scratch dir --max-line x
+epoch-replay --op x --max-line 1K
+epoch-replay --op --nope
 scope-declare --key id --table --first-of-all
 scope-declare --key=--first --nope
 table-look --table=--first
@@ -173,6 +175,7 @@ scope-cut --nope -- --bundle
 scope-cut --checkpoint 0 --key id bundle
 scope-cut bundle other
 bundle-check --profile nothing bundle
+epoch-replay --epoch 0 bundle
 scope-declare --nope --first
 scope-declare --key --first
 table-look --url --first
