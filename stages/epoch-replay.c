@@ -38,9 +38,10 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
             "Drive captured epochs of a bundle again, each twice from where it started, and say whether that gives\n"
             "the same rows, and those that the job handed on. Without BUNDLE the stream on standard input names it."),
         OPT_OPERAND(&o->bundle),
-        OPT_TEXT("op", "OPERATOR", &o->r.op, "the epochs of this operator (all)"),
-        OPT_U64("subtask", &o->r.subtask, 0, UINT64_MAX - 1, "of this subtask of it (all)"),
-        OPT_U64("epoch", &o->r.epoch, 1, UINT64_MAX - 1, "this epoch (all)"),
+        OPT_TEXT("op", "OPERATOR", &o->r.op,
+                 "select the epochs of this operator, and of those below; without any, all"),
+        OPT_U64("subtask", &o->r.subtask, 0, UINT32_MAX, "the operator's subtask"),
+        OPT_U64("epoch", &o->r.epoch, 1, UINT64_MAX - 1, "the epoch"),
         OPT_U64("max-replays", &o->r.max, 1, UINT32_MAX,
                 "epochs that are replayed; the rest is named and not checked (64)"),
         OPT_U64("max-cpu-s", &o->r.cpu_s, 1, UINT32_MAX, "processor time of one replay of one epoch, in seconds (600)"),

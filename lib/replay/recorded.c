@@ -124,14 +124,14 @@ static const char *capture_of(struct replay *p, const struct graph_operator *to,
 /* ---- rows by their key ---- */
 
 struct line {
-    size_t at, n; /* of the text */
+    size_t at, n; /* in bytes */
     size_t next;  /* of the same key; one past it, 0: none */
 };
 struct lines {
     struct map keys; /* number: where its next line is, one past */
     struct line *at;
     size_t n, cap;
-    struct buf text;
+    struct buf bytes;
     struct arena names;
     const struct json *group; /* the names of the columns; NULL: one key */
 };
@@ -160,8 +160,8 @@ static void lines_add(struct lines *l, const char *key, size_t key_len, const ch
         l->cap = l->cap ? l->cap * 2 : 1024;
         l->at = xrealloc(l->at, l->cap * sizeof *l->at);
     }
-    l->at[l->n] = (struct line){l->text.len, n, 0};
-    buf_add(&l->text, text, n);
+    l->at[l->n] = (struct line){l->bytes.len, n, 0};
+    buf_add(&l->bytes, text, n);
     l->n++;
     uint64_t *before = map_find(last, key, key_len);
     if (before) {
@@ -203,7 +203,7 @@ static void lines_free(struct lines *l)
 {
     map_free(&l->keys);
     free(l->at);
-    buf_free(&l->text);
+    buf_free(&l->bytes);
     arena_free(&l->names);
 }
 
@@ -230,9 +230,9 @@ static bool hold(struct replay *p, struct lines *l, const char *path, uint64_t r
     if (!at)
         outcome_set(p, o, REPLAY_FAILED, cause, "'%s', row %" PRIu64 ": the replay gives no such row: %s", path, row,
                     shown(p, text, n));
-    else if (at->n != n || memcmp(l->text.p + at->at, text, n) != 0)
+    else if (at->n != n || memcmp(l->bytes.p + at->at, text, n) != 0)
         outcome_set(p, o, REPLAY_FAILED, cause, "'%s', row %" PRIu64 ": %s, and the replay gives %s", path, row,
-                    shown(p, text, n), shown(p, l->text.p + at->at, at->n));
+                    shown(p, text, n), shown(p, l->bytes.p + at->at, at->n));
     else
         *next = at->next;
     return o->is == REPLAY_PASSED;
@@ -305,7 +305,7 @@ struct outcome replay_recorded(struct replay *p, const struct replay_epoch *e, c
     const char *path = to ? capture_of(p, to, e, &o) : NULL;
     if (!path)
         return o;
-    struct lines l = {.keys = MAP_INIT, .text = BUF_INIT, .names = ARENA_INIT, .group = group_of(e->op->parameters)};
+    struct lines l = {.keys = MAP_INIT, .bytes = BUF_INIT, .names = ARENA_INIT, .group = group_of(e->op->parameters)};
     if (lines_read(&l, r->out[0], &err) != 0)
         outcome_err(p, &o, REPLAY_UNAVAILABLE, CODE_IO_FAILED, &err);
     else
