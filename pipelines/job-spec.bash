@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # job sets spec, dir, here, parallelism, capture and stop
+# shellcheck disable=SC2154  # job sets spec, dir, here, parallelism, capture, traced and stop
 # What pipelines/job makes of its spec: the stages' arguments, the job's manifest, one attempt's processes.
 
 read_spec() { # file
@@ -11,7 +11,8 @@ read_spec() { # file
     # Of two members of one name jq drops the first without a word.
     leaves=$(jq -c 'tostream | select(length == 2)' "$1" | wc -l)
     [ "$(jq -c --stream 'select(length == 2)' "$1" | wc -l)" -eq "$leaves" ] || die "the spec '$1' holds two members of one name"
-    get() { jq -r "$1 // empty" "$spec"; }
+    filled=$(fill_spec)
+    get() { jq -r "$1 // empty" <<<"$filled"; }
     job=$(get '.job')
     retain=$(get '.checkpoint.retain') records=$(get '.capture_records')
     source_args=()
@@ -38,15 +39,25 @@ read_spec() { # file
     option sink_args --batch-ms '.sink.batch_ms'
     while IFS= read -r from; do
         [ -z "$from" ] || sink_args+=(--from="$from")
-    done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' "$spec")
+    done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' <<<"$filled")
+}
+
+# The spec with what it leaves to the programs said, so that what runs, what is recorded and what a replay takes are one: a
+# default that changes would change none of them. null is as absent.
+fill_spec() {
+    jq -c 'def said: with_entries(select(.value != null));
+        .source |= {isolation: "read_committed", watermark_lag_ms: 0, idle_ms: 1000} + said
+        | .operators[] |= ({map: {numbers: "double"}}[.type] // {}) + said
+        | .sink |= {batch_rows: 1000, batch_ms: 500} + said
+        | .checkpoint |= {interval_ms: 1000, retain: 2} + ((. // {}) | said)' "$spec"
 }
 
 # The operators between source and sink, by id from 2 on, each with its parameters as it is opened and recorded: a program that
 # stands in a file is read once, here.
 read_operators() {
     local i file
-    operators=$(jq -c '[.operators[] | del(.type)]' "$spec")
-    mapfile -t kinds < <(jq -r '.operators[].type' "$spec")
+    operators=$(jq -c '[.operators[] | del(.type)]' <<<"$filled")
+    mapfile -t kinds < <(jq -r '.operators[].type' <<<"$filled")
     for i in "${!kinds[@]}"; do
         file=$(get ".operators[$i].program_file")
         [ -n "$file" ] || continue
@@ -73,7 +84,7 @@ write_manifest() { # path
         .operators as $spec |
         {format: "owed-job", version: 1, job: .job, name: (.name // .job), submitted_ms: ($now | tonumber), generation: 1,
          parallelism: $p, requires_commit_confirmation: false, alignment: "aligned",
-         checkpoint_interval_ms: (.checkpoint.interval_ms // 1000), retain: (.checkpoint.retain // 2),
+         checkpoint_interval_ms: .checkpoint.interval_ms, retain: .checkpoint.retain,
          graph: {operators: [
              {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: .source},
              ($operators | keys[] | {id: "\(. + 2)", uid: $spec[.].type, type: $spec[.].type, parallelism: $p, parameters: $operators[.]}),
@@ -82,7 +93,7 @@ write_manifest() { # path
          delivery: {guarantee: "at-least-once",
            source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
            sink: "synchronous INSERTs, acknowledged before the barrier; one in doubt is sent again under its own token",
-           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" | publish "$1"
+           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' <<<"$filled" | publish "$1"
     for ((id = 2; id <= sink; id++)); do
         jq -c --arg id "$id" '.graph.operators[] | select(.id == $id).parameters' "$1" | publish "$dir/run/op-$id.json"
     done
@@ -112,15 +123,16 @@ stage() {
 tee_stage() { # operator, subtask
     local kind=${kinds[$1 - 2]:-clickhouse-sink} name=${kinds[$1 - 2]:-sink}
     stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode" --data-unchecked \
-        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"} "${traced[@]}"
 }
 
-operator_stage() { # operator
-    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" ;; esac
+operator_stage() { # operator, subtask
+    local who=(--job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode")
+    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" "${who[@]}" "${traced[@]}" ;; esac
 }
 
 sink_stage() { # subtask
-    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode"
+    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode" "${traced[@]}"
 }
 
 recorded() { # operator, subtask, its stage…: without a recorder ch-sink calls itself disarmed
@@ -133,7 +145,7 @@ lane() { # subtask, operator
     if [ "$2" -eq "$sink" ]; then
         recorded "$2" "$1" sink_stage "$1"
     else
-        recorded "$2" "$1" operator_stage "$2" | lane "$1" $(($2 + 1))
+        recorded "$2" "$1" operator_stage "$2" "$1" | lane "$1" $(($2 + 1))
     fi
 }
 
@@ -159,12 +171,12 @@ attempt() { # run directory, plan
     done
     (
         set -o pipefail
-        stage lane-join "${outs[@]}" |
-            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --mode="$mode" \
+        stage lane-join --job="$job" --attempt="$attempt" --mode="$mode" "${traced[@]}" "${outs[@]}" |
+            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --attempt="$attempt" --mode="$mode" "${traced[@]}" \
                 ${retain:+--retain="$retain"} >/dev/null
     ) &
     stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" --mode="$mode" \
-        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${lanes[@]}" "${stop[@]}" &
+        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${traced[@]}" "${lanes[@]}" "${stop[@]}" &
     for ((s = 0; s < parallelism + 2; s++)); do
         wait -n || status=$?
         [ "$status" -eq 0 ] || break

@@ -8,8 +8,8 @@
  * It sees what it is given and nothing else: no clock, environment or file.
  *
  * Kinds:
- * map    a jq program (libjq) over each record: {"program": TEXT, "numbers": "double" | "text"}. Whatever in the
- *        program reaches outside its record is refused when it is compiled, by name. Keeps no state.
+ * map    a jq program (libjq) over each record or event: {"program": TEXT, "numbers": "double" | "text"}. Whatever in
+ * the program reaches outside its record is refused when it is compiled, by name. Keeps no state.
  */
 #ifndef OWED_OPS_H
 #define OWED_OPS_H
@@ -31,6 +31,7 @@ struct op_output {
 /* Open an operator of a kind from its parameters (an object, which need not outlive the call). ERR_REFUSED for a kind
  * that is not known, a parameter that is not the kind's, and what the kind says of its own. Sets TZ to UTC for this
  * process: what asks for the zone gets that. */
+bool op_kind_known(const char *kind);
 int op_open(struct op **out, const char *kind, const struct json *parameters, struct err *err);
 void op_close(struct op *op); /* NULL is fine */
 
