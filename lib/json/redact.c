@@ -144,12 +144,14 @@ static bool is_pair(const struct json *v)
     return json_get(v, "value") && (is_credential(json_get(v, "name")) || is_credential(json_get(v, "key")));
 }
 
-static void put_object(struct buf *out, const struct json *v)
+static void put(struct buf *out, const struct json *v, bool by_name);
+
+static void put_object(struct buf *out, const struct json *v, bool by_name)
 {
-    bool pair = is_pair(v);
+    bool pair = by_name && is_pair(v);
     buf_addc(out, '{');
     for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
-        bool hide = redact_name(m->str, m->len) || (pair && json_is(m, "value"));
+        bool hide = by_name && (redact_name(m->str, m->len) || (pair && json_is(m, "value")));
         if (m != json_first(v))
             buf_addc(out, ',');
         json_put_str(out, m->str, m->len);
@@ -157,13 +159,13 @@ static void put_object(struct buf *out, const struct json *v)
         if (hide && json_value(m)->type != JSON_NULL)
             json_put_s(out, REDACTED);
         else
-            redact_put(out, json_value(m));
+            put(out, json_value(m), by_name);
     }
     buf_addc(out, '}');
 }
 
 /* Arguments of a program: an option's value is the next one. */
-static void put_array(struct buf *out, const struct json *v)
+static void put_array(struct buf *out, const struct json *v, bool by_name)
 {
     buf_addc(out, '[');
     const struct json *before = NULL;
@@ -173,17 +175,27 @@ static void put_array(struct buf *out, const struct json *v)
         if (is_credential(before) && before->str[0] == '-' && !memchr(before->str, '=', before->len))
             json_put_s(out, REDACTED);
         else
-            redact_put(out, item);
+            put(out, item, by_name);
     }
     buf_addc(out, ']');
 }
 
-void redact_put(struct buf *out, const struct json *v)
+static void put(struct buf *out, const struct json *v, bool by_name)
 {
     switch (v->type) {
     case JSON_STRING: put_text(out, v->str, v->len); break;
-    case JSON_ARRAY: put_array(out, v); break;
-    case JSON_OBJECT: put_object(out, v); break;
+    case JSON_ARRAY: put_array(out, v, by_name); break;
+    case JSON_OBJECT: put_object(out, v, by_name); break;
     default: json_put_raw(out, v);
     }
+}
+
+void redact_put(struct buf *out, const struct json *v)
+{
+    put(out, v, true);
+}
+
+void redact_texts(struct buf *out, const struct json *v)
+{
+    put(out, v, false);
 }

@@ -11,6 +11,8 @@
 bool redact_name(const char *name, size_t n);
 /* Append v as JSON text with such members' values replaced at any depth, and user parts of URLs in texts masked. */
 void redact_put(struct buf *out, const struct json *v);
+/* The same by the texts alone, of what has names of its own: an INSERT's token is no credential. */
+void redact_texts(struct buf *out, const struct json *v);
 /* Append a text with user parts of URLs, and what looks like a password argument of SQL, masked. */
 void redact_text(struct buf *out, const char *p, size_t n);
 /* Another's text as jw_shown, its credentials masked. */
