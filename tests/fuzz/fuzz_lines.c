@@ -26,12 +26,13 @@ static void insist(bool ok)
 }
 
 /* X(the line's type, its struct, its parser's and writer's name): those that are read into what their writer takes. */
+/* clang-format off */
 #define PLAIN(X) \
-    X(ABSENT, struct stream_absent, absent) \
-    X(ACCOUNT, struct stream_account, account) X(BUNDLE, struct stream_bundle, bundle) \
-        X(EXCLUDED, struct stream_excluded, excluded) X(FINDING, struct finding, finding) \
-            X(OBSERVATION, struct observation, observation) X(SIDE, struct stream_side, side) \
-                X(SUMMARY, struct summary, summary)
+    X(ABSENT, struct stream_absent, absent) X(ACCOUNT, struct stream_account, account) \
+    X(BUNDLE, struct stream_bundle, bundle) X(EXCLUDED, struct stream_excluded, excluded) \
+    X(FINDING, struct finding, finding) X(OBSERVATION, struct observation, observation) \
+    X(SIDE, struct stream_side, side) X(SUMMARY, struct summary, summary)
+/* clang-format on */
 
 /* Those that are only read, or whose writer takes something else. */
 static int read_only(const struct stream_line *line, struct arena *a, struct err *err)
