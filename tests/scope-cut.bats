@@ -158,6 +158,15 @@ unavailable() { # what the reason says
     [ "$(code)" = epochs-not-collected ]
 }
 
+@test "members of the evidence that nobody reads do not go into the stream" {
+    sed -i 's/"outcome":/"note":"url(https:\/\/ops:hunter2@db)","outcome":/; s/"columns":\[{/"columns":[{"default":"hunter2",/; s/"ledger":\[{/"ledger":[{"note":"hunter2",/; s/"engine":/"other":"hunter2","engine":/' \
+        job/capture/op-3/subtask-*/epoch-*.sink.json
+    [ "$(grep -o hunter2 job/capture/op-3/subtask-0/epoch-3.sink.json | wc -l)" -eq 4 ]
+    scope_of 0 --checkpoint=3
+    [[ $output$stderr != *hunter2* ]]
+    [ "$(check)" = "passed " ]
+}
+
 @test "a capture that is missing, truncated, disarmed or another: unavailable" {
     rm job/capture/op-3/subtask-0/epoch-3.cap
     scope_of 3 --checkpoint=3

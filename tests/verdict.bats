@@ -140,8 +140,10 @@ EOF
     local secret=hunter2-s3cr3t url kind
     url="https://ops:$secret@db.example:8443"
     changed 'if .type == "observation" then .endpoint = "'"$url"'" | .create_table_query += " COMMENT '"'$url'"'" | .engine_full += " COMMENT '"'password=$secret'"'" |
-        .mutations = [{id: "mutation_1.txt", command: "(UPDATE s = dictGet('"'d'"', '"'password = $secret'"', 1) WHERE 1)", created: null, done: true}]
-        elif .destination then .destination |= (.endpoint = "'"$url"'" | .engine_full = "MergeTree COMMENT '"'$url'"'") else . end'
+        .mutations = [{id: "mutation_1.txt", command: "(UPDATE s = dictGet('"'d'"', '"'password = $secret'"', 1) WHERE 1)", created: null, done: true}] |
+            (., {type: "account", stage: "x", role: "reader", complete: true, reasons: [], client: "'"$url"'", recorded: {password: "'"$secret"'"}})
+        elif .destination then .destination |= (.endpoint = "'"$url"'" | .engine_full = "MergeTree COMMENT '"'$url'"'") |
+            (if .ledger then .ledger |= map(.by = "'"$url"'" | .token as $t | .note = {token: $t, say: "password='"$secret"'"}) | .capture.note = "'"$url"'" | .settings = {api_key: "'"$secret"'"} else . end) else . end'
     grep -q "$secret" stream
     for kind in --show=20 --json; do
         verdict "$kind" <stream >said 2>told || [ $? -le 3 ]
@@ -149,6 +151,9 @@ EOF
         [[ $(cat said told) != *$secret* ]]
     done
     grep -q 'https://<redacted>@db.example:8443' said
+    # A token of the ledger is none, and is shown.
+    jq -e '[.intervals[] | select(.ledger).ledger[] | .token == .note.token and (.token | startswith("owed-"))] | length > 0 and all' said
+    jq -e '.accounts[0].recorded.password == "<redacted>" and ([.intervals[].settings.api_key] | index("<redacted>"))' said
 }
 
 @test "each finding says which guarantee it breaks" {

@@ -439,11 +439,14 @@ static void story_of_both(void **state)
     static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
     const struct scope scope = {.sources = &source, .n_sources = 1};
     static const char reader[] =
-        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"ranges\":["
-        "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
-        "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
+        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"logs\":[],\"ranges\":["
+        "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"position\":10,\"offsets\":5,\"delivered\":5,\"null_values\":0,"
+        "\"not_delivered\":0,\"complete\":true},"
+        "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"position\":20,\"offsets\":17,\"delivered\":4,\"null_values\":0,"
+        "\"not_delivered\":13,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
     static const char program[] =
-        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4,"
+        "\"skips\":5,\"readable\":9,\"null_values\":0,\"unreadable\":0}";
     for (uint64_t rows = 3; rows <= 4; rows++) {
         struct reference_story s = {0};
         struct reference_end end;

@@ -14,6 +14,7 @@
 #include "stream/log.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
+#include "stream/watermark.h"
 
 #define HEAD \
     "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[{\"name\":\"a\",\"version\":\"1\"}]}\n"
@@ -254,6 +255,44 @@ static void test_lines(void **state)
     }
 }
 
+/* A watermark says one of two things, and each comes back as it was written. */
+static void test_watermarks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } all[] = {
+        {"{\"type\":\"watermark\",\"ts\":-5}", NULL},
+        {"{\"type\":\"watermark\",\"ts\":\"9223372036854775807\"}", NULL},
+        {"{\"type\":\"watermark\",\"idle\":true}", NULL},
+        {"{\"type\":\"watermark\",\"idle\":false}", NULL},
+        {"{\"type\":\"watermark\"}", "watermark.ts: missing"},
+        {"{\"type\":\"watermark\",\"ts\":null}", "watermark.ts: not a whole number"},
+        {"{\"type\":\"watermark\",\"ts\":1.5,\"idle\":false}", "watermark.ts: not a whole number"},
+        {"{\"type\":\"watermark\",\"idle\":null}", "watermark.idle: not true or false"},
+        {"{\"type\":\"watermark\",\"idle\":true,\"ts\":1}", "of a lane that is idle, with a time"},
+        {"[\"watermark\"]", "watermark.ts: missing"},
+        {"{\"type\":\"watermark\",\"ts\":1", "byte"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct err err = ERR_INIT;
+        struct stream_out out = {.fd = -1};
+        struct stream_line line = {.p = all[i].text, .n = strlen(all[i].text), .line_no = 3};
+        struct stream_watermark w;
+        assert_int_equal(stream_watermark(&line, &w, &err), all[i].why ? -1 : 0);
+        if (all[i].why) {
+            assert_int_equal(err.kind, ERR_REFUSED);
+            assert_non_null(strstr(err.text, "line 3: "));
+            assert_non_null(strstr(err.text, all[i].why));
+        } else {
+            stream_put_watermark(&out, &w);
+            assert_int_equal(out.block.len, line.n + 1);
+            assert_memory_equal(out.block.p, all[i].text, line.n);
+        }
+        stream_out_free(&out);
+    }
+}
+
 static int log_of(const char *text, struct arena *arena, struct stream_log *log, struct err *err)
 {
     struct stream_line line = {.p = text, .n = strlen(text), .line_no = 3};
@@ -333,7 +372,7 @@ int main(void)
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),      cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),       cmocka_unit_test(test_row_members),
         cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),  cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_lines),       cmocka_unit_test(test_groups_of_a_log),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_groups_of_a_log), cmocka_unit_test(test_watermarks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
