@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tables with a TTL on the real engine: what has expired on the server's clock and by its arithmetic is left out, and decides nothing
 # until the operator says that it is of no matter.
-# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# shellcheck disable=SC2154,SC2046,SC2086,SC2207 # bats sets stderr and stderr_lines; a list of values is words
 bats_require_minimum_version 1.5.0
 load services
 load ../stream
