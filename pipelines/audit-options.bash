@@ -70,11 +70,12 @@ declare -A stages_of=(
     [--max-table-rows=]='ch-read'
     [--settle-ms=]='ch-read'
     [--format=]='ch-read'
+    [--expired=]='ch-read'
     # the comparison and the answer
     [--profile=]='bundle-check verdict'
     [--expected-out=]='scope-cut ref-bind'
     [--memory=]='rows-diff'
-    [--scratch=]='bundle-check ref-seal rows-diff'
+    [--scratch=]='bundle-check ref-seal ch-read rows-diff'
     [--list=]='rows-diff verdict:--show='
     [--offsets=]='rows-diff'
     [--json]='verdict'

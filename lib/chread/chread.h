@@ -14,6 +14,7 @@
 #include "http/http.h"
 #include "stream/codes.h"
 #include "stream/names.h"
+#include "types/definition.h"
 #include "types/engine.h"
 #include "types/types.h"
 
@@ -167,10 +168,12 @@ int chread_look(struct chread *c, const struct chread_expect *expect, struct chr
 void chread_table_free(struct chread_table *t);
 /* Where each column of the table stands, by its name. */
 void chread_names(const struct chread_table *t, struct map *names);
-/* 0 where the table has a supported form (a MergeTree without TTL, with a UUID of its own, whose engine is one that
- * expect takes) and every column of cols is there with its type. */
+/* 0 where the table has a supported form (a MergeTree without a TTL but one whose rows chread_expired tells, with a
+ * UUID of its own, whose engine is one that expect takes) and every column of cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                 struct chread_why *why);
+/* What the table's TTL does to its rows; texts live in the arena. */
+void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
 /* True for a line that this program reads: 24.3 and later. */
@@ -217,6 +220,27 @@ int chread_undetermined(struct chread *c, const struct chread_expect *expect, co
                         const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
                         chread_row_fn *fn, void *ctx, uint64_t *unpaired, struct chread_why *why);
 
+/* ---- rows that a TTL may have taken away ---- */
+
+/* Of each owed row what its expiry can be told by, kept until the table's TTL is known. cols must outlive it; scratch:
+ * where a file goes that holds what memory does not, NULL for its usual place. */
+struct chread_owed;
+struct chread_owed *chread_owed_new(const struct columns *cols, const char *scratch);
+/* As chread_keys_add has them. -1 with *err where scratch space fails. */
+int chread_owed_add(struct chread_owed *o, const char *p, const uint32_t *ends, struct err *err);
+void chread_owed_free(struct chread_owed *o);
+
+struct chread_expired {
+    uint64_t rows, keys; /* owed rows that have expired, and their keys */
+    uint64_t mixed;      /* of these: keys that also owe a row which has not */
+};
+
+/* Call fn with the key (an array of its cells) of each owed row whose time by the table's TTL, as the server computes
+ * it, is not past now_ms, the server's clock: once a key. */
+int chread_expired(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, int64_t now_ms,
+                   struct chread_owed *owed, chread_row_fn *fn, void *ctx, struct chread_expired *out,
+                   struct chread_why *why);
+
 /* ---- the whole table ---- */
 
 struct chread_part {
@@ -262,6 +286,8 @@ struct chread_reads {
     size_t parts[2];      /* then: how many there were before and after */
     bool parts_same;
     uint64_t undetermined, unpaired; /* under FINAL: keys left out, and rows that took back what nobody wrote */
+    struct chread_expired expired;   /* of a TTL that deletes */
+    bool expired_ignored;            /* the operator says that those are of no matter */
 };
 
 struct chread_unstable {

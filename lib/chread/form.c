@@ -7,7 +7,6 @@
 
 #include "chread/chread.h"
 #include "stream/observation.h"
-#include "types/definition.h"
 #include "types/engine.h"
 
 /* ---- the form ---- */
@@ -91,6 +90,38 @@ static int form_of_engine(const struct chread_table *t, const struct chread_expe
     return status;
 }
 
+void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out)
+{
+    definition_ttl_of_both(t->create_table_query, t->engine_full, a, out);
+}
+
+/* Which rows the TTL may have taken away can be told where the owed rows show its column. */
+static int form_of_ttl(const struct chread_table *t, const struct map *names, const struct columns *cols,
+                       struct chread_why *why)
+{
+    struct arena arena = ARENA_INIT;
+    struct ttl ttl;
+    size_t at;
+    int status = 0;
+    chread_ttl(t, &arena, &ttl);
+    const uint64_t *place = ttl.column ? map_find(names, ttl.column, strlen(ttl.column)) : NULL;
+    struct type type = {0};
+    if (place)
+        type_parse(t->columns[*place].type, strlen(t->columns[*place].type), &type, NULL);
+    if (ttl.kind == TTL_OTHER || (ttl.kind == TTL_DELETES && !type_is_expiry(&type)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
+                            "which rows or values of the table have vanished cannot be told: %s",
+                            ttl.kind == TTL_OTHER ? ttl.why : "its TTL's column is none of a date or a time");
+    else if (ttl.kind == TTL_DELETES && cols->n > 0 && !columns_find(cols, ttl.column, strlen(ttl.column), &at))
+        status = chread_say(
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}),
+            "column '%s', of the table's TTL, is not compared: which of the owed rows have expired cannot be told",
+            ttl.column);
+    type_free(&type);
+    arena_free(&arena);
+    return status;
+}
+
 int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                 struct chread_why *why)
 {
@@ -103,12 +134,9 @@ int chread_form(const struct chread_table *t, const struct chread_expect *expect
         return chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
-    if (definition_has_ttl(t->create_table_query) || definition_has_ttl(t->engine_full))
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
-                          "the table's definition has a TTL, by which rows or values vanish");
     struct map names = MAP_INIT;
-    int status = 0;
     chread_names(t, &names);
+    int status = form_of_ttl(t, &names, cols, why);
     for (size_t i = 0; i < cols->n && status == 0; i++)
         status = form_of_column(t, &names, &cols->at[i], why);
     map_free(&names);

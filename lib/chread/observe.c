@@ -162,6 +162,23 @@ static void copy_reads(const struct chread *c, const struct chread_reads *r, str
     o->unpaired = r->unpaired;
 }
 
+static void copy_expiry(const struct chread_table *t, const struct chread_reads *r, struct arena *arena,
+                        struct observation *o)
+{
+    struct ttl ttl;
+    struct buf text = BUF_INIT;
+    chread_ttl(t, arena, &ttl);
+    if (ttl.kind != TTL_DELETES)
+        return;
+    ttl_say(&ttl, &text);
+    o->ttl = arena_strndup(arena, text.p, text.len);
+    o->expired_rows = r->expired.rows;
+    o->expired_keys = r->expired.keys;
+    o->expired_mixed = r->expired.mixed;
+    o->expired_ignored = r->expired_ignored;
+    buf_free(&text);
+}
+
 void chread_observe(struct stream_out *out, const struct chread *c, const struct chread_expect *e,
                     const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
                     const struct chread_unstable *u, bool stable)
@@ -201,6 +218,7 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
     };
     copy_lists(c, first, last ? last : first, &arena, &seen);
     copy_reads(c, reads, &arena, &seen);
+    copy_expiry(first, reads, &arena, &seen);
     stream_put_observation(out, &seen);
     arena_free(&arena);
 }

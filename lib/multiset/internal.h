@@ -308,8 +308,8 @@ struct left {
 };
 struct compare {
     struct table *t;
-    const struct key_set *excluded;
-    struct arena *arena; /* of the result's texts */
+    const struct key_set *excluded, *excluded_found; /* of the reference's keys; of the destination's */
+    struct arena *arena;                             /* of the result's texts */
     struct multiset_result *result;
     struct entry **group; /* the rows of the key at hand */
     size_t n, cap;

@@ -53,6 +53,8 @@ void multiset_free(struct multiset *m);
 int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err);
 /* Leave a key (its cells in order, `"a","b"` without brackets) out of comparisons with the reference. */
 void multiset_exclude(struct multiset *m, const char *key, size_t len);
+/* The same out of those with the destination, whose reads may then differ for it too. */
+void multiset_exclude_found(struct multiset *m, const char *key, size_t len);
 
 /* A key that the destination must not hold: row has its cells, its ends and its at. One that was deleted takes away the
  * reference's rows of earlier offsets of its partition. Errors as of multiset_add. */

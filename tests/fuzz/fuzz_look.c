@@ -77,12 +77,37 @@ static void check_why(const struct chread_why *why)
     insist(why->reason[0] != '\0' && utf8_valid(why->reason, strlen(why->reason)) && why->cause.code != CODE_NONE);
 }
 
+/* A TTL that is read is of nothing but a name, a unit and a number, and reads the same where they stand alone. */
+static void judge_ttl(const struct chread_table *t)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct ttl ttl, again;
+    chread_ttl(t, &a, &ttl);
+    if (ttl.kind == TTL_DELETES) {
+        insist(*ttl.column != '\0');
+        buf_adds(&text, "MergeTree ORDER BY a TTL ");
+        http_quote_ident(&text, ttl.column, strlen(ttl.column));
+        if (ttl.interval)
+            buf_printf(&text, " + %s", ttl.interval);
+        definition_ttl(buf_str(&text), &a, &again);
+        insist(again.kind == TTL_DELETES && strcmp(again.column, ttl.column) == 0 && !again.interval == !ttl.interval);
+        insist(!ttl.interval ||
+               (strcmp(again.interval, ttl.interval) == 0 &&
+                ttl.interval[strspn(ttl.interval, "toIntervalSecondMinuteHourDayWeekMonthQuarterYear(-0123456789)")] ==
+                    '\0'));
+    }
+    buf_free(&text);
+    arena_free(&a);
+}
+
 static void judge(const struct chread_table *t)
 {
     static char id[] = "a", s[] = "s";
     struct column at[] = {{.name = id, .name_len = 1}, {.name = s, .name_len = 1}};
     struct columns cols = {.at = at, .n = 2};
     struct chread_why why;
+    judge_ttl(t);
     insist(type_parse("UInt8", 5, &at[0].type, NULL) == 0 && type_parse("String", 6, &at[1].type, NULL) == 0);
     at[0].key = true;
     struct arena a = ARENA_INIT;
