@@ -262,7 +262,7 @@ static enum code code_of_server(int code)
         {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},  {159, CODE_SERVER_BOUND},
         {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},  {158, CODE_SERVER_BOUND},
         {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},   {168, CODE_SERVER_BOUND},
-        {191, CODE_SERVER_BOUND},
+        {191, CODE_SERVER_BOUND},         {289, CODE_REPLICA_BEHIND},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].code == code)

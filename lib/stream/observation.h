@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/replica.h"
 
 struct stream_line;
 struct stream_out;
@@ -62,6 +63,8 @@ struct observation {
     bool parts_same;
     bool final;                           /* read with FINAL; then the next two are given */
     uint64_t undetermined_keys, unpaired; /* of several last rows; and of more rows taken back than written */
+    bool has_replica;                     /* of a table that is replicated */
+    struct replica replica;
     bool stable;
     char *const *unstable; /* why not */
     size_t n_unstable;
