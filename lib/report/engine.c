@@ -141,24 +141,24 @@ static void say_replica(struct view *v, const struct observation *o)
     const struct replica *r = &o->replica;
     const struct replica_state *last = r->has_after ? &r->after : &r->before;
     const char *name = view_shown(v, r->name), *path = view_shown(v, r->path);
-    view_say(v, &v->leads, NULL,
-             "the answer is of replica %s of %s alone, at this server; how replicas are read was never run on a server",
-             name, path);
+    bool sent = was_sent(o, REPLICA_SETTING);
     view_say(v, &v->about, "observed",
              "replica %s of %s, one of %" PRIu64 " of which %" PRIu64 " are active; of the log's entries up to %" PRIu64
              " it had taken those before %" PRIu64 ", and %" PRIu64 " waited in its queue",
              name, path, last->replicas, last->active, last->log_max, last->log_pointer, last->queue);
-    view_say(v, &v->about, "observed", "%s",
-             was_sent(o, REPLICA_SETTING) ? REPLICA_SETTING " was sent with every statement that read rows"
-                                          : REPLICA_SETTING
-                 " was not sent: the server does not take it from this user");
+    if (o->n_reads == 0)
+        return;
+    view_say(v, &v->leads, NULL,
+             "the answer is of replica %s of %s alone; how replicas are read was never run on a server", name, path);
+    view_say(v, &v->about, "observed", REPLICA_SETTING " %s",
+             sent ? "went with every statement that read rows" : "was not sent: the server does not take it");
     if (last->lost_parts)
         view_say(v, &v->leads, NULL, "%" PRIu64 " parts of the table were lost since it was made, on all replicas",
                  last->lost_parts);
+    view_say(v, &v->not_known, NULL, "what the other replicas of the table hold: they were not read");
     view_say(
         v, &v->assumptions, NULL,
-        "the coordination service showed the replica all entries of the log: one that another replica wrote a moment before may be missing");
-    view_say(v, &v->assumptions, NULL, "the other replicas of the table hold what this one does: they were not read");
+        "ZooKeeper or Keeper showed the replica all entries of the table's log: one that another replica wrote a moment before may be missing");
 }
 
 static void say_every_row(struct view *v, const struct engine *e)

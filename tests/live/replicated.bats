@@ -152,7 +152,9 @@ refused() {
         audit 0
         says "the answer is of replica r1 of /clickhouse/tables/"
         says "how replicas are read was never run on a server"
-        says "select_sequential_consistency was sent with every statement that read rows"
+        says "select_sequential_consistency went with every statement that read rows"
+        says "what the other replicas of the table hold: they were not read"
+        "$bin/verdict" --json <diffed | jq -e '.destination.observed.replica.name == "r1"'
         jq -se 'any(.[]; .type == "observation" and .settings.select_sequential_consistency == "1" and .replica.before == .replica.after)' read.ndjson
     done
     # A row of it is missing all the same.
