@@ -11,7 +11,7 @@
 
 #define LOOKS 3 /* a connection may be closed between two statements; this often is not chance */
 
-#define WINDOW "non_replicated_deduplication_window"
+#define WINDOW "replicated_deduplication_window"
 
 #define SECONDS ((uint64_t)253402300799) /* of the year 9999's last */
 
@@ -195,7 +195,7 @@ static int read_replica(struct look *l, struct chread_table *t)
 
 static const char *window_name(bool replicated)
 {
-    return replicated ? WINDOW + strlen("non_") : WINDOW;
+    return replicated ? WINDOW : "non_" WINDOW;
 }
 
 char *table_window(const char *engine_full, bool replicated)
