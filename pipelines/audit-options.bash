@@ -69,6 +69,7 @@ declare -A stages_of=(
     [--keys-only]='ch-read'
     [--max-table-rows=]='ch-read'
     [--settle-ms=]='ch-read'
+    [--max-replica-delay-s=]='ch-read'
     [--format=]='ch-read'
     [--expired=]='ch-read'
     # the comparison and the answer

@@ -54,6 +54,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("settle-ms", &r->settle_ms, 0, DAY_MS, "between the two reads (1000)"),
         OPT_U64("max-table-rows", &r->max_table_rows, 1, most_rows,
                 "read the whole table, where the scope says complete-table and it holds no more"),
+        OPT_U64("max-replica-delay-s", &r->max_delay_s, 0, DAY_MS / 1000,
+                "that the replica asked may be behind, where the table is replicated (0)"),
         OPT_WORD("format", "native|rowbinary", &o->format, "what the server is asked for (native)"),
         OPT_WORD("expired", "undecided|ignore", &o->expired,
                  "what owed rows past the table's TTL leave open: the answer, or nothing (undecided)"),
@@ -115,6 +117,8 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
                                        .database = r->scope.database,
                                        .table = r->scope.table,
                                        .table_uuid = r->scope.table_uuid,
+                                       .replica_path = r->scope.declared.replica_path,
+                                       .replica_name = r->scope.declared.replica_name,
                                        .every_row = r->scope.origin == SCOPE_DECLARED,
                                        .final = scope_final(&r->scope)};
     return 0;
@@ -268,7 +272,7 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
 static int begin_whole(struct run *r, struct chread_why *why)
 {
     uint64_t rows = 0, seen = 0, most = r->o->read.max_table_rows;
-    if (strcmp(r->first.engine, engine_name(ENGINE_VIEW)) == 0) {
+    if (strcmp(r->first.engine, engine_name(&(struct engine){.kind = ENGINE_VIEW})) == 0) {
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
                    "the table was not read whole: a view has no parts, by which it could be told that none changed");
         return 0;
@@ -368,7 +372,8 @@ static int read_all(struct run *r, struct chread_why *why)
     struct chread_expect after = r->expect;
     progress_next();
     if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
-        chread_form(&r->first, &r->expect, &r->cols, why) != 0)
+        chread_form(&r->first, &r->expect, &r->cols, why) != 0 ||
+        chread_replica_ready(&r->ch, &r->expect, &r->first, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
     chread_keys_expressions(r->keys, r->first.sorting_key);
@@ -383,7 +388,8 @@ static int read_all(struct run *r, struct chread_why *why)
     sleep_ms((int64_t)r->o->read.settle_ms);
     if (read_once(r, 2, why) != 0 || find_undetermined(r, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
         return -1;
-    after.server_uuid = after.table_uuid = NULL; /* another one now is a change, not a wrong address */
+    after.server_uuid = after.table_uuid = after.replica_path =
+        NULL; /* another one now is a change, not a wrong address */
     return chread_look(&r->ch, &after, &r->last, why) != 0 ? -1 : find_expired(r, why);
 }
 
@@ -404,8 +410,12 @@ static void say_declared(const struct run *r, struct buf *out)
         buf_printf(out, "%sthe server's UUID (found: %s)", sep, r->first.server_uuid);
         sep = ", ";
     }
-    if (!r->expect.table_uuid)
+    if (!r->expect.table_uuid) {
         buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
+        sep = ", ";
+    }
+    if (!r->expect.replica_path && r->first.replica.shown)
+        buf_printf(out, "%sthe replica (found: %s of %s)", sep, r->first.replica.name, r->first.replica.path);
 }
 
 /* The whole table is known only where it was read whole and nothing in it moved; that it then holds what it should, and
@@ -482,7 +492,7 @@ static void read_destination(struct run *r)
         return;
     }
     if (status == 0) {
-        chread_find_unstable(&r->first, &r->last, &u);
+        chread_find_unstable(&r->ch, &r->first, &r->last, &u);
         if (u.n > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }

@@ -351,7 +351,7 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct engine e;
     engine_parse(o.engine ? o.engine : "", o.engine_full ? o.engine_full : "", &d->keep, &e);
     if (!o.final && engine_merges(&e))
-        d->ask.merges = engine_name(e.kind);
+        d->ask.merges = engine_name(&e);
     for (size_t i = 0; i < o.n_mutations; i++)
         if (o.mutations[i].done && observed_deletes(&o.mutations[i])) {
             d->ask.deletion = kept_text(d, o.mutations[i].id);

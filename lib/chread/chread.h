@@ -15,6 +15,7 @@
 #include "stream/codes.h"
 #include "stream/names.h"
 #include "types/definition.h"
+#include "stream/replica.h"
 #include "types/engine.h"
 #include "types/types.h"
 
@@ -102,6 +103,7 @@ struct chread_options {
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
     uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
     size_t max_bytes;        /* of one row's cells */
+    uint64_t max_delay_s;    /* that a replica may have */
 };
 
 struct chread_setting {
@@ -143,6 +145,13 @@ struct chread_mutation {
     bool done;
 };
 
+/* The replica that answers, of a table that is replicated. */
+struct chread_replica {
+    bool shown; /* in system.replicas; else the rest is empty */
+    char *path, *name, *exception, *queue_exception;
+    struct replica_state state;
+};
+
 /* The destination as found. All texts are malloc'd and never NULL after chread_look. */
 struct chread_table {
     char *server_uuid, *server_version, *server_host, *timezone;
@@ -152,12 +161,14 @@ struct chread_table {
     struct chread_mutation *mutations;
     size_t n_mutations;
     int64_t client_ms, server_ms; /* both clocks when the look began */
+    struct chread_replica replica;
 };
 #define CHREAD_TABLE_INIT ((struct chread_table){0})
 
 /* What the scope names. */
 struct chread_expect {
     const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
+    const char *replica_path, *replica_name;                 /* both or neither: the table's, and the replica's of it */
     bool every_row;             /* a table whose engine merges rows is read too, each row that stands */
     const struct engine *final; /* of each key the last row, as this engine shows it; NULL: every row */
 };
@@ -174,6 +185,15 @@ int chread_form(const struct chread_table *t, const struct chread_expect *expect
                 struct chread_why *why);
 /* What the table's TTL does to its rows; texts live in the arena. */
 void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out);
+/* True where the table's engine is one that replicates, of those that are read. */
+bool chread_replicated(const struct chread_table *t);
+/* 0 where the table is not replicated, or the replica that answers has all that the table's log holds; from then on
+ * every statement asks the server to refuse a read of one that lacks what a quorum has, where it takes that setting. */
+int chread_replica_ready(struct chread *c, const struct chread_expect *e, const struct chread_table *t,
+                         struct chread_why *why);
+/* The replica as it was seen at both looks; last NULL: there was none. Its texts are the looks'. */
+struct replica chread_replica(const struct chread *c, const struct chread_table *first,
+                              const struct chread_table *last);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
 /* True for a line that this program reads: 24.3 and later. */
@@ -298,8 +318,10 @@ struct chread_unstable {
 };
 #define CHREAD_UNSTABLE_INIT ((struct chread_unstable){.cause = {.code = CODE_NONE}})
 
-/* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u. */
-void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u);
+/* A mutation that runs or began, a definition that changed, or a replica that fell behind: the two reads may be of two
+ * tables. Appends to *u. */
+void chread_find_unstable(const struct chread *c, const struct chread_table *first, const struct chread_table *last,
+                          struct chread_unstable *u);
 void chread_unstable_free(struct chread_unstable *u);
 /* Write the observation. last NULL: the read did not come to its end. */
 struct stream_out;

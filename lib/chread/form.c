@@ -81,11 +81,12 @@ static int form_of_engine(const struct chread_table *t, const struct chread_expe
     engine_parse(t->engine, t->engine_full, &arena, &e);
     if (expect->final && e.kind != ENGINE_OTHER)
         status = form_of_final(t, &e, expect->final, cols, why);
-    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_shows_rows(&e)))
+    else if ((e.kind != ENGINE_PLAIN || e.replicated) && !(expect->every_row && engine_shows_rows(&e)))
         status = chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table's engine is %s, and only a %s can be judged", *t->engine != '\0' ? t->engine : "unknown",
-            expect->every_row ? "MergeTree that is plain, replacing or collapsing, or a view," : "plain MergeTree");
+            expect->every_row ? "MergeTree that is plain, replacing or collapsing, replicated or not, or a view,"
+                              : "plain MergeTree");
     arena_free(&arena);
     return status;
 }
@@ -160,6 +161,10 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
     differs(&x, "server's version", a->server_version, b->server_version);
     differs(&x, "table's UUID", a->table_uuid, b->table_uuid);
     differs(&x, "engine", a->engine, b->engine);
+    if (a->replica.shown && b->replica.shown) {
+        differs(&x, "replica's path", a->replica.path, b->replica.path);
+        differs(&x, "replica", a->replica.name, b->replica.name);
+    }
     bool same = a->n_columns == b->n_columns && strcmp(a->create_table_query, b->create_table_query) == 0 &&
                 strcmp(a->engine_full, b->engine_full) == 0;
     for (size_t i = 0; same && i < a->n_columns; i++)

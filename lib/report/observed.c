@@ -75,8 +75,11 @@ static const struct {
 /* ---- how it was read ---- */
 
 /* What a reader sends beside the neutral settings; NULL: any value. */
-static const struct observed_setting others[] = {
-    {"wait_end_of_query", "1"}, {"max_execution_time", NULL}, {"max_result_rows", NULL}, {"max_query_size", NULL}};
+static const struct observed_setting others[] = {{"wait_end_of_query", "1"},
+                                                 {"max_execution_time", NULL},
+                                                 {"max_result_rows", NULL},
+                                                 {"max_query_size", NULL},
+                                                 {REPLICA_SETTING, "1"}};
 
 static int settings(const struct observation *o, struct err *err)
 {

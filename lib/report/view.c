@@ -76,6 +76,8 @@ static const char *means(const struct report *r, enum check_name c)
         return "the table is of a supported form with the scope's columns, its TTL is a column plus a constant, and it stood still while it was read";
     if (declared && c == CHECK_RECONCILE_SCOPE)
         return "the declaration is whole: every range has both ends, and the key and the columns are of types that can be compared";
+    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.has_replica)
+        return "the table is of a supported form with the scope's columns, the replica that was read held all that the table's log did, and it stood still while it was read";
     if (declared && c == CHECK_RECONCILE_DESTINATION && !r->scope.server_uuid && !r->scope.table_uuid)
         return "the table has the declared name and columns, is a plain MergeTree without TTL, and stood still while it was read";
     if (c == CHECK_RECONCILE_ROWS && r->has_scope && r->scope.bundle.repeats)

@@ -464,6 +464,26 @@
       "the server shows this user no such table", \
       "another database or name, or a user who may not see it", \
       "name the table that is there, or grant this user SELECT on {table|it}") \
+    X(REPLICA_NOT_SHOWN, "replica-not-shown", \
+      "the table is replicated, and system.replicas shows this user nothing of the replica, so that nobody knows what it lacks", \
+      "a user who may not see the table there, or a server without a coordination service", \
+      "grant this user SELECT on system.replicas and SHOW TABLES on {table|the table}, or ask another replica, from table-look on") \
+    X(REPLICA_READ_ONLY, "replica-read-only", \
+      "the replica that was asked is read-only, and takes nothing of what others were given", \
+      "a lost session with ZooKeeper or Keeper, a server that is starting, or metadata that is missing there", \
+      "ask another replica than {replica|this one}, from table-look on, or wait until system.replicas shows is_readonly 0") \
+    X(REPLICA_EXPIRED, "replica-expired", \
+      "the replica that was asked has no session with ZooKeeper or Keeper, so that what it lacks is not known", \
+      "a network or service that is down, or a server that is starting or overloaded", \
+      "ask another replica than {replica|this one}, from table-look on, or wait until its session is back") \
+    X(REPLICA_BEHIND, "replica-behind", \
+      "the replica that was asked has not done all that the table's log holds: rows may be missing from it alone", \
+      "writes or merges at that time, a replica that was down, or fetches that fail", \
+      "wait until system.replicas shows of {replica|this replica} queue_size 0 and log_pointer past log_max_index, or ask another one, from table-look on; a delay alone may be allowed by --max-replica-delay-s") \
+    X(REPLICA_OTHER, "replica-other", \
+      "the table that answers is another replica of the one that the scope names", \
+      "another server's address, or a load balancer before several", \
+      "connect to replica {replica|that the scope names}, or declare the scope with table-look at the one that answers") \
     X(ENGINE_UNSUPPORTED, "engine-unsupported", \
       "the table's engine is none whose rows a read shows as they were written", \
       "an engine that replaces, sums or forwards rows, or a database that is not Atomic", \

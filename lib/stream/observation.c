@@ -285,6 +285,7 @@ int stream_observation(const struct stream_line *line, struct arena *arena, stru
             return stream_misfit(line, err);
     out->has_keys = json_get(doc, "keys") != NULL;
     if (whole_parse(doc, out, err) != 0 || final_parse(doc, out, err) != 0 || expiry_parse(doc, arena, out, err) != 0 ||
+        replica_parse(doc, arena, &out->has_replica, &out->replica, err) != 0 ||
         stable_parse(doc, arena, out, err) != 0)
         return stream_misfit(line, err);
     return 0;
@@ -432,6 +433,8 @@ void stream_put_observation(struct stream_out *out, const struct observation *o)
     whole_put(&w, o);
     final_put(&w, o);
     expiry_put(&w, o);
+    if (o->has_replica)
+        replica_put(&w, &o->replica);
     jw_bool(&w, "stable", o->stable);
     jw_arr(&w, "unstable");
     for (size_t i = 0; i < o->n_unstable; i++)

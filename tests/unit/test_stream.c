@@ -226,7 +226,10 @@ static void test_lines(void **state)
         "\"created\":\"2026-01-01T00:00:00.000Z\",\"done\":false}],\"started\":{\"client_ms\":5,\"server_ms\":-6},"
         "\"finished\":{\"client_ms\":7,\"server_ms\":8},\"reads\":[{\"read\":1,\"rows\":9,\"queries\":1,\"bytes\":10,\"ranges\":1,\"passed_over\":2}],"
         "\"keys\":11,\"unfit_keys\":12,\"table_whole\":true,\"max_table_rows\":13,\"parts\":{\"before\":1,\"after\":2,"
-        "\"same\":false},\"final\":{\"undetermined_keys\":1,\"unpaired\":2},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
+        "\"same\":false},\"final\":{\"undetermined_keys\":1,\"unpaired\":2},\"replica\":{\"path\":\"/p\",\"name\":\"r\",\"max_delay_s\":1,"
+        "\"before\":{\"readonly\":0,\"expired\":0,\"queue\":2,\"inserts\":3,\"merges\":4,\"mutations\":5,\"checks\":6,"
+        "\"log_max\":7,\"log_pointer\":8,\"delay_s\":9,\"lost_parts\":10,\"active\":11,\"replicas\":12,\"exception\":\"e\","
+        "\"queue_exception\":\"q\"}},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
         "{\"type\":\"observation\",\"endpoint\":null,\"user\":null,\"server_uuid\":null,\"server_version\":null,"
         "\"line_tested\":false,\"server_host\":null,\"timezone\":null,\"database\":null,\"table\":null,\"table_uuid\":null,"
         "\"engine\":null,\"partition_key\":null,\"sorting_key\":null,\"dedup_window\":null,\"columns\":[],\"settings\":{},"
@@ -291,6 +294,53 @@ static void test_watermarks(void **state)
         }
         stream_out_free(&out);
     }
+}
+
+/* One thing at a time that a replica lacks, before the reads or after them. */
+static void test_what_a_replica_lacks(void **state)
+{
+    (void)state;
+    static const struct replica_state current = {
+        .log_max = 5, .log_pointer = 6, .active = 1, .replicas = 3, .exception = "", .queue_exception = ""};
+    static const struct {
+        size_t number; /* of replica_numbers */
+        uint64_t value;
+        enum code code;
+    } cases[] = {{0, 1, CODE_REPLICA_READ_ONLY},
+                 {1, 1, CODE_REPLICA_EXPIRED},
+                 {2, 1, CODE_REPLICA_BEHIND},
+                 {3, 1, CODE_NONE},
+                 {4, 1, CODE_NONE},
+                 {6, 1, CODE_REPLICA_BEHIND},
+                 {7, 6, CODE_REPLICA_BEHIND},
+                 {8, 5, CODE_REPLICA_BEHIND},
+                 {8, 0, CODE_REPLICA_BEHIND},
+                 {9, 2, CODE_NONE},
+                 {9, 3, CODE_REPLICA_BEHIND},
+                 {11, 0, CODE_REPLICA_EXPIRED},
+                 {12, 1, CODE_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int after = 0; after < 2; after++) {
+            struct buf why = BUF_INIT;
+            struct replica r = {"/p", "r", 2, true, true, current, current};
+            *replica_number(after ? &r.after : &r.before, cases[i].number) = cases[i].value;
+            enum code code = replica_unfit(&r, &why);
+            if (code != cases[i].code || (code == CODE_NONE) != (why.len == 0))
+                fail_msg("case %zu: %s %s", i, code_word(code), buf_str(&why));
+            buf_free(&why);
+        }
+    struct buf why = BUF_INIT;
+    struct replica r = {"/p", "r", 0, true, false, current, current};
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_NOT_SHOWN);
+    r.has_after = true;
+    r.after.lost_parts = 1;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
+    r.before.lost_parts = 1;
+    assert_int_equal(replica_unfit(&r, &why), CODE_NONE);
+    /* An empty log, and one whose first entry was not taken, are the same two zeros. */
+    r.before.log_max = r.before.log_pointer = 0;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
+    buf_free(&why);
 }
 
 static int log_of(const char *text, struct arena *arena, struct stream_log *log, struct err *err)
@@ -369,10 +419,19 @@ static void test_large_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),      cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),       cmocka_unit_test(test_row_members),
-        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),  cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_lines),       cmocka_unit_test(test_groups_of_a_log), cmocka_unit_test(test_watermarks),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_row_members),
+        cmocka_unit_test(test_row_refused),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_groups_of_a_log),
+        cmocka_unit_test(test_watermarks),
+        cmocka_unit_test(test_what_a_replica_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
