@@ -40,6 +40,7 @@ int report_hold_coverage(const struct report *r, struct err *err);
 int report_hold_engine(const struct report *r, struct err *err);    /* engine.c */
 int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */
 int report_hold_counts(const struct report *r, struct err *err);    /* counts.c */
+int report_hold_times(const struct report *r, struct err *err);     /* times.c: whatever passed */
 
 /* ---- making the view (view.c, about.c, established.c) ---- */
 
