@@ -27,6 +27,16 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+# What needs no service runs with the network denied, which is proven each time, and here before anything is started.
+offline() {
+    if [ -n "${ALLOW_UNISOLATED:-}" ]; then "$@"; else "$root/pipelines/isolate" -- "$@"; fi
+}
+
+unisolated() { # true where that is so, and said
+    [ -n "${ALLOW_UNISOLATED:-}" ] && echo "ALLOW_UNISOLATED is set: the offline steps have the network in this run, which therefore shows nothing"
+}
+unisolated || "$root/pipelines/isolate" --prove
+
 # Hold what came against what was expected: the exit status, and a jq condition on the report.
 expect() { # name, status, condition, what is shown of the report, then the command
     local name=$1 want=$2 condition=$3 show=$4 got=0 said verdict=ok
@@ -55,7 +65,7 @@ because() { # a word that the reasons must hold
 # The verdict of what a pipe left in $work/last, kept as the scenario's where runs are saved.
 judge() {
     local status=0
-    verdict --json <"$work/last" >"$work/report.json" 2>>"$work/stderr" || status=$?
+    offline verdict --json <"$work/last" >"$work/report.json" 2>>"$work/stderr" || status=$?
     if [ -n "$fixtures" ]; then
         mkdir -p "$fixtures/$scenario"
         cp "$work/last" "$fixtures/$scenario/8-rows-diff.ndjson"
@@ -70,4 +80,5 @@ finish() {
     echo "$((SECONDS - started)) seconds"
     [ "$failed" -eq 0 ] || { echo "$failed scenarios were not as expected"; exit 1; }
     echo "every scenario was as expected"
+    if unisolated; then exit 3; fi
 }

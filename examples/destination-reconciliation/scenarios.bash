@@ -3,7 +3,7 @@
 # Audits of the jobs' bundles: of what the jobs compute, of faults of the table, of the whole table, of references that do not fit.
 
 cut_scope() { # bundle, checkpoint, scope document, more options of scope-cut
-    bundle-check "$1" | scope-cut --checkpoint="$2" --key=event_id --from-run-start --out="$3" "${@:4}" >/dev/null 2>"$work/stderr"
+    offline bundle-check "$1" | offline scope-cut --checkpoint="$2" --key=event_id --from-run-start --out="$3" "${@:4}" >/dev/null 2>"$work/stderr"
 }
 
 # Audit a job's bundle, over its whole run, against the reference in Python. Its artifact is made once a bundle and coverage.

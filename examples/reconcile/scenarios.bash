@@ -22,11 +22,12 @@ run_scenarios() {
     sql 'CREATE TABLE shop.keep AS shop.orders ENGINE = MergeTree ORDER BY event_id'
     sql 'INSERT INTO shop.keep SELECT * FROM shop.orders'
     # A record's place is topic/partition/offset: the rows of partition 0 in offset order.
-    bundle-check incident | scope-cut --checkpoint="$good" --key=event_id 2>/dev/null |
+    offline bundle-check incident | offline scope-cut --checkpoint="$good" --key=event_id 2>/dev/null |
         jq -r 'select(.type == "row") | [(.at | split("/") | .[1], .[2] | tonumber), .cells[0]] | @tsv' | sort -k1,1n -k2,2n >"$work/places"
     cut -f3 "$work/places" | sort -n >"$work/keys"
     table_scenarios
     copy_scenarios
+    verify_scenarios
     evidence_scenarios
     moment_scenarios
     connection_scenarios
@@ -84,6 +85,30 @@ copy_scenarios() {
         '.summaries[0] | "\(.duplicated.surplus) surplus copies, \(.explained.replayed) explained by the replay"' reconcile incident "$replayed"
 }
 
+# The bundle alone, elsewhere: nothing of the job and of its services is asked.
+verified() { # bundle
+    local status=0
+    mkdir -p "$work/elsewhere" && cp -R "$1" "$work/elsewhere/"
+    offline env -C "$work/elsewhere" "$root/pipelines/verify" "$1" --json >"$work/report.json" 2>"$work/stderr" || status=$?
+    return "$status"
+}
+
+changed_bundle() {
+    local file
+    cp -R incident incident-changed
+    file=$(find incident-changed/capture -name '*.cap' -size +1k | head -n 1)
+    chmod u+w "$file" && printf '\n' >>"$file"
+    verified incident-changed
+}
+
+verify_scenarios() {
+    local consistent='[.checks[] | select(.status == "passed") | .name] | index("state.decode") and index("checkpoint.restore_rule")'
+    local shown='"\([.checks[] | select(.status == "passed")] | length) checks passed with the network denied"'
+    expect 'the bundle carried elsewhere and verified' 0 "$consistent" "$shown" verified incident
+    expect 'a bundle in which one file has a line more' 1 '[.checks[] | select(.status == "failed") | .name] == ["bundle.artifacts"]' \
+        "$reasons" changed_bundle
+}
+
 evidence_scenarios() {
     expect 'evidence missing' 3 "$(because 'captur|evidence')" "$reasons" reconcile incident-bare "$(newest_of incident-bare)"
     expect 'evidence truncated' 3 "$(because truncated)" "$reasons" reconcile incident-cut "$(first_with_rows 3)"
@@ -126,8 +151,8 @@ moment_scenarios() {
 }
 
 killed_stage() {
-    bundle-check incident | scope-cut --checkpoint="$good" --key=event_id |
-        bash -c 'head -c 2000; kill -KILL $$' | rows-diff >"$work/last" 2>"$work/stderr" || true
+    offline bundle-check incident | offline scope-cut --checkpoint="$good" --key=event_id |
+        bash -c 'head -c 2000; kill -KILL $$' | offline rows-diff >"$work/last" 2>"$work/stderr" || true
     judge
 }
 
@@ -171,9 +196,9 @@ old_server() {
 }
 
 other_manifest() {
-    bundle-check incident | sed '/"type":"bundle"/s/"manifest_sha256":"..../"manifest_sha256":"0000/' |
-        scope-cut --checkpoint="$good" --key=event_id 2>"$work/stderr" |
-        ch-read --url="$CH_URL" --user=reader --password-env=READER_PASSWORD 2>/dev/null | rows-diff >"$work/last" 2>/dev/null || true
+    offline bundle-check incident | sed '/"type":"bundle"/s/"manifest_sha256":"..../"manifest_sha256":"0000/' |
+        offline scope-cut --checkpoint="$good" --key=event_id 2>"$work/stderr" |
+        ch-read --url="$CH_URL" --user=reader --password-env=READER_PASSWORD 2>/dev/null | offline rows-diff >"$work/last" 2>/dev/null || true
     judge
 }
 
