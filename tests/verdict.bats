@@ -43,7 +43,7 @@ lost() {
     grep -qxF '    missing     t/0 offsets 1..3: 3 rows, such as id="k1"; records of 2026-11-30T00:53:21.123Z to 2026-11-30T00:53:23.123Z' <<<"$output"
     grep -qxF '    missing     id="o"; owed 1, found 0  at t/1/0 of 2026-11-30T00:53:20.999Z' <<<"$output"
     grep -qxF '    missing     t/2 offsets 0..1: 2 rows, such as id="m"' <<<"$output"
-    [ "$(grep -c 19[67][0-9]- <<<"$output")" = 0 ]
+    [ "$(grep -c '19[67][0-9]-' <<<"$output")" = 0 ]
     verdict --json <stream >json || [ $? -eq 1 ]
     [ "$(jq -c '[.findings[] | .ts]' json)" = '[1796000001123,1796000002123,1796000003123,null,null,1796000000999]' ]
     [ "$(jq -c '[.summaries[0].runs[] | [.oldest_ts, .newest_ts]]' json)" = '[[1796000001123,1796000003123],[1796000000999,1796000000999],[null,null]]' ]
