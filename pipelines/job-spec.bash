@@ -11,7 +11,8 @@ read_spec() { # file
     # Of two members of one name jq drops the first without a word.
     leaves=$(jq -c 'tostream | select(length == 2)' "$1" | wc -l)
     [ "$(jq -c --stream 'select(length == 2)' "$1" | wc -l)" -eq "$leaves" ] || die "the spec '$1' holds two members of one name"
-    get() { jq -r "$1 // empty" "$spec"; }
+    filled=$(fill_spec)
+    get() { jq -r "$1 // empty" <<<"$filled"; }
     job=$(get '.job')
     retain=$(get '.checkpoint.retain') records=$(get '.capture_records')
     source_args=()
@@ -38,15 +39,25 @@ read_spec() { # file
     option sink_args --batch-ms '.sink.batch_ms'
     while IFS= read -r from; do
         [ -z "$from" ] || sink_args+=(--from="$from")
-    done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' "$spec")
+    done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' <<<"$filled")
+}
+
+# The spec with what it leaves to the programs said, so that what runs, what is recorded and what a replay takes are one: a
+# default that changes would change none of them. null is as absent.
+fill_spec() {
+    jq -c 'def said: with_entries(select(.value != null));
+        .source |= {isolation: "read_committed", watermark_lag_ms: 0, idle_ms: 1000} + said
+        | .operators[] |= ({map: {numbers: "double"}}[.type] // {}) + said
+        | .sink |= {batch_rows: 1000, batch_ms: 500} + said
+        | .checkpoint |= {interval_ms: 1000, retain: 2} + ((. // {}) | said)' "$spec"
 }
 
 # The operators between source and sink, by id from 2 on, each with its parameters as it is opened and recorded: a program that
 # stands in a file is read once, here.
 read_operators() {
     local i file
-    operators=$(jq -c '[.operators[] | del(.type)]' "$spec")
-    mapfile -t kinds < <(jq -r '.operators[].type' "$spec")
+    operators=$(jq -c '[.operators[] | del(.type)]' <<<"$filled")
+    mapfile -t kinds < <(jq -r '.operators[].type' <<<"$filled")
     for i in "${!kinds[@]}"; do
         file=$(get ".operators[$i].program_file")
         [ -n "$file" ] || continue
@@ -73,7 +84,7 @@ write_manifest() { # path
         .operators as $spec |
         {format: "owed-job", version: 1, job: .job, name: (.name // .job), submitted_ms: ($now | tonumber), generation: 1,
          parallelism: $p, requires_commit_confirmation: false, alignment: "aligned",
-         checkpoint_interval_ms: (.checkpoint.interval_ms // 1000), retain: (.checkpoint.retain // 2),
+         checkpoint_interval_ms: .checkpoint.interval_ms, retain: .checkpoint.retain,
          graph: {operators: [
              {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: .source},
              ($operators | keys[] | {id: "\(. + 2)", uid: $spec[.].type, type: $spec[.].type, parallelism: $p, parameters: $operators[.]}),
@@ -82,7 +93,7 @@ write_manifest() { # path
          delivery: {guarantee: "at-least-once",
            source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
            sink: "synchronous INSERTs, acknowledged before the barrier; one in doubt is sent again under its own token",
-           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' "$spec" | publish "$1"
+           why: "a restore writes again what the discarded run wrote after the restored checkpoint"}}' <<<"$filled" | publish "$1"
     for ((id = 2; id <= sink; id++)); do
         jq -c --arg id "$id" '.graph.operators[] | select(.id == $id).parameters' "$1" | publish "$dir/run/op-$id.json"
     done

@@ -49,14 +49,15 @@ static int open_lanes(struct join *j, const char **paths, size_t max_line, struc
     return 0;
 }
 
-/* Send the least watermark of the lanes that are not idle, where it moved. */
+/* Send the least watermark of the lanes that are not idle, where it moved. A lane that ended keeps its last one: rows
+ * that it could still have owed are not there, so no time past it is known to be whole. */
 static void send_watermark(struct join *j)
 {
     bool any = false;
     int64_t least = INT64_MAX;
     for (size_t i = 0; i < j->n; i++) {
         const struct lane *l = &j->lanes[i];
-        if (l->idle || l->ended)
+        if (l->idle)
             continue;
         if (!l->has_time)
             return;
@@ -64,7 +65,7 @@ static void send_watermark(struct join *j)
         if (l->time < least)
             least = l->time;
     }
-    if (!any && !j->sent_idle && j->ended < j->n) {
+    if (!any && !j->sent_idle) {
         buf_adds(stream_build(&j->out, LINE_WATERMARK), ",\"idle\":true");
         stream_put_built(&j->out, LINE_WATERMARK);
     }
@@ -157,7 +158,6 @@ static int drain(struct join *j, struct lane *l, struct err *err)
             if (j->held > 0)
                 return err_set(err, ERR_TROUBLE, "the lane '%s' ended before barrier %" PRIu64, l->path,
                                j->barrier.checkpoint);
-            send_watermark(j);
             return 0;
         }
         if (on_line(j, l, &line, err) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row-map: the job's map. Each record of the lane goes through a jq program;
- * what the program gives becomes events, in order. Watermarks and barriers
+ * row-map: the job's map. Each record or event of the lane goes through a jq
+ * program; what the program gives becomes events, in order. Watermarks and barriers
  * pass where they stand; nothing is kept over a barrier.
  *
  * A record that cannot be mapped stops the job: `stop`, `end`, and not one
@@ -27,10 +27,10 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 {
     const struct opt table[] = {
         OPT_USAGE("row-map --program=TEXT | --program-file=FILE | --parameters=FILE [options] <lane >lane\n"
-                  "Make rows of records with a jq program that sees one record at a time and nothing else."),
+                  "Make rows of records, or of rows, with a jq program that sees one at a time and nothing else."),
         OPT_TEXT("program", "TEXT", &o->program,
-                 "the program: . is the payload, $record the rest of the record; each output is an object\n"
-                 "of values by column name; no output, no row"),
+                 "the program: . is the payload or the row's values, $record the rest of the line; each output\n"
+                 "is an object of values by column name; no output, no row"),
         OPT_TEXT("program-file", "FILE", &o->program_file, "the program's file"),
         OPT_TEXT("parameters", "FILE", &o->parameters, "the operator's parameters as one JSON object"),
         OPT_TEXT("numbers", "double|text", &o->numbers,
@@ -118,9 +118,12 @@ static void put_event(void *ctx, const char *p, size_t n)
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct mapper *m = ctx;
-    if (line->type != LINE_RECORD)
+    struct op_output out = {put_event, m};
+    if (line->type != LINE_RECORD && line->type != LINE_EVENT)
         return 0;
-    return op_record(m->map, line->p, line->n, &(struct op_output){put_event, m}, err) == 0 ? 1 : -1;
+    int rc = line->type == LINE_RECORD ? op_record(m->map, line->p, line->n, &out, err)
+                                       : op_event(m->map, line->p, line->n, &out, err);
+    return rc == 0 ? 1 : -1;
 }
 
 int main(int argc, char **argv)

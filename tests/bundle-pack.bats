@@ -54,6 +54,20 @@ paths() { jq -r '.artifacts[].path' out/manifest.json; }
     [[ $stderr == *"op-3/subtask-1/op.json"* ]]
 }
 
+@test "an operator's program goes as it ran, whatever its words" {
+    file=job/capture/op-2/subtask-0/op.json program='{token: .token, url: "http://a:b@h"}'
+    jq -c --arg p "$program" '.parameters = {program: $p, password: "hunter2"}' $file >described
+    mv described $file
+    jq -c --arg p "$program" '(.graph.operators[] | select(.id == "2").parameters) = {program: $p, password: "hunter2"}' job/ha/job-1.json >manifest
+    mv manifest job/ha/job-1.json
+    run -0 --separate-stderr pack_job job out
+    for parameters in "$(jq -c .parameters out/capture/op-2/subtask-0/op.json)" \
+        "$(jq -c '.graph.operators[] | select(.id == "2").parameters' out/job/manifest.json)"; do
+        [ "$(jq -r .program <<<"$parameters")" = "$program" ]
+        [ "$(jq -r .password <<<"$parameters")" = '<redacted>' ]
+    done
+}
+
 @test "without captures and state, only markers and sidecars; both are named absent" {
     run -0 --separate-stderr "$bin/bundle-pack" --checkpoint-dir=job/ckpt --job=1 --ha-dir=job/ha --out=out
     [ "$(paths | grep -cE 'capture|snap$')" -eq 0 ]

@@ -71,6 +71,46 @@ refused() {
     [[ $stderr == *"cannot read the program 'map.jq'"* ]]
 }
 
+# A program's default, as its usage text has it.
+says() { # PROGRAM OPTION VALUE
+    "$root/bin/$1" --help | grep -A2 -- "--$2=" | grep -q "($3[);]" || { echo "$1 --$2 has another default than $3" >&2; return 1; }
+}
+
+@test "what a spec leaves to the programs is said to them, and stands in the manifest" {
+    mkdir stages
+    for s in cap-tee row-map ch-sink ckpt-mark lane-join; do
+        # shellcheck disable=SC2016
+        printf '#!/bin/bash\nprintf "%%s\\n" "$@" >"${0##*/}.called"\nfor a; do [ ! -p "$a" ] || cat "$a"; done; cat >/dev/null\n' >stages/$s
+    done
+    printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
+    # shellcheck disable=SC2016
+    printf '#!/bin/bash\nprintf "%%s\\n" "$@" >kafka-tail.called\ncp dir/ha/job-1.json manifest.json
+        for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done
+        for s in row-map ch-sink ckpt-mark; do until [ -s $s.called ]; do sleep 0.01; done; done; exit 2\n' >stages/kafka-tail
+    chmod +x stages/*
+    jq '.source.idle_ms = null | .sink.batch_ms = 7' <<<"$good" >spec.json
+    OWED_BIN=$PWD/stages run -2 timeout 60 "$root/pipelines/job" --spec=spec.json --dir=dir --no-capture
+    jq -e '[.graph.operators[].parameters] == [
+        {isolation: "read_committed", watermark_lag_ms: 0, idle_ms: 1000, bootstrap: "127.0.0.1:1", topic: "orders"},
+        {numbers: "double", program: "."},
+        {batch_rows: 1000, batch_ms: 7, url: "http://127.0.0.1:1", database: "shop", table: "orders"}]
+        and [.checkpoint_interval_ms, .retain] == [1000, 2]' manifest.json
+    while read -r program option value; do
+        says "$program" "$option" "$value"
+        grep -qxF -- "--$option=$value" "$program.called" || { echo "$program was not told --$option=$value" >&2; return 1; }
+    done <<'DEFAULTS'
+kafka-tail isolation read_committed
+kafka-tail watermark-lag-ms 0
+kafka-tail idle-ms 1000
+kafka-tail interval-ms 1000
+ch-sink batch-rows 1000
+ckpt-mark retain 2
+DEFAULTS
+    says ch-sink batch-ms 500
+    grep -qxF -- --batch-ms=7 ch-sink.called
+    "$root/bin/row-map" --help | grep -q -- 'double (the default)'
+}
+
 @test "a credential has no place in a spec, and none is repeated or kept" {
     refused '.sink.password = "hunter2"' '*sink."password" is no member of a spec'
     refused '.source["sasl.password"] = "hunter2"' '*source."sasl.password" is no member of a spec'
@@ -127,7 +167,7 @@ refused() {
     grep -qxF -- "--from=$odd:ms" ch-sink
     grep -qxF -- "--password-file=$odd" ch-sink
     grep -qxF -- --parameters=./dir/run/op-2.json row-map
-    jq -e --arg odd "$odd" '. == {program: ($odd + "\n.\n")}' dir/run/op-2.json
+    jq -e --arg odd "$odd" '. == {program: ($odd + "\n.\n"), numbers: "double"}' dir/run/op-2.json
     grep -qx -- --interval-ms=0 kafka-tail
     [ ! -e ran ]
     [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]

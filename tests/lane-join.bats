@@ -60,6 +60,20 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     [[ $stderr == *"watermark.ts: missing"* ]]
 }
 
+@test "a lane that ended keeps its last watermark, and one that had none holds the others back" {
+    { watermark 10; watermark 50; } | whole a
+    { watermark 20; watermark 100; } | whole b
+    run -0 --separate-stderr lane-join a b
+    [ "$(jq -r 'select(.type == "watermark") | .ts' <<<"$output" | tail -n 1)" = 50 ]
+    event 1 | whole a
+    run -0 --separate-stderr lane-join a b
+    [ "$(types)" = "event t/0/1," ]
+    # What it said of itself at last holds: an idle one stays out of the way.
+    { watermark 50; idle; } | whole a
+    run -0 --separate-stderr lane-join a b
+    [ "$(jq -r 'select(.type == "watermark") | .ts // "idle"' <<<"$output" | tail -n 1)" = 100 ]
+}
+
 @test "a lane that ends before the others' barrier is unfinished" {
     { event 1; } | whole a
     { barrier 1 0; } | whole b

@@ -27,6 +27,38 @@ at() { jq -r 'select(.type == "event") | .at' <<<"$output"; }
     [ "$(at | tr '\n' ' ')" = "t/0/2 t/0/2#1 t/0/2#2 t/0/3 " ]
 }
 
+@test "a map takes rows as it takes records: their values, their time, and their place where they have one" {
+    { record 1 '{"id":1}'; echo '{"type":"event","at":"t/0/2","ts":7,"event_time":9,"values":{"id":2,"n":1}}'
+        echo '{"type":"event","at":"t/0/2#1","ts":7,"values":{"id":3,"n":2}}'
+        echo '{"type":"event","ts":null,"values":{"id":4,"n":2}}'; barrier 1 0; } | whole lane
+    run -0 --separate-stderr row-map --program='range(.n // 1) as $i | {id: (.id * 10 + $i), at: $record.at}' <lane
+    [ -z "$stderr" ]
+    diff <(sed '1d;$d' <<<"$output") <(
+        echo '{"type":"event","at":"t/0/1","ts":101,"values":{"id":10,"at":null}}'
+        echo '{"type":"event","at":"t/0/2","ts":7,"values":{"id":20,"at":"t/0/2"}}'
+        echo '{"type":"event","at":"t/0/2#1","ts":7,"values":{"id":30,"at":"t/0/2#1"}}'
+        echo '{"type":"event","at":"t/0/2#2","ts":7,"values":{"id":31,"at":"t/0/2#1"}}'
+        echo '{"type":"event","ts":null,"values":{"id":40,"at":null}}'
+        echo '{"type":"event","ts":null,"values":{"id":41,"at":null}}'; barrier 1 0)
+}
+
+@test "a row that cannot be mapped stops the lane as a record does" {
+    while IFS=@ read -r line said; do
+        { echo "$line"; barrier 1 0; } | whole lane
+        run -2 --separate-stderr row-map --program='{id: (.id | tonumber)}' <lane
+        [[ $stderr == "row-map: "$said ]] || { echo "$line: $stderr" >&2; return 1; }
+        [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream stop end " ]
+        [ "$(jq -r 'select(.type == "stop").code' <<<"$output")" = record-not-mapped ]
+    done <<'LINES'
+{"type":"event","at":"t/0/2","ts":7,"values":{"id":"x"}}@t/0/2: the program failed: *
+{"type":"event","ts":7,"values":{"id":"x"}}@a window's row: the program failed: *
+{"type":"event","at":"t/0/2","ts":1.5,"values":{"id":"1"}}@t/0/2: event.ts: not a whole number of milliseconds
+{"type":"event","at":"t/0/2","ts":7}@t/0/2: event.values: *
+{"type":"event","at":"t/0","ts":7,"values":{}}@event.at: no place in a log
+{"type":"event","at":"t/0/2","ts":7,"values":{"id":9007199254740993}}@t/0/2: values: field .id *
+LINES
+}
+
 @test "a null value is null, and an annotation passes" {
     { jq -c '.payload = null' <(record 1 ''); echo '{"type":"note","x":1}'; } | whole lane
     run -0 --separate-stderr row-map --program='select(. != null)' <lane

@@ -38,7 +38,7 @@ int op_spec_write(const char *capture_dir, uint64_t subtask, const struct op_spe
     const struct json *v = json_parse_named(given, strlen(given), &a, "the operator's parameters", err);
     if (!v)
         goto done;
-    redact_put(&parameters, v);
+    redact_operators(&parameters, v);
     jw_init(&w, &text);
     jw_obj(&w, NULL);
     jw_str(&w, "format", "owed-operator");

@@ -144,7 +144,9 @@ static bool is_pair(const struct json *v)
     return json_get(v, "value") && (is_credential(json_get(v, "name")) || is_credential(json_get(v, "key")));
 }
 
-static void put_object(struct buf *out, const struct json *v)
+static void put(struct buf *out, const struct json *v, bool operators);
+
+static void put_object(struct buf *out, const struct json *v, bool operators)
 {
     bool pair = is_pair(v);
     buf_addc(out, '{');
@@ -156,14 +158,16 @@ static void put_object(struct buf *out, const struct json *v)
         buf_addc(out, ':');
         if (hide && json_value(m)->type != JSON_NULL)
             json_put_s(out, REDACTED);
+        else if (operators && json_is(m, "program") && json_value(m)->type == JSON_STRING)
+            json_put_raw(out, json_value(m));
         else
-            redact_put(out, json_value(m));
+            put(out, json_value(m), operators);
     }
     buf_addc(out, '}');
 }
 
 /* Arguments of a program: an option's value is the next one. */
-static void put_array(struct buf *out, const struct json *v)
+static void put_array(struct buf *out, const struct json *v, bool operators)
 {
     buf_addc(out, '[');
     const struct json *before = NULL;
@@ -173,17 +177,27 @@ static void put_array(struct buf *out, const struct json *v)
         if (is_credential(before) && before->str[0] == '-' && !memchr(before->str, '=', before->len))
             json_put_s(out, REDACTED);
         else
-            redact_put(out, item);
+            put(out, item, operators);
     }
     buf_addc(out, ']');
 }
 
-void redact_put(struct buf *out, const struct json *v)
+static void put(struct buf *out, const struct json *v, bool operators)
 {
     switch (v->type) {
     case JSON_STRING: put_text(out, v->str, v->len); break;
-    case JSON_ARRAY: put_array(out, v); break;
-    case JSON_OBJECT: put_object(out, v); break;
+    case JSON_ARRAY: put_array(out, v, operators); break;
+    case JSON_OBJECT: put_object(out, v, operators); break;
     default: json_put_raw(out, v);
     }
+}
+
+void redact_put(struct buf *out, const struct json *v)
+{
+    put(out, v, false);
+}
+
+void redact_operators(struct buf *out, const struct json *v)
+{
+    put(out, v, true);
 }

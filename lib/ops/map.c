@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The map operator: a record line in, event lines out, a compiled jq program between. */
+/* The map operator: a record line or an event line in, event lines out, a compiled jq program between. */
 #include "ops/internal.h"
 #include "stream/stream.h"
 
@@ -19,11 +19,8 @@ struct map {
     struct err compile;
     struct arena arena;
     struct buf ts, events; /* events: one a line */
-};
-
-/* What of a record line the operator works with. */
-struct record {
-    const struct json *line, *payload;
+    char base[OP_AT_MAX];  /* the record that the rows are of; "" for a window's row, which is of no one record */
+    uint64_t rows;         /* of it so far */
 };
 
 /* ---- compiling ---- */
@@ -124,7 +121,9 @@ static int map_open(struct op **out, const struct json *parameters, struct err *
     return 0;
 }
 
-/* ---- one record ---- */
+/* ---- one line ---- */
+
+static const char *const line_names[] = {[false] = "record", [true] = "event"};
 
 static int record_place(struct map *m, const struct json *line, struct err *err)
 {
@@ -139,14 +138,37 @@ static int record_place(struct map *m, const struct json *line, struct err *err)
     snprintf(m->op.at, sizeof m->op.at, "%.*s/%" PRIu64 "/%" PRIu64, (int)topic->len, topic->str, partition, offset);
     if (!stream_place_ok(m->op.at, strlen(m->op.at)))
         return err_set(err, ERR_REFUSED, "record: its topic, partition and offset are no place in a log");
+    memcpy(m->base, m->op.at, sizeof m->base);
+    m->rows = 0;
     return 0;
 }
 
-/* The event's time: the record's own where the source declares one, else Kafka's. */
-static int record_time(struct map *m, const struct json *line, struct err *err)
+/* The rows of one record come one after the other, and are numbered through whatever events they came as. */
+static int event_place(struct map *m, const struct json *line, struct err *err)
 {
-    const struct json *declared = json_get(line, "event_time");
-    const struct json *ts = declared ? declared : json_get(line, "ts");
+    const struct json *at = json_get(line, "at");
+    m->op.at[0] = '\0';
+    if (at &&
+        (at->type != JSON_STRING || at->escaped || at->len >= sizeof m->op.at || !stream_place_ok(at->str, at->len)))
+        return err_set(err, ERR_REFUSED, "event.at: no place in a log");
+    size_t n = at ? at->len : 0, base = n;
+    memcpy(m->op.at, at ? at->str : "", n);
+    m->op.at[n] = '\0';
+    const char *number = memchr(m->op.at, '#', n);
+    if (number)
+        base = (size_t)(number - m->op.at);
+    if (base != strlen(m->base) || memcmp(m->base, m->op.at, base) != 0)
+        m->rows = 0;
+    memcpy(m->base, m->op.at, base);
+    m->base[base] = '\0';
+    return 0;
+}
+
+/* The event's time: of an event its own; of a record its own where the source declares one, else Kafka's. */
+static int line_time(struct map *m, const struct json *line, bool event, struct err *err)
+{
+    const char *name = !event && json_get(line, "event_time") ? "event_time" : "ts";
+    const struct json *ts = json_get(line, name);
     int64_t ms;
     buf_reset(&m->ts);
     if (!ts || ts->type == JSON_NULL)
@@ -154,8 +176,7 @@ static int record_time(struct map *m, const struct json *line, struct err *err)
     else if (json_i64(ts, &ms))
         json_put_i64(&m->ts, ms);
     else
-        return err_set(err, ERR_REFUSED, "record.%s: not a whole number of milliseconds",
-                       declared ? "event_time" : "ts");
+        return err_set(err, ERR_REFUSED, "%s.%s: not a whole number of milliseconds", line_names[event], name);
     return 0;
 }
 
@@ -174,24 +195,18 @@ static int record_payload(struct map *m, const struct json *line, const struct j
     return 0;
 }
 
-/* The program's $record: the line's members, without its type and its payload. */
-static int record_value(struct map *m, const struct json *line, jv *out, struct err *err)
+/* What the program sees: a record's payload or an event's values, and as $record the line's other members. */
+static int program_input(struct map *m, const struct json *line, bool event, const struct json *payload, jv *out,
+                         struct err *err)
 {
-    static const char *const without[] = {"type", "payload", NULL};
-    if (value_from_json(line, m->numbers, without, out, err) < 0)
-        return err_prefix(err, "record");
-    return 0;
-}
-
-static int program_input(struct map *m, const struct json *line, const struct json *payload, jv *out, struct err *err)
-{
+    const char *const without[] = {"type", event ? "values" : "payload", NULL};
     jv record, value = jv_null();
     if (payload && value_from_json(payload, m->numbers, NULL, &value, err) < 0)
-        return err_prefix(err, "payload");
+        return err_prefix(err, event ? "values" : "payload");
     if (m->with_record) {
-        if (record_value(m, line, &record, err) < 0) {
+        if (value_from_json(line, m->numbers, without, &record, err) < 0) {
             jv_free(value);
-            return -1;
+            return err_prefix(err, "%s", line_names[event]);
         }
         value = JV_ARRAY(record, value);
     }
@@ -199,7 +214,21 @@ static int program_input(struct map *m, const struct json *line, const struct js
     return 0;
 }
 
-/* One output of the program, the nth of its record, counted from 0. */
+/* The place of the record's next row. */
+static void put_place(struct map *m, struct buf *b)
+{
+    if (m->base[0] == '\0')
+        return;
+    buf_adds(b, ",\"at\":");
+    json_put_s(b, m->base);
+    if (m->rows > 0) {
+        b->len--;
+        buf_printf(b, "#%" PRIu64 "\"", m->rows);
+    }
+    m->rows++;
+}
+
+/* One output of the program, the nth of its line, counted from 0. */
 static int add_event(struct map *m, jv output, size_t nth, struct err *err)
 {
     static const char *const kinds[] = {
@@ -212,12 +241,8 @@ static int add_event(struct map *m, jv output, size_t nth, struct err *err)
                        kinds[kind]);
     if (nth)
         buf_addc(b, '\n');
-    buf_adds(b, "{\"type\":\"event\",\"at\":");
-    json_put_s(b, m->op.at);
-    if (nth) {
-        b->len--;
-        buf_printf(b, "#%zu\"", nth);
-    }
+    buf_adds(b, "{\"type\":\"event\"");
+    put_place(m, b);
     buf_adds(b, ",\"ts\":");
     buf_add(b, m->ts.p, m->ts.len);
     buf_adds(b, ",\"values\":");
@@ -266,35 +291,69 @@ static int run(struct map *m, jv input, struct err *err)
     return rc;
 }
 
-static int map_line(struct map *m, const struct json *line, struct err *err)
+/* An event's values. */
+static int event_values(const struct json *line, const struct json **values, struct err *err)
 {
-    const struct json *payload = NULL;
-    jv input;
-    if (record_time(m, line, err) < 0 || record_payload(m, line, &payload, err) < 0 ||
-        program_input(m, line, payload, &input, err) < 0 || run(m, input, err) < 0) {
-        err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", m->op.at}));
-        return err_prefix(err, "%s", m->op.at);
-    }
+    struct json *v;
+    if (json_need(line, "values", JSON_OBJECT, &v, "event", err) < 0)
+        return -1;
+    *values = v;
     return 0;
 }
 
-static int map_record(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err)
+static int map_parts(struct map *m, const struct json *line, bool event, struct err *err)
 {
-    struct map *m = map_of(op);
-    arena_reset(&m->arena);
-    buf_reset(&m->events);
-    if (n > INT_MAX / 2) /* libjq counts bytes in an int */
-        return err_set(err, ERR_BOUND, "record: %zu bytes are more than libjq takes", n);
-    const struct json *v = json_parse_named(line, n, &m->arena, "record", err);
-    if (!v || record_place(m, v, err) < 0 || map_line(m, v, err) < 0)
+    const struct json *payload = NULL;
+    jv input;
+    if (line_time(m, line, event, err) < 0 ||
+        (event ? event_values(line, &payload, err) : record_payload(m, line, &payload, err)) < 0 ||
+        program_input(m, line, event, payload, &input, err) < 0)
         return -1;
+    return run(m, input, err);
+}
+
+static int map_line(struct map *m, const struct json *line, bool event, struct err *err)
+{
+    if (map_parts(m, line, event, err) == 0)
+        return 0;
+    const char *at = m->op.at[0] ? m->op.at : "a window's row";
+    err_cause(err, BECAUSE(CODE_RECORD_NOT_MAPPED, {"at", at}));
+    return err_prefix(err, "%s", at);
+}
+
+static void hand_on(const struct map *m, const struct op_output *out)
+{
     for (size_t at = 0; at < m->events.len;) {
         const char *p = m->events.p + at, *nl = memchr(p, '\n', m->events.len - at);
         size_t len = nl ? (size_t)(nl - p) : m->events.len - at;
         out->event(out->ctx, p, len);
         at += len + 1;
     }
+}
+
+static int take(struct map *m, const char *line, size_t n, bool event, const struct op_output *out, struct err *err)
+{
+    const char *what = line_names[event];
+    arena_reset(&m->arena);
+    buf_reset(&m->events);
+    if (n > INT_MAX / 2) /* libjq counts bytes in an int */
+        return err_set(err, ERR_BOUND, "%s: %zu bytes are more than libjq takes", what, n);
+    const struct json *v = json_parse_named(line, n, &m->arena, what, err);
+    if (!v || (event ? event_place(m, v, err) : record_place(m, v, err)) < 0 || map_line(m, v, event, err) < 0)
+        return -1;
+    hand_on(m, out);
     return 0;
 }
 
-const struct op_kind op_map = {.name = "map", .open = map_open, .close = map_close, .record = map_record};
+static int map_record(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err)
+{
+    return take(map_of(op), line, n, false, out, err);
+}
+
+static int map_event(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err)
+{
+    return take(map_of(op), line, n, true, out, err);
+}
+
+const struct op_kind op_map = {
+    .name = "map", .open = map_open, .close = map_close, .record = map_record, .event = map_event};

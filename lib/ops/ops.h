@@ -8,8 +8,8 @@
  * It sees what it is given and nothing else: no clock, environment or file.
  *
  * Kinds:
- * map    a jq program (libjq) over each record: {"program": TEXT, "numbers": "double" | "text"}. Whatever in the
- *        program reaches outside its record is refused when it is compiled, by name. Keeps no state.
+ * map    a jq program (libjq) over each record or event: {"program": TEXT, "numbers": "double" | "text"}. Whatever in
+ * the program reaches outside its record is refused when it is compiled, by name. Keeps no state.
  */
 #ifndef OWED_OPS_H
 #define OWED_OPS_H

@@ -43,7 +43,7 @@ static int job_manifest(struct pack *p, struct job_manifest *job, bool *has, str
         *has = rc == 0;
     }
     if (*has) {
-        redact_put(&p->job_text, job->document);
+        redact_operators(&p->job_text, job->document);
         buf_addc(&p->job_text, '\n');
     }
     buf_free(&text);

@@ -246,7 +246,7 @@ static int copy_operator(struct copying *w, const struct pack_item *it, int from
     if (rc == 0 && !(doc = json_parse_named(text.p ? text.p : "", text.len, &a, it->rel, err)))
         rc = err_prefix(err, "no credential can be taken out of what is no JSON");
     if (rc == 0) {
-        redact_put(&out, doc);
+        redact_operators(&out, doc);
         buf_addc(&out, '\n');
         sha256_add(&w->sha, out.p, out.len);
         *bytes = out.len;

@@ -2,7 +2,7 @@
 /*
  * A Kafka record to its line and back, and what the job's map takes of it. With an even first byte the rest is the
  * record: two bytes of what it has, key and header with their length before them, and the payload. With an odd one the
- * rest is the line, and what the map takes has a place in a log.
+ * rest is the line, a record or (the next bit) an event, and what the map takes of a record has a place in a log.
  */
 #include "kafka/internal.h"
 #include "ops/ops.h"
@@ -82,15 +82,16 @@ static struct op *map_op(void)
     return op;
 }
 
-static void read_line(const char *p, size_t n)
+static void read_line(const char *p, size_t n, bool event)
 {
     static struct op *op;
     struct op_output out = {on_event, NULL};
     struct err err = ERR_INIT;
     if (!op)
         op = map_op();
-    if (op_record(op, p, n, &out, &err) == 0)
-        insist(json_valid(p, n, NULL) && stream_place_ok(op_at(op), strlen(op_at(op))));
+    int rc = event ? op_event(op, p, n, &out, &err) : op_record(op, p, n, &out, &err);
+    if (rc == 0)
+        insist(json_valid(p, n, NULL) && ((event && !*op_at(op)) || stream_place_ok(op_at(op), strlen(op_at(op)))));
 }
 
 /* ---- a record ---- */
@@ -146,7 +147,7 @@ static void record(struct input in)
     buf_addc(&line, '}');
     insist(!memchr(line.p, '\n', line.len));
     check_line(&line, &e, named, &value);
-    read_line(line.p, line.len);
+    read_line(line.p, line.len, false);
     rd_kafka_headers_destroy(headers);
     buf_free(&line);
     free(named);
@@ -160,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return -1;
     struct input in = {(const char *)data + 1, size - 1};
     if (data[0] & 1)
-        read_line(in.p, in.n);
+        read_line(in.p, in.n, data[0] & 2);
     else
         record(in);
     return 0;

@@ -654,6 +654,25 @@ static void redaction(void **state)
     }
 }
 
+/* A program is what runs: it stands as it is, and nothing else beside it does. */
+static void a_program_is_not_redacted(void **state)
+{
+    (void)state;
+    static const char in
+        [] =
+            "{\"token\":\"x\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://a:b@h\",\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":1}}]}",
+      out[] =
+          "{\"token\":\"<redacted>\",\"program\":\"{token: .token, url: \\\"http://a:b@h\\\"}\",\"note\":\"http://<redacted>@h\","
+          "\"p\":[{\"program\":{\"program\":\"token=x\",\"password\":\"<redacted>\"}}]}";
+    struct buf text = BUF_INIT;
+    redact_operators(&text, json_parse_named(in, strlen(in), &arena, "t", &err));
+    assert_string_equal(buf_str(&text), out);
+    buf_reset(&text);
+    redact_put(&text, json_parse_named(in, strlen(in), &arena, "t", &err));
+    assert_string_not_equal(buf_str(&text), out);
+    buf_free(&text);
+}
+
 static void op_spec_is_redacted(void **state)
 {
     (void)state;
@@ -668,6 +687,12 @@ static void op_spec_is_redacted(void **state)
     assert_null(strstr(buf_str(&text), "hunter2"));
     assert_int_equal(op_spec_parse(text.p, text.len, "op", &arena, &got, &err), 0);
     assert_string_equal(got.parameters, "{\"url\":\"http://<redacted>@h\",\"password\":\"<redacted>\"}");
+    op.parameters = "{\"program\":\"{token: .token}\"}";
+    assert_int_equal(op_spec_write(root, 0, &op, &err), 0);
+    buf_reset(&text);
+    assert_int_equal(file_read(path.p, 4096, &text, &err), 0);
+    assert_int_equal(op_spec_parse(text.p, text.len, "op", &arena, &got, &err), 0);
+    assert_string_equal(got.parameters, op.parameters);
     buf_free(&path);
     buf_free(&text);
 }
@@ -694,6 +719,7 @@ int main(void)
                                        T(tally_goes_from_barrier_to_barrier),
                                        T(barrier_comes_back),
                                        T(redaction),
+                                       T(a_program_is_not_redacted),
                                        T(op_spec_is_redacted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -448,7 +448,11 @@ static void an_operator_takes_what_its_kind_does(void **state)
     struct op_output out = {collect, &events};
     op = compiled(".", DOUBLE);
     assert_int_equal(op_event(op, "{}", 2, &out, &err), -1);
-    assert_string_equal(err.text, "a map takes no event");
+    assert_string_equal(err.text, "a window's row: event.values: missing");
+    static const char event[] = "{\"type\":\"event\",\"ts\":-5,\"values\":{\"a\":1}}";
+    assert_int_equal(op_event(op, event, sizeof event - 1, &out, &err), 0);
+    assert_true(buf_is(&events, "{\"type\":\"event\",\"ts\":-5,\"values\":{\"a\":1}}\n", sizeof event));
+    buf_reset(&events);
     assert_int_equal(op_watermark(op, INT64_MAX, &out, &err), 0);
     assert_int_equal(op_barrier(op, 1, &out, &err), 0);
     assert_int_equal(events.len, 0);
