@@ -249,7 +249,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, &(struct stream_row){
+                                .side = r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, .cells = cells, .cells_len = n});
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }

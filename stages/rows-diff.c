@@ -184,6 +184,7 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
+    out->ts = row->ts;
     out->again = (struct again){0};
     if (row->again && !again_parse(row->again, row->again_len, &out->again))
         return refuse(line, "again says something else than resent, replayed, kept", err);
@@ -300,7 +301,10 @@ static int on_absent(struct diff *d, const struct stream_line *line, struct err 
     else if (a.why == ABSENT_DELETED && cells_row_unfit(row.p, d->ends, d->columns.n))
         refuse(line, "a deleted key that does not fit its columns: what it takes away is not known", err);
     else if (cells_fit(d, line, row.p, true, err) == 0)
-        rc = multiset_absent(d->rows, &(struct multiset_row){row.p, row.len, d->ends, a.at, a.at_len, {0}}, a.why, err);
+        rc = multiset_absent(
+            d->rows,
+            &(struct multiset_row){.cells = row.p, .len = row.len, .ends = d->ends, .at = a.at, .at_len = a.at_len},
+            a.why, err);
     buf_free(&row);
     d->ask.absent++;
     return rc;

@@ -38,6 +38,29 @@ unavailable() { # what the reason says
     [[ $(of side) != *'"whole":true'* ]]
 }
 
+@test "a captured row has its event's time where the job's manifest shows that it is its record's" {
+    event_ts=1796000000123 make_job "$PWD/timed"
+    job=timed
+    cut_it() { rm -rf b; pack_job timed b --epochs=1-9 --commit-confirmation=no >/dev/null; run "-${1:-0}" --separate-stderr "$bin/scope-cut" --from-run-start --checkpoint=1 --key=id --expected-out=rows b; }
+    cut_it
+    [ "$(of row | jq -c '[.ts, has("ts")]' | sort -u)" = '[1796000000123,true]' ]
+    [ "$(of row | jq -c '{cells, at, ts}')" = "$(jq -c . rows)" ]
+    # Its source's time may be another: a field of the payload.
+    for parameters in '{"time_field":"seen"}' '{"time_field":null}'; do
+        sed -i 's/"type":"kafka-source","parallelism":2,"parameters":{[^}]*}/"type":"kafka-source","parallelism":2,"parameters":'"$parameters"'/' timed/ha/job-1.json
+        cut_it
+        [ "$(of row | jq -c 'has("ts")' | sort -u)" = "$([ "$parameters" = '{"time_field":null}' ] && echo true || echo false)" ]
+    done
+    rm timed/ha/job-1.json
+    cut_it
+    [ "$(of row | jq -c 'has("ts")' | sort -u)" = false ]
+    rm -r timed
+    event_ts='"soon"' make_job "$PWD/timed"
+    cut_it 3
+    unavailable 'event.ts: not a whole number of milliseconds'
+    [ "$(code)" = capture-malformed ]
+}
+
 @test "the scope of a checkpoint starts at the completed one before; an aborted one left its interval to it" {
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
     [ "$(document | jq -c '.bundle | [.checkpoint,.since,.start,.epochs,.restored_from]')" = '[3,1,"checkpoint",[2,3],null]' ]

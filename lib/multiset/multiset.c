@@ -86,7 +86,7 @@ int multiset_add(struct multiset *m, enum side side, const struct multiset_row *
     if (!w)
         return -1;
     if (row->at && side <= SIDE_REFERENCE) {
-        if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
+        if (places_add(&m->places[side], row->at, row->at_len, row->ts, err) != 0)
             return -1;
         number = m->places[side].rows - 1;
     }

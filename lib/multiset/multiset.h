@@ -41,6 +41,7 @@ struct multiset_row {
     const char *at;       /* topic/partition/offset[#n], or NULL */
     size_t at_len;
     struct again again;
+    struct stream_ts ts; /* of an owed row with a place; no part of it */
 };
 
 struct multiset;
@@ -78,6 +79,7 @@ struct multiset_finding {
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
     uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
     char *at;                           /* of the first owed copy that it touches, or NULL */
+    struct stream_ts ts;                /* of the same */
     struct again explained;             /* surplus copies, by what can have made them; of missing rows kept alone */
 };
 

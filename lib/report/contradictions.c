@@ -157,8 +157,9 @@ static int absent(const struct report *r, struct err *err)
 
 /* What is held, in this order: the first that does not hold is said. */
 static int (*const rules[])(const struct report *, struct err *) = {
-    makers,   question, report_hold_observation, report_hold_intervals,   report_hold_coverage,
-    excluded, absent,   report_hold_reference,   report_hold_comparisons, report_hold_counts};
+    makers,           question, report_hold_observation, report_hold_intervals,   report_hold_coverage,
+    excluded,         absent,   report_hold_reference,   report_hold_comparisons, report_hold_counts,
+    report_hold_times};
 
 int report_whole(const struct report *r, const struct json *shard, struct err *err)
 {

@@ -42,6 +42,7 @@ int report_hold_expiry(const struct report *r, struct err *err);    /* expiry.c,
 bool report_has_expiry(const struct report *r);                     /* a TTL that the table has was applied */
 int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */
 int report_hold_counts(const struct report *r, struct err *err);    /* counts.c */
+int report_hold_times(const struct report *r, struct err *err);     /* times.c: whatever passed */
 
 /* ---- making the view (view.c, about.c, established.c) ---- */
 
