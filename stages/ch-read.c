@@ -134,9 +134,12 @@ static int on_columns(struct run *r, const struct stream_line *line, struct err 
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
-        if (!type_supported(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                       "column '%s' is %s, a type without cells", c->name, c->type.name);
+        r->o->read.json_text = r->o->read.json_text || c->from == FROM_JSON_TEXT;
+        const char *what;
+        enum code lacks = column_lacks(c, &what);
+        if (lacks != CODE_NONE)
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}), "column '%s' is %s, %s",
+                       c->name, c->type.name, what);
         else if (c->key && !type_is_key(&c->type))
             chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
                        "key column '%s' is %s, which cannot be a key", c->name, c->type.name);

@@ -167,9 +167,9 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
  * would have rows of its own. What is found is equal to an owed row, or differs. */
 static int cells_fit(const struct diff *d, const struct stream_line *line, const char *cells, bool key, struct err *err)
 {
-    const char *why = "";
+    const char *why = "", *what;
     const struct column *c = cells_row_misfit(&d->columns, cells, d->ends, key, &why);
-    if (!c || !type_supported(&c->type)) /* of a type without cells nothing is decided */
+    if (!c || column_lacks(c, &what) != CODE_NONE) /* of a type without cells nothing is decided */
         return 0;
     err_set(err, ERR_REFUSED, "column '%.200s': %s", c->name, why);
     return misfit(line, err);

@@ -713,3 +713,33 @@ CASES
     compose declared
     refuse_ 'if .type == "observation" then .final = {undetermined_keys: 0, unpaired: 0} else . end' "was read with FINAL, and the scope is of every row"
 }
+
+@test "a JSON is compared as its text, and the first lines say whose word that is; an observation that did not ask for the text is refused" {
+    # note as a JSON, in the scope, its columns, and the table as it was observed
+    saved_=$saved
+    saved=$BATS_TEST_TMPDIR/saved
+    jq -c 'def json: if .name == "note" then .type = "Nullable(JSON(a Int8))" else . end;
+        def said: json | if .name == "note" then .from = "json-text" else . end;
+        if .type == "columns" then .cells = "owed-cells-v2" | .columns[] |= said
+        elif .type == "scope" then .document.cells = "owed-cells-v2" | .document.columns[] |= said
+        elif .type == "observation" then .columns[] |= json | .settings.output_format_native_write_json_as_string = "1" else . end' "$saved_" >"$saved"
+    compose declared
+    edit .
+    decide 0
+    [[ $output == *"assumed, not established: column 'note' is compared as the text that the server prints of its JSON (--from=note:json-text)"* ]]
+    decide 0 --json
+    jq -e '.assumptions | any(. == "the operator takes the text that the server prints of column '"'note'"' for the JSON that was owed")' <<<"$output"
+    while IFS='~' read -r change words; do
+        refuse_ "if .type == \"observation\" then $change else . end" "$words"
+    done <<'CASES'
+del(.settings.output_format_native_write_json_as_string)~made without output_format_native_write_json_as_string, and a check of the destination passed
+.settings.output_format_native_write_json_as_string = "0"~made with output_format_native_write_json_as_string, which there changes the rows
+.format = "rowbinary"~made without output_format_binary_write_json_as_string
+.settings.output_format_json_quote_64bit_integers = "1"~made with output_format_json_quote_64bit_integers, which
+CASES
+    # Without the word nothing of it is decided, by whichever stage.
+    jq -c 'if .type == "columns" then .cells = "clink-canonical-cells-v1" | .columns[] |= del(select(.name == "note").from) else . end' as_read |
+        jq -c 'select(.type != "end")' | ended >unsaid
+    run -3 --separate-stderr rows-diff <unsaid
+    [[ $output == *"column 'note' is Nullable(JSON(a Int8)), which is compared as text, and on the operator's word alone"* && $output == *'"code":"json-not-declared"'* ]]
+}

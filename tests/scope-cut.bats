@@ -580,12 +580,12 @@ END
 }
 
 @test "a column type that is not compared, and a key of a type that cannot be one, are unsupported by name" {
-    columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"Array(JSON)"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
+    columns_json='[{"name":"id","type":"Int64"},{"name":"name","type":"Array(Dynamic)"},{"name":"amount","type":"Decimal(18, 4)"},{"name":"seen","type":"DateTime64(6)","from":"ms"}]'
     local s
     for s in 0 1; do interval $s 1 0 a1 3; done
     scope_of 3 --checkpoint=1
-    [[ $(check) == "unsupported"*"'name' is Array(JSON)"* ]]
-    columns_json=${columns_json/Array(JSON)/Nullable(String)}
+    [[ $(check) == "unsupported"*"'name' is Array(Dynamic)"* ]]
+    columns_json=${columns_json/Array(Dynamic)/Nullable(String)}
     for s in 0 1; do interval $s 1 0 a1 3; done
     scope_of 3 --checkpoint=1 --key=name
     [[ $(check) == "unsupported"*"key column 'name' is Nullable(String): a scalar type, no float and not Nullable, is needed"* ]]

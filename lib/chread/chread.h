@@ -34,6 +34,7 @@ int chread_say(struct chread_why *why, enum status status, const struct cause *c
 /* ---- decoding ---- */
 
 enum chread_format { CHREAD_NATIVE, CHREAD_ROWBINARY };
+const char *chread_format_word(enum chread_format f); /* "native", "rowbinary" */
 const char *chread_format_name(enum chread_format f); /* as ClickHouse's FORMAT clause has it */
 
 /* Gets one row as `[cell,…]`, valid until it returns. Not 0: give up. */
@@ -99,6 +100,7 @@ struct chread_options {
     enum chread_format format;
     uint64_t max_rows; /* a query */
     uint64_t keys_per_query;
+    bool json_text;          /* a column is a JSON, or holds such, and is read as its text */
     bool keys_only;          /* no row of another key is read */
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
     uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
@@ -131,7 +133,7 @@ struct chread {
 /* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and
  * the neutral value of each setting that changes what a SELECT returns. A setting that the server does not know cannot
  * change its answers and is not sent. -1 with *why: server down, wrong password, a user who may not send settings, an
- * old line. */
+ * old line, one that gives no JSON as text where o->json_text is set. */
 int chread_open(struct chread *c, const struct chread_options *o, struct chread_why *why);
 void chread_close(struct chread *c);
 

@@ -28,9 +28,11 @@ static int form_of_column(const struct chread_table *t, const struct map *names,
     const uint64_t *place = map_find(names, c->name, c->name_len);
     const struct chread_column *found = place ? &t->columns[*place] : NULL;
     struct type type;
-    if (!type_supported(&c->type))
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                          "column '%s' is %s, a type without cells", c->name, c->type.name);
+    const char *what;
+    enum code lacks = column_lacks(c, &what);
+    if (lacks != CODE_NONE)
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}), "column '%s' is %s, %s",
+                          c->name, c->type.name, what);
     if (!found)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_MISSING, {"column", c->name}),
                           "column '%s' is not in the table any more", c->name);

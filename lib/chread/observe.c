@@ -225,7 +225,7 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
         .partition_key = first->partition_key,
         .sorting_key = first->sorting_key,
         .dedup_window = first->dedup_window,
-        .format = o->format == CHREAD_NATIVE ? "native" : "rowbinary",
+        .format = chread_format_word(o->format),
         .query_timeout_ms = o->http.timeout_ms,
         .max_rows_per_query = o->max_rows,
         .keys_per_query = o->keys_per_query,

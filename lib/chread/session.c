@@ -234,12 +234,18 @@ static int read_settings(struct chread *c, struct chread_why *why)
     for (size_t i = 0; i < neutral_settings_n; i++)
         if (!neutral_settings[i].always)
             buf_printf(&sql, ",%s", neutral_settings[i].name);
+    for (size_t i = 0; c->o->json_text && i < json_settings_n; i++)
+        buf_printf(&sql, ",%s", json_settings[i].name);
     buf_adds(&sql, ",', concat(',', name, ',')) > 0 ORDER BY name");
     int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     if (status == 0)
         session_take_settings(c, &t);
     texts_free(&t);
     buf_free(&sql);
+    const char *need = c->o->json_text ? json_as_text(chread_format_word(c->o->format)) : NULL;
+    if (status == 0 && need && !map_find(&c->setting_names, need, strlen(need)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
+                            "the server has no setting %s, and gives no JSON as its text without it", need);
     return status;
 }
 

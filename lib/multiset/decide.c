@@ -373,12 +373,16 @@ static void offsets_end(struct offsets *o, const struct multiset_relation *decid
 /* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
 static bool without_cells(const struct columns *columns, struct cause *cause, struct buf *why)
 {
-    for (size_t i = 0; i < columns->n; i++)
-        if (!type_supported(&columns->at[i].type)) {
-            *cause = *BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", columns->at[i].name});
-            buf_printf(why, "column '%s' is %s, a type without cells", columns->at[i].name, columns->at[i].type.name);
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *c = &columns->at[i];
+        const char *what;
+        enum code lacks = column_lacks(c, &what);
+        if (lacks != CODE_NONE) {
+            *cause = *BECAUSE(lacks, {"column", c->name});
+            buf_printf(why, "column '%s' is %s, %s", c->name, c->type.name, what);
             return true;
         }
+    }
     return false;
 }
 

@@ -106,6 +106,25 @@ static int settings(const struct observation *o, struct err *err)
                : err_set(err, ERR_TROUBLE, "the observation does not say with which settings the table was read");
 }
 
+static bool reads_json(const struct report *r)
+{
+    bool reads = false;
+    for (size_t i = 0; r->has_scope && i < r->scope.columns.n; i++)
+        reads = reads || r->scope.columns.at[i].from == FROM_JSON_TEXT;
+    return reads;
+}
+
+/* A JSON is its text only where the server was asked for that. */
+static int as_text(const struct report *r, struct err *err)
+{
+    const struct observation *o = &r->observation;
+    const char *need = reads_json(r) ? json_as_text(o->format ? o->format : "") : NULL;
+    bool sent = false;
+    for (size_t i = 0; need && i < o->n_settings; i++)
+        sent = sent || strcmp(o->settings[i].name, need) == 0;
+    return !need || sent ? 0 : err_set(err, ERR_REFUSED, "the observation was made without %s, and %s", need, a_check);
+}
+
 static bool same_type(const struct column *c, const char *found)
 {
     struct type type;
@@ -171,7 +190,7 @@ int report_hold_observation(const struct report *r, struct err *err)
         if (rules[i].wrong(r))
             return err_set(err, ERR_REFUSED, "the observation %s, and %s", rules[i].words, a_check);
     if (report_hold_engine(r, err) != 0 || report_hold_expiry(r, err) != 0 || same_table(r, err) != 0 ||
-        settings(&r->observation, err) != 0)
+        settings(&r->observation, err) != 0 || as_text(r, err) != 0)
         return -1;
     return columns(r, err);
 }

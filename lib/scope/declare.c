@@ -226,19 +226,21 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
         return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
                            "--key=%s: the column is %s, and a key is a scalar type, no float and not Nullable", c->name,
                            c->type);
-    if (!type_supported(&to->type))
-        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                           "column '%s' is %s, a type without cells: leave it out, with --except=%s", c->name, c->type,
-                           c->name);
-    if (unit && !type_is_time(&to->type))
-        return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
+    if (unit && type_supported(&to->type) && type_from_parse(unit, &to->from, err) != 0)
+        return err_prefix(err, "--from=%s", c->name);
+    if (to->from != FROM_NONE && !type_takes_from(&to->type, to->from))
+        return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no %s", c->name, unit, c->type,
+                       to->from == FROM_JSON_TEXT ? "JSON" : "time");
+    const char *what;
+    enum code lacks = column_lacks(to, &what);
+    if (lacks != CODE_NONE)
+        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}),
+                           "column '%s' is %s, %s: leave it out, with --except=%s", c->name, c->type, what, c->name);
     if (!unit && type_is_time(&to->type))
         return err_set(
             err, ERR_REFUSED,
             "column '%s' is %s: say --from=%s:UNIT, the unit of an owed time (s, ms, us, ns, ticks, days, iso)",
             c->name, c->type, c->name);
-    if (unit && type_from_parse(unit, &to->from, err) != 0)
-        return err_prefix(err, "--from=%s", c->name);
     return 0;
 }
 

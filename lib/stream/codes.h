@@ -394,6 +394,10 @@
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
       "where the scope is declared, leave {column|the column that the reason names} out, with --except; else audit a table whose columns all have cells") \
+    X(JSON_NOT_DECLARED, "json-not-declared", \
+      "a column holds JSON, which a server does not keep as it was written and which is compared as the text that it prints, on the operator's word alone", \
+      "scope-declare was not told to take the column so", \
+      "say scope-declare --from={column|COLUMN}:json-text, with rules that give the server's text; or leave {column|the column} out, with --except") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \

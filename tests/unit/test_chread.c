@@ -1119,6 +1119,37 @@ static double cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A server answers without the setting too, and its JSON is then something else than text: in RowBinary nothing shows
+ * it. */
+static void test_a_server_that_gives_no_json_as_text(void **state)
+{
+    static const char *const settings[][2] = {{"output_format_binary_write_json_as_string", "0"},
+                                              {"output_format_native_write_json_as_string", "0"}};
+    (void)state;
+    for (int format = CHREAD_NATIVE; format <= CHREAD_ROWBINARY; format++)
+        for (int has = 0; has < 2; has++) {
+            struct mock m;
+            struct chread ch;
+            struct chread_why why = {0};
+            struct chread_options o = {.format = (enum chread_format)format, .json_text = true};
+            bool fits = (format == CHREAD_ROWBINARY) == (has == 0);
+            mock_listen(&m);
+            answer_texts(&m, MOCK_ANSWER, 1, 1, (const char *[]){"26.5.1.1"});
+            answer_texts(&m, MOCK_ANSWER, 1, 2, settings[has]);
+            o.http.url = m.url;
+            mock_start(&m);
+            assert_int_equal(chread_open(&ch, &o, &why), fits ? 0 : -1);
+            if (fits)
+                assert_string_equal(ch.settings[ch.n_settings - 1].value, "1");
+            else
+                assert_true(why.status == STATUS_UNSUPPORTED && why.cause.code == CODE_SERVER_UNSUPPORTED &&
+                            strstr(why.reason, settings[!has][0]));
+            chread_close(&ch);
+            mock_stop(&m);
+            mock_free(&m);
+        }
+}
+
 static double open_with_settings(unsigned n)
 {
     struct mock m;
@@ -1427,6 +1458,7 @@ int main(void)
         cmocka_unit_test(test_new_connection),
         cmocka_unit_test(test_more_than_asked),
         cmocka_unit_test(test_unproven_looks),
+        cmocka_unit_test(test_a_server_that_gives_no_json_as_text),
         cmocka_unit_test(test_answers_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
