@@ -9,7 +9,6 @@
 #include "evidence/barrier.h"
 #include "evidence/options.h"
 #include "evidence/trace_pass.h"
-#include "json/json.h"
 #include "stream/stream.h"
 #include "stream/watermark.h"
 

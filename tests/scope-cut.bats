@@ -351,6 +351,10 @@ END
     [[ $stderr == *"3 (shop.later)"* ]]
     scope_of 0 --checkpoint=3 --table=orders
     scope_of 2 --checkpoint=3 --table=later
+    # Where they differ among themselves, neither name is all of theirs.
+    for s in 0 1; do sed -i 's/"table":"orders"/"table":"later"/' job/capture/op-3/subtask-$s/epoch-2.sink.json; done
+    scope_of 2 --checkpoint=3 --table=orders
+    [[ $stderr == *"the scope's rows went to shop.later"* ]]
 }
 
 @test "what a bound of the collection left out is said with the bound" {

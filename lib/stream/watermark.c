@@ -4,10 +4,11 @@
 
 #include "stream/stream.h"
 
-static int members(const struct json *doc, struct stream_watermark *out, struct err *err)
+int watermark_parse(const struct json *doc, struct stream_watermark *out, struct err *err)
 {
     static const char where[] = "watermark";
     bool said = json_get(doc, "idle");
+    *out = (struct stream_watermark){0};
     if (said && json_need_bool(doc, "idle", &out->idle, where, err) != 0)
         return -1;
     out->has_time = json_get(doc, "ts") || !said;
@@ -22,8 +23,7 @@ int stream_watermark(const struct stream_line *line, struct stream_watermark *ou
 {
     struct arena arena = ARENA_INIT;
     const struct json *doc = stream_doc(line, &arena, err);
-    *out = (struct stream_watermark){0};
-    int rc = doc ? members(doc, out, err) : -1;
+    int rc = doc ? watermark_parse(doc, out, err) : -1;
     arena_free(&arena);
     return doc && rc != 0 ? stream_misfit(line, err) : rc;
 }

@@ -14,6 +14,9 @@ struct stream_watermark {
     int64_t time;
 };
 
+/* The members of such a line. ERR_REFUSED, with what was wrong. */
+struct json;
+int watermark_parse(const struct json *doc, struct stream_watermark *out, struct err *err);
 /* Parse a watermark line. ERR_REFUSED, with the line's number. */
 int stream_watermark(const struct stream_line *line, struct stream_watermark *out, struct err *err);
 void stream_put_watermark(struct stream_out *out, const struct stream_watermark *w);
