@@ -7,7 +7,6 @@
 
 #include "chread/session.h"
 #include "stream/observation.h"
-#include "types/definition.h"
 #include "types/engine.h"
 
 /* ---- the form ---- */
@@ -91,7 +90,7 @@ static int form_of_under(const struct chread_under *u, const struct columns *col
     int status = 0;
     engine_parse(u->look.engine, u->look.engine_full, &arena, &e);
     chread_names(&u->look, &names);
-    if (e.kind != ENGINE_PLAIN)
+    if (e.kind != ENGINE_PLAIN || e.replicated)
         status = chread_say(&own, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
                             "its engine is %s, and only a plain MergeTree is read through a Merge",
                             *u->look.engine != '\0' ? u->look.engine : "unknown");
@@ -125,23 +124,57 @@ static int form_of_engine(const struct chread_table *t, const struct chread_expe
                           struct chread_why *why)
 {
     struct arena arena = ARENA_INIT;
-    struct engine e;
+    struct engine e, named;
     int status = 0;
     engine_parse(t->engine, t->engine_full, &arena, &e);
+    engine_named(t->engine, &named);
     if (expect->final && e.kind != ENGINE_OTHER)
         status = form_of_final(t, &e, expect->final, cols, why);
-    else if (e.kind == ENGINE_OTHER && strcmp(t->engine, engine_name(ENGINE_MERGE)) == 0)
+    else if (e.kind == ENGINE_OTHER && named.kind == ENGINE_MERGE)
         status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
                             "the table is a Merge that does not name one database and an expression of tables: %s",
                             t->engine_full);
     else if (e.kind == ENGINE_MERGE && expect->every_row)
         status = form_of_merge(t, cols, why);
-    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_shows_rows(&e)))
-        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
-                            "the table's engine is %s, and only a %s can be judged",
-                            *t->engine != '\0' ? t->engine : "unknown",
-                            expect->every_row ? "MergeTree that is plain, replacing or collapsing, a view or a Merge,"
-                                              : "plain MergeTree");
+    else if ((e.kind != ENGINE_PLAIN || e.replicated) && !(expect->every_row && engine_shows_rows(&e)))
+        status = chread_say(
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+            "the table's engine is %s, and only a %s can be judged", *t->engine != '\0' ? t->engine : "unknown",
+            expect->every_row
+                ? "MergeTree that is plain, replacing or collapsing, replicated or not, a view or a Merge,"
+                : "plain MergeTree");
+    arena_free(&arena);
+    return status;
+}
+
+void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out)
+{
+    definition_ttl_of_both(t->create_table_query, t->engine_full, a, out);
+}
+
+/* Which rows the TTL may have taken away can be told where the owed rows show its column. */
+static int form_of_ttl(const struct chread_table *t, const struct map *names, const struct columns *cols,
+                       struct chread_why *why)
+{
+    struct arena arena = ARENA_INIT;
+    struct ttl ttl;
+    size_t at;
+    int status = 0;
+    chread_ttl(t, &arena, &ttl);
+    const uint64_t *place = ttl.column ? map_find(names, ttl.column, strlen(ttl.column)) : NULL;
+    struct type type = {0};
+    if (place)
+        type_parse(t->columns[*place].type, strlen(t->columns[*place].type), &type, NULL);
+    if (ttl.kind == TTL_OTHER || (ttl.kind == TTL_DELETES && !type_is_expiry(&type)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
+                            "which rows or values of the table have vanished cannot be told: %s",
+                            ttl.kind == TTL_OTHER ? ttl.why : "its TTL's column is none of a date or a time");
+    else if (ttl.kind == TTL_DELETES && cols->n > 0 && !columns_find(cols, ttl.column, strlen(ttl.column), &at))
+        status = chread_say(
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}),
+            "column '%s', of the table's TTL, is not compared: which of the owed rows have expired cannot be told",
+            ttl.column);
+    type_free(&type);
     arena_free(&arena);
     return status;
 }
@@ -158,12 +191,9 @@ int chread_form(const struct chread_table *t, const struct chread_expect *expect
         return chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
-    if (definition_has_ttl(t->create_table_query) || definition_has_ttl(t->engine_full))
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
-                          "the table's definition has a TTL, by which rows or values vanish");
     struct map names = MAP_INIT;
-    int status = 0;
     chread_names(t, &names);
+    int status = form_of_ttl(t, &names, cols, why);
     for (size_t i = 0; i < cols->n && status == 0; i++)
         status = form_of_column(t, &names, &cols->at[i], why);
     map_free(&names);
@@ -198,6 +228,10 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
     differs(&x, "server's version", a->server_version, b->server_version);
     differs(&x, "table's UUID", a->table_uuid, b->table_uuid);
     differs(&x, "engine", a->engine, b->engine);
+    if (a->replica.shown && b->replica.shown) {
+        differs(&x, "replica's path", a->replica.path, b->replica.path);
+        differs(&x, "replica", a->replica.name, b->replica.name);
+    }
     if (!table_same_definition(a, b) && x.len == 0)
         buf_adds(&x, "the table's definition changed");
     under_same(a, b, &x);

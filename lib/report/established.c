@@ -165,6 +165,7 @@ static void say_not_known(struct view *v)
         view_say(v, &v->not_known, NULL,
                  "%" PRIu64 " aborted records that could not be read: no key of theirs was looked for",
                  r->kept[ACCOUNT_PROGRAM].aborted_unreadable.n);
+    view_not_kept(v);
     if (consumers_not_known(r))
         view_say(
             v, &v->not_known, NULL,

@@ -95,6 +95,11 @@ bool type_is_key(const struct type *t)
     return f && (f->use & USE_KEY) && !t->nullable;
 }
 
+bool type_is_expiry(const struct type *t)
+{
+    return t->kind >= TYPE_DATE && t->kind <= TYPE_DATETIME64 && !t->nullable && !t->low_cardinality && !t->aggregated;
+}
+
 bool type_is_time(const struct type *t)
 {
     const struct family *f = family_of(t);

@@ -87,6 +87,8 @@ bool type_supported(const struct type *t);
 bool type_is_key(const struct type *t);
 /* Holds a date or a time, at any depth: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
+/* May be what a TTL goes by: a date or a time that is plain. */
+bool type_is_expiry(const struct type *t);
 /* Holds a JSON, at any depth: a column whose values have cells on the operator's word alone (`from`). It holds no time.
  */
 bool type_holds_json(const struct type *t);

@@ -571,6 +571,90 @@ static void test_ttl(void **state)
             fail_msg("TTL seen: %s", without[i]);
 }
 
+static void expect_ttl(const char *definition, enum ttl_kind kind, const char *said)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct ttl t;
+    definition_ttl(definition, &a, &t);
+    if (t.kind == TTL_DELETES)
+        ttl_say(&t, &text);
+    else if (t.kind == TTL_OTHER)
+        buf_adds(&text, t.why);
+    if (t.kind != kind || strcmp(buf_str(&text), said) != 0)
+        fail_msg("%s: %d '%s'", definition, (int)t.kind, buf_str(&text));
+    buf_free(&text);
+    arena_free(&a);
+}
+
+static void test_ttl_forms(void **state)
+{
+    (void)state;
+    static const char none_of[] = "its TTL is none of a column plus a constant",
+                      column[] = "a column has a TTL, by which its values vanish";
+    static const struct {
+        const char *clause;
+        enum ttl_kind kind;
+        const char *said;
+    } of[] = {
+        {"", TTL_NONE, ""},
+        {" TTL t", TTL_DELETES, "t"},
+        {" TTL t SETTINGS index_granularity = 8192", TTL_DELETES, "t"},
+        {" TTL t + toIntervalDay(30) COMMENT ' TTL x'", TTL_DELETES, "t + toIntervalDay(30)"},
+        {" TTL t + toIntervalMonth(-3)", TTL_DELETES, "t + toIntervalMonth(-3)"},
+        {" TTL `a \\`+ t` + toIntervalYear(1) SETTINGS x = 1", TTL_DELETES, "a `+ t + toIntervalYear(1)"},
+        {" TTL TTL + toIntervalSecond(9223372036854775807)", TTL_DELETES,
+         "TTL + toIntervalSecond(9223372036854775807)"},
+        {" TTL toIntervalDay + toIntervalWeek(1)", TTL_DELETES, "toIntervalDay + toIntervalWeek(1)"},
+        {" TTL t + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(3), LZ4), t + toIntervalDay(9)", TTL_DELETES,
+         "t + toIntervalDay(9)"},
+        {" TTL t + toIntervalDay(9), x(t) TO DISK 'a, b' SETTINGS y = 2", TTL_DELETES, "t + toIntervalDay(9)"},
+        {" TTL t + toIntervalDay(1) TO VOLUME 'slow'", TTL_KEEPS, ""},
+        {" TTL t + toIntervalDay(1) WHERE a > 5", TTL_OTHER, "its TTL has a WHERE"},
+        {" TTL t + toIntervalDay(1) TO DISK 'a', t WHERE a > 5, t", TTL_OTHER, "its TTL has a WHERE"},
+        {" TTL t + toIntervalDay(1) GROUP BY a SET b = max(b), t = max(t)", TTL_OTHER, "its TTL has a GROUP BY"},
+        {" TTL t, u", TTL_OTHER, "rows go by two TTLs"},
+        {" TTL t FOREVER", TTL_OTHER, "its TTL is of a form that is not known here"},
+        {" TTL t + toIntervalMillisecond(30)", TTL_OTHER, none_of},
+        {" TTL t - toIntervalDay(30)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(1.5)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(a)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(9223372036854775808)", TTL_OTHER, none_of},
+        {" TTL (t + toIntervalDay(1)) + toIntervalHour(1)", TTL_OTHER, none_of},
+        {" TTL (t + toIntervalDay(1))", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(1) + toIntervalHour(1)", TTL_OTHER, none_of},
+        {" TTL toIntervalDay(1) + t", TTL_OTHER, none_of},
+        {" TTL addDays(t, 3)", TTL_OTHER, none_of},
+        {" TTL t + 86400", TTL_OTHER, none_of},
+        {" TTL 't' + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL `t + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL if(a > 0 AND b IN (1, 2), t, u) + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL", TTL_OTHER, none_of},
+        {" TTL + toIntervalDay(1)", TTL_OTHER, none_of},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct buf text = BUF_INIT;
+        struct arena a = ARENA_INIT;
+        struct ttl both;
+        buf_printf(&text, "MergeTree PARTITION BY toYYYYMM(t) ORDER BY (a, TTL)%s", of[i].clause);
+        expect_ttl(buf_str(&text), of[i].kind, of[i].said);
+        definition_ttl_of_both("CREATE TABLE d.t (`a` Int64) ENGINE = MergeTree ORDER BY a TTL a", text.p, &a, &both);
+        assert_int_equal(both.kind, TTL_OTHER);
+        arena_free(&a);
+        buf_reset(&text);
+        buf_printf(
+            &text,
+            "CREATE TABLE d.t (`a` Int64, `t` DateTime DEFAULT now(), `TTL` Int8) ENGINE = MergeTree ORDER BY a%s",
+            of[i].clause);
+        expect_ttl(buf_str(&text), of[i].kind, of[i].said);
+        buf_reset(&text);
+        buf_printf(&text, "CREATE TABLE d.t (`a` Int64, `s` String TTL t) ENGINE = MergeTree ORDER BY a%s",
+                   of[i].clause);
+        expect_ttl(buf_str(&text), TTL_OTHER, column);
+        buf_free(&text);
+    }
+}
+
 /* Every row of a table that keeps all. */
 static const struct chread_expect bare = {.database = "d", .table = "t"};
 
@@ -1101,7 +1185,7 @@ static double look_at_mutations(unsigned n)
     double before = cpu_s();
     assert_int_equal(begin(&s, &m), 0);
     assert_int_equal(chread_look(&s.ch, &evidence, &last, &s.why), 0);
-    chread_find_unstable(&s.t, &last, &u);
+    chread_find_unstable(&s.ch, &s.t, &last, &u);
     double took = cpu_s() - before;
     assert_int_equal(last.n_mutations, n);
     assert_int_equal(u.n, n / 2);
@@ -1354,6 +1438,8 @@ static void test_tables_under_a_merge(void **state)
     struct buf differs = BUF_INIT;
     struct columns cols;
     const struct chread_expect rows = {.every_row = true};
+    const struct chread_options none = {.max_rows = 1};
+    const struct chread ch = {.o = &none};
     merge_of(&a, 2, two);
     merge_of(&b, 3, third);
     merge_of(&c, 2, other);
@@ -1369,7 +1455,7 @@ static void test_tables_under_a_merge(void **state)
     buf_reset(&differs);
     assert_false(chread_same(&a, &c, &differs));
     assert_string_equal(buf_str(&differs), "table 'a2' under the Merge: the UUID changed from 'y' to 'w'");
-    chread_find_unstable(&a, &a, &u);
+    chread_find_unstable(&ch, &a, &a, &u);
     assert_string_equal(buf_str(&u.reason), "mutation a1/mutation_2.txt in progress");
     parse("[{\"name\":\"k\",\"type\":\"UInt8\",\"key\":true}]", &cols);
     /* its own columns are not asked for here: the Merge's are judged as any table's */
@@ -1454,9 +1540,10 @@ static void test_engines_of_the_page(void **state)
         p += 5;
         if (sscanf(p, "%63s Ta %7s Ta %7s", name, every, last) != 3 || strcmp(name, "Em") == 0)
             continue;
-        const char *columns = strncmp(name, "Versioned", 9) == 0 ? "(sg, ver)"
-                              : strncmp(name, "Coll", 4) == 0    ? "(sg)"
-                                                                 : "";
+        const char *plain = strncmp(name, "Replicated", 10) == 0 ? name + 10 : name;
+        const char *columns = strncmp(plain, "Versioned", 9) == 0 ? "(sg, ver)"
+                              : strncmp(plain, "Coll", 4) == 0    ? "(sg)"
+                                                                  : "";
         snprintf(full, sizeof full, "%s%s%s", name, columns, strcmp(name, "View") == 0 ? "" : " ORDER BY s");
         struct arena a = ARENA_INIT;
         struct engine e;
@@ -1494,7 +1581,7 @@ static void test_engines_of_the_page(void **state)
         columns_free(&cols);
         arena_free(&a);
     }
-    assert_true(listed >= 15);
+    assert_true(listed >= 18);
     assert_int_equal(known, (1u << ENGINE_KINDS) - 1);
     buf_free(&page);
 }
@@ -1519,6 +1606,7 @@ int main(void)
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_asked_in_another_way),
         cmocka_unit_test(test_ttl),
+        cmocka_unit_test(test_ttl_forms),
         cmocka_unit_test(test_form),
         cmocka_unit_test(test_engines_of_the_page),
         cmocka_unit_test(test_form_of_a_computed_column),
