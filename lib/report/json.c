@@ -70,6 +70,12 @@ static void put_destination(struct json_w *w, const struct view *v)
         jw_obj(w, observed ? "observed" : "recorded");
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             jw_redacted(w, all[i].name, observed ? all[i].observed : all[i].recorded);
+        if (observed && o->has_replica) {
+            jw_obj(w, "replica");
+            jw_shown(w, "path", o->replica.path);
+            jw_shown(w, "name", o->replica.name);
+            jw_end_obj(w);
+        }
         if (!observed) {
             jw_str(w, "async_insert", d->async_insert);
             jw_str(w, "wait_for_async_insert", d->wait_for_async_insert);
