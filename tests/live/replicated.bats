@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Replicas of a table, on real engines and a real ZooKeeper: one that is read-only, one whose log went on without it, one without its
-# metadata, and another one than the scope's are refused by what system.replicas shows. The embedded engine keeps every replica read-only, so that a current one, and one
-# that is stale in a single way, are answers of system.replicas made for it (the fault `made` reads the view made.replicas in its place):
-# no replica that took part in replication was ever read.
+# metadata, and another one than the scope's are refused by what system.replicas shows. The embedded engine keeps every replica
+# read-only, so that a current one, and one that is stale in a single way, are answers of system.replicas made for it (the fault `made`
+# reads the view made.replicas in its place): no replica that took part in replication was ever read.
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load services
