@@ -10,6 +10,7 @@ program='{id: .id, twice: (.id * 2), name: "n\(.id)"}'
 
 setup_file() {
     bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    cd "$BATS_FILE_TMPDIR" || return 1
     chained "$BATS_FILE_TMPDIR/job"
     packed "$BATS_FILE_TMPDIR/job" "$BATS_FILE_TMPDIR/b"
 }

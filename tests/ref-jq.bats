@@ -4,13 +4,14 @@
 # shellcheck disable=SC2016,SC2154  # programs in jq hold their own $; bats sets output
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 }
 
-account() { jq -c 'select(.type == "account" and .role == "program")' <<<"$output"; }
+account() { of account '"stage":"ref-[a-z]*","role":"program"'; }
 of_account() { account | jq -r "$1"; }
 placed='{at: "\(.topic)/\(.partition)/\(.offset)"}'
 
@@ -34,6 +35,20 @@ mixed() {
       record 2 '{"a":1,"a":2}'; record 3 ''; record 4 '"\ud800"'; jq -c '.payload_b64 = "/w==" | del(.payload)' <(record 5 '')
       record 6 '01'; record 7 '{} {}'; jq -c '.payload = null' <(record 8 ''); record 9 'null'; record 10 '[]'; record 11 '12'
       record 12 '{"z":1,"y":{"x":[[],{},[{}]]},"w":"𝄞"}'; } | whole in
+}
+
+@test "a row has the time of the record that it names, over many batches; no time is none, and what is no number is refused" {
+    records 6000 | jq -c '.ts = if .offset % 5 == 0 then -1 elif .offset % 5 == 1 then null else 1796000000000 + .offset * 7 end' | whole in
+    run -0 --separate-stderr ref-jq --rules="$placed"' + {values: {id: .value.id}}' <in
+    diff <(jq -c 'select(.type == "event") | [.at, .ts, has("ts")]' <<<"$output") \
+        <(jq -c 'select(.type == "record") | ["t/\(.partition)/\(.offset)", if (.ts // -1) < 0 then null else .ts end] | . + [.[1] != null]' in)
+    # and of a record before its own
+    run -0 --separate-stderr ref-jq --rules='{at: "t/\(.partition)/\(.offset / 2 | floor)", values: {id: 1}}' <in
+    diff <(jq -c 'select(.type == "event") | [.at, .ts]' <<<"$output") \
+        <(jq -c 'select(.type == "record") | (.offset / 2 | floor) as $o | ["t/\(.partition)/\($o)", if $o % 5 < 2 then null else 1796000000000 + $o * 7 end]' in)
+    { record 1 '{}'; record 2 '{}' | jq -c '.ts = 0.5'; } | whole in
+    run -2 --separate-stderr ref-jq --rules="$placed"' + {values: {}}' <in
+    [[ $stderr == *"stdin: line 3: record.ts: not a whole number of milliseconds"* ]]
 }
 
 @test "the same answers and the same account as ref-run with jq, in whatever form they come" {

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016  # programs in other languages hold their own $
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -11,7 +12,7 @@ setup() {
 }
 
 events() { jq -c 'select(.type == "event") | del(.type)' <<<"$output"; }
-account() { jq -c 'select(.type == "account" and .stage == "ref-run")' <<<"$output"; }
+account() { of account '"stage":"ref-run"'; }
 of_account() { account | jq -r "$1"; }
 
 not_whole() { # reason
@@ -19,7 +20,7 @@ not_whole() { # reason
     [ "$stderr" = "ref-run: $1" ] || { echo "$stderr" >&2; return 1; }
     [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ]
     [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
-    [ -z "$(jq -r 'select(.type == "stop") | .type' <<<"$output")" ]
+    [ -z "$(of stop)" ]
 }
 
 # gone PID: it ends; one that nobody has waited for yet has ended too.
@@ -41,14 +42,46 @@ gone() {
 {\"at\":\"t/0/4#1\",\"values\":{}}"' <in
     # what tee wrote came back as bare rows, before the others
     [ "$(cat seen)" = "$(jq -c 'select(.type == "record") | del(.type)' in)" ]
-    [ "$(events | tail -n +5)" = '{"at":"t/0/1","values":{"id":1,"s":"é"}}
+    [ "$(events | tail -n +5)" = '{"at":"t/0/1","ts":101,"values":{"id":1,"s":"é"}}
 {"values":{"id":1.2345678901234568e+39}}
 {"values":{"id":7}}
-{"at":"t/0/4#1","values":{}}' ]
+{"at":"t/0/4#1","ts":104,"values":{}}' ]
     grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
-    grep -qF '{"type":"event","at":"t/0/1","values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
+    grep -qF '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
     [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
     [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","payload":"raw","records":4,"rows":8,"skips":1,"without_row":null,"readable":4,"null_values":0,"unreadable":0,"exit":0}' ]
+}
+
+# The time of each record as $1, in a stream.
+timed() { jq -c "if .type == \"record\" then .ts = $1 else . end" in >timed; }
+
+@test "a row has the time of the record that it names, whenever and however it is answered; no time is none" {
+    for i in $(seq 0 199); do record "$i" "{\"id\":$i}"; done | whole in
+    # in a moment, days apart, backwards, and some without one: kcat's null and -1, and what is no time at all
+    for ts in 1796000000000 '(1796000000000 + .offset * 86400000)' '(1796000000000 - .offset)' \
+        'if .offset % 7 == 0 then null elif .offset % 7 == 1 then -1 elif .offset == 100 then 0 else 9007199254740992 - .offset end'; do
+        timed "$ts"
+        for payload in raw text base64; do
+            run -0 --separate-stderr ref-run --payload="$payload" -- sh -c 'tac | jq -c "{at: \"t/0/\(.offset)#1\", values: {id: .offset}}"' <timed
+            diff <(events | jq -c '[.at, .ts]') \
+                <(jq -c 'select(.type == "record") | ["t/0/\(.offset)#1", if (.ts // -1) < 0 then null else .ts end]' timed | tac)
+        done
+    done
+    [ "$(grep -c '"ts":null' <<<"$output")" = 0 ]
+    # one without its place has none; what is answered of a key that must be absent has its record's
+    run -0 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo "{\"id\":1}"; echo "{\"at\":\"t/0/100\",\"absent\":{\"id\":1}}"' <timed
+    [ "$(events)" = $'{"values":{"id":1}}\n{"at":"t/0/100","ts":0,"absent":{"id":1}}' ]
+}
+
+@test "a record's time that is no whole number is refused, however its payload goes" {
+    { record 1 '{"id":1}'; record 2 '{"id":2}'; } | whole in
+    for ts in 1.5 '"yesterday"' true '[]' 1e300; do
+        timed "if .offset == 2 then $ts else 5 end"
+        for payload in raw text base64; do
+            run -2 --separate-stderr ref-run --payload="$payload" -- cat <timed
+            [[ $stderr == *"stdin: line 3: record.ts: not a whole number of milliseconds"* ]] || { echo "$ts $payload $status $stderr" >&2; return 1; }
+        done
+    done
 }
 
 @test "no records: the program runs, and may give rows all the same" {
@@ -214,7 +247,7 @@ BYTES
 }
 
 @test "the first of many that cannot be read are named by topic, partition and offset, in whatever order they come" {
-    { for p in 10 9; do for o in $(seq 0 149); do jq -c ".partition = $p" <(record "$o" x); done; done; jq -c '.topic = "s"' <(record 7 x); } | whole in
+    record 0 x | jq -c '(.partition = (10, 9) | .offset = range(150)), (.topic = "s" | .offset = 7)' | whole in
     run -3 --separate-stderr ref-run -- jq -c 'select(.topic == "t" and .partition == 9 and .offset < 148) | {at: "t/9/\(.offset)", values: {}}' <in
     [ "$(of_account '[.unreadable, .unreadable_records[]] | tostring')" = \
         '[153,"s/0/7: byte 1: not the start of a value","t/9/148: its value cannot be read","t/9/149: its value cannot be read","t/10/0: its value cannot be read","t/10/1: its value cannot be read","t/10/2: its value cannot be read","t/10/3: its value cannot be read","t/10/4: its value cannot be read","t/10/5: its value cannot be read","t/10/6: its value cannot be read"]' ]
@@ -233,7 +266,7 @@ BYTES
     # each byte by itself
     jq "$rules" <<<'{"topic":"t","partition":0,"offset":1,"value":{"id":"\\\"","a":[[],{"b":null}]}}' >slow
     run -0 --separate-stderr ref-run --strict -- bash -c 'cat >/dev/null; while IFS= read -r -n 1 -d "" c; do printf %s "$c"; done <slow; echo "{\"at\":\"t/0/2\",\"skip\":true}"' <in
-    [ "$(events)" = "$(jq -c . slow)" ]
+    [ "$(events | jq -c 'del(.ts)')" = "$(jq -c . slow)" ]
     # one that is no object is named by the line on which it begins
     whole none </dev/null
     while IFS=$'\t' read -r text why; do
