@@ -37,8 +37,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         EVIDENCE_OPTION_OPERATOR(&o->operator_id, ""),
         OPT_U64("participant", &o->participant, 0, UINT32_MAX, "the window's number among the job's participants"),
         EVIDENCE_OPTION_GENERATION(&o->generation),
-        OPT_U64("restore", &o->restore, 0, UINT64_MAX,
-                "go on from the snapshot of this checkpoint (0: none), as ckpt-plan says"),
+        EVIDENCE_OPTION_RESTORE(&o->restore),
         MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_END};
