@@ -125,24 +125,12 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     return stream_bundle(line, &c->arena, &c->bundle, err);
 }
 
-static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
-{
-    if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
-                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
-                        said->manifest_sha256);
-    if (strcmp(b->m.job, said->job) != 0)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
-                        "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job, said->job);
-    return 0;
-}
-
 static void work(struct stream_out *out, const struct options *o, const char *path, const struct stream_bundle *said)
 {
     struct bundle b;
     struct err err = ERR_INIT;
     catch_signals();
-    bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
+    bool ok = bundle_open(&b, path, &err) == 0 && (!said || bundle_is(&b, said, &err) == 0);
     if (!ok) {
         stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
     } else {

@@ -219,15 +219,6 @@ static void put_cut(struct cut *c, struct stream_out *out, const struct options 
         stream_put_stop(out, &err, CODE_USAGE);
 }
 
-static int same_bundle(const struct bundle *b, const struct stream_bundle *said, struct err *err)
-{
-    if (strcmp(b->sha256, said->manifest_sha256) != 0)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
-                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
-                        said->manifest_sha256);
-    return 0;
-}
-
 /* The checks that stand in the stream where bundle-check is before this; false once said that they did not pass. */
 static bool is_whole(struct stream_out *out, struct bundle *b)
 {
@@ -247,7 +238,7 @@ static void work(struct stream_out *out, const struct options *o, const char *pa
     struct bundle b;
     struct cut c;
     struct err err = ERR_INIT;
-    bool ok = bundle_open(&b, path, &err) == 0 && (!said || same_bundle(&b, said, &err) == 0);
+    bool ok = bundle_open(&b, path, &err) == 0 && (!said || bundle_is(&b, said, &err) == 0);
     if (!ok) {
         stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
         bundle_close(&b);

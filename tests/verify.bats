@@ -20,8 +20,13 @@ decided() { jq -c '[.checks[] | select(.status == "passed") | .name]' "$report";
     [[ "$(decided)" == *'"checkpoint.restore_rule","checkpoint.participants","state.decode"]' ]]
     for profile in replay full; do
         run -3 "$verify" incident --profile="$profile" --json --report="$report"
-        jq -e '[.checks[] | select(.status == "unavailable") | .name] | index("replay.determinism")' "$report"
+        jq -e '[.checks[] | select(.status == "passed") | .name] | index("replay.determinism")' "$report"
+        jq -e '[.checks[] | select(.status == "unsupported") | .name] == ["replay.recorded_output"]' "$report"
     done
+    run -3 "$verify" incident --profile=replay --op=2 --epoch=1 --max-replays=1 --json --report="$report"
+    [ "$(jq -r '.made[] | select(.name == "replay.determinism") | .counts.selected' "$report")" -eq 2 ]
+    run -2 "$verify" incident --op=2
+    [[ $output == *'--op is of a replay'* ]]
 }
 
 @test "a bundle that was changed fails, and one that is none is refused" {

@@ -146,6 +146,13 @@ int bundle_open_file(const struct bundle *b, const char *path, const struct bund
 /* Hold an opened file's bytes against what the manifest lists of it, from its first to its last, whatever was read of
  * it before. */
 int bundle_hold(const struct bundle_artifact *a, int fd, struct err *err);
+/* The same of a capture that was read to its end. */
+struct capture_reader;
+int bundle_hold_capture(const struct bundle_artifact *a, struct capture_reader *r, struct err *err);
+
+/* The markers that the bundle lists, by their names; without RESTORED. */
+struct markers;
+void bundle_markers(const struct bundle_manifest *m, struct arena *a, struct markers *out);
 
 /* ---- faults and checks ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a bundle, and reading listed files beneath its root. */
 #include "bundle/bundle.h"
+#include "evidence/capture.h"
 #include "bundle/paths.h"
 
 #include <errno.h>
@@ -115,6 +116,17 @@ int bundle_hold(const struct bundle_artifact *a, int fd, struct err *err)
     return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
                     "'%s' is not what the manifest lists: %s%" PRIu64 " bytes, SHA-256 %s", a->path,
                     total > a->bytes ? "more than " : "", total > a->bytes ? a->bytes : total, sha);
+}
+
+int bundle_hold_capture(const struct bundle_artifact *a, struct capture_reader *r, struct err *err)
+{
+    uint64_t bytes;
+    char sha[SHA256_HEX + 1];
+    capture_read_digest(r, &bytes, sha);
+    if (bytes == a->bytes && strcmp(sha, a->sha256) == 0)
+        return 0;
+    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
+                    "'%s' is not what the manifest lists: %" PRIu64 " bytes, SHA-256 %s", a->path, bytes, sha);
 }
 
 int bundle_read(const struct bundle *b, const char *path, size_t max, struct buf *out, struct err *err)

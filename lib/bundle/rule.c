@@ -81,7 +81,7 @@ void bundle_check_marker(const struct bundle *b, struct bundle_finding *f)
 /* ---- the restore rule ---- */
 
 /* Markers are what lies at their names, whatever role the manifest gives them. */
-static void markers_of(const struct bundle_manifest *m, struct arena *a, struct markers *out)
+void bundle_markers(const struct bundle_manifest *m, struct arena *a, struct markers *out)
 {
     struct buf dir = BUF_INIT;
     buf_printf(&dir, "checkpoint/_jobs/%s/", m->job);
@@ -153,7 +153,7 @@ void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f)
         bundle_fault(&f->unavailable, BECAUSE(CODE_RESTORE_RULE_UNKNOWN), "manifest.json",
                      "the bundle does not say whether the job's sinks need commit confirmation");
     } else {
-        markers_of(&b->m, &a, &k);
+        bundle_markers(&b->m, &a, &k);
         if (restored_of(b, &a, &k, f) >= 0)
             check_choice(&b->m, &k, f);
     }

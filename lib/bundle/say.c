@@ -3,6 +3,19 @@
 #include "bundle/say.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+int bundle_is(const struct bundle *b, const struct stream_bundle *said, struct err *err)
+{
+    if (strcmp(b->sha256, said->manifest_sha256) != 0)
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': its manifest is %s, the stream's bundle line says %s", b->path, b->sha256,
+                        said->manifest_sha256);
+    if (strcmp(b->m.job, said->job) != 0)
+        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_BUNDLE_OTHER),
+                        "bundle '%s': job '%s', the stream's bundle line says '%s'", b->path, b->m.job, said->job);
+    return 0;
+}
 
 enum status bundle_put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f)
 {

@@ -6,6 +6,8 @@
 #include "bundle/bundle.h"
 #include "stream/stream.h"
 
+/* ERR_REFUSED where the opened bundle is not the one that a stream's bundle line names. */
+int bundle_is(const struct bundle *b, const struct stream_bundle *said, struct err *err);
 /* One check line of what was found; f is freed. */
 enum status bundle_put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f);
 /* Add a check that did not pass to a list for people. */

@@ -83,15 +83,7 @@ static void list_markers(struct cut *c)
     struct err err = ERR_INIT;
     const char *p;
     size_t n;
-    c->markers.completed = arena_alloc(&c->a, (m->n_artifacts + 1) * sizeof *c->markers.completed);
-    for (size_t i = 0; i < m->n_artifacts; i++) {
-        const char *name = strrchr(m->artifacts[i].path, '/');
-        uint64_t id;
-        if (m->artifacts[i].role != ROLE_MARKER || !name || !evidence_name_id(name + 1, "COMPLETED-", "", &id))
-            continue;
-        c->markers.completed[c->markers.n_completed++] = id;
-    }
-    markers_sort(&c->markers);
+    bundle_markers(m, &c->a, &c->markers);
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
     if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
         if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)

@@ -193,17 +193,6 @@ static int read_lines(struct pass *p, const struct cut_interval *i, struct captu
     return rc;
 }
 
-static int check_digest(struct capture_reader *r, const struct bundle_artifact *f, struct err *err)
-{
-    uint64_t bytes;
-    char sha[SHA256_HEX + 1];
-    capture_read_digest(r, &bytes, sha);
-    if (bytes == f->bytes && strcmp(sha, f->sha256) == 0)
-        return 0;
-    return err_fail(err, ERR_CHANGED, BECAUSE(CODE_ARTIFACT_CHANGED),
-                    "'%s' is not what the manifest lists: %" PRIu64 " bytes, SHA-256 %s", f->path, bytes, sha);
-}
-
 static void read_capture(struct pass *p, const struct cut_interval *i)
 {
     const struct bundle_artifact *f;
@@ -219,7 +208,7 @@ static void read_capture(struct pass *p, const struct cut_interval *i)
     if (rc == 0 && own)
         rc = read_lines(p, i, &r, &err);
     if (rc == 0 && own)
-        rc = check_digest(&r, f, &err);
+        rc = bundle_hold_capture(f, &r, &err);
     else if (bundle_hold(f, fd, &err) != 0) /* what is not the manifest's file is that, whatever it holds */
         rc = -1;
     if (rc != 0)

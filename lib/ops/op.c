@@ -8,19 +8,30 @@
 
 static const struct op_kind *const kinds[] = {&op_map, &op_window};
 
+static const struct op_kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+bool op_kind_known(const char *kind)
+{
+    return kind_of(kind) != NULL;
+}
+
 int op_open(struct op **out, const char *kind, const struct json *parameters, struct err *err)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i]->name, kind) != 0)
-            continue;
-        setenv("TZ", "UTC0", 1);
-        tzset();
-        if (kinds[i]->open(out, parameters, err) != 0)
-            return -1;
-        (*out)->kind = kinds[i];
-        return 0;
-    }
-    return err_set(err, ERR_REFUSED, "an operator of the kind '%s' is not known here", kind);
+    const struct op_kind *k = kind_of(kind);
+    if (!k)
+        return err_set(err, ERR_REFUSED, "an operator of the kind '%s' is not known here", kind);
+    setenv("TZ", "UTC0", 1);
+    tzset();
+    if (k->open(out, parameters, err) != 0)
+        return -1;
+    (*out)->kind = k;
+    return 0;
 }
 
 void op_close(struct op *op)

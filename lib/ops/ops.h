@@ -35,6 +35,7 @@ struct op_output {
 /* Open an operator of a kind from its parameters (an object, which need not outlive the call). ERR_REFUSED for a kind
  * that is not known, a parameter that is not the kind's, and what the kind says of its own. Sets TZ to UTC for this
  * process: what asks for the zone gets that. */
+bool op_kind_known(const char *kind);
 int op_open(struct op **out, const char *kind, const struct json *parameters, struct err *err);
 void op_close(struct op *op); /* NULL is fine */
 

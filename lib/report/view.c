@@ -81,6 +81,22 @@ static const char *means(const struct report *r, enum check_name c)
     return check_name_means(c);
 }
 
+static bool counts_epochs(enum check_name c)
+{
+    return c >= CHECK_REPLAY_DETERMINISM && c <= CHECK_REPLAY_EXPECTED_OUTPUT;
+}
+
+static void say_counts(struct view *v, struct view_check *c, const struct json *counts)
+{
+    struct buf text = BUF_INIT;
+    for (const struct json *m = json_first(counts); m; m = json_next(counts, m))
+        buf_printf(&text, "%s%.*s %.*s", text.len ? ", " : "", (int)json_value(m)->len, json_value(m)->str, (int)m->len,
+                   m->str);
+    if (text.len > 0)
+        view_say(v, &c->said, NULL, "counts: %s", view_shown(v, buf_str(&text)));
+    buf_free(&text);
+}
+
 static void say_makers(struct view *v, struct view_check *c)
 {
     if (!c->made && v->report->unread)
@@ -91,6 +107,9 @@ static void say_makers(struct view *v, struct view_check *c)
     for (const struct report_made *m = v->report->made; m; m = m->next)
         if (m->line.name == c->name && m->line.status == c->status && (c->status != STATUS_PASSED || *m->line.reason))
             view_say(v, &c->said, NULL, "%s: %s", view_shown(v, m->line.stage), view_shown(v, m->line.reason));
+    for (const struct report_made *m = v->report->made; m; m = m->next)
+        if (m->line.name == c->name && m->line.status == c->status && counts_epochs(c->name))
+            say_counts(v, c, m->line.counts);
 }
 
 static void view_checks(struct view *v)

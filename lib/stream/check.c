@@ -66,6 +66,19 @@ static const struct {
 } faults[] = {
     {CHECK_BUNDLE_ARTIFACTS, "missing"}, {CHECK_BUNDLE_ARTIFACTS, "changed"}, {CHECK_BUNDLE_ARTIFACTS, "unlisted"}};
 
+/* A replay passed where all that was selected did, and something was. */
+static int epochs_hold(const struct json *counts, const struct check_line *c, struct err *err)
+{
+    uint64_t selected = 0, passed = 0;
+    if (c->status != STATUS_PASSED || c->name < CHECK_REPLAY_DETERMINISM || c->name > CHECK_REPLAY_EXPECTED_OUTPUT)
+        return 0;
+    if (!json_u64(json_get(counts, "selected"), &selected) || !json_u64(json_get(counts, "passed"), &passed) ||
+        selected == 0 || passed != selected)
+        return err_set(err, ERR_REFUSED,
+                       "a replay that passed, and its counts do not show that every selected epoch did");
+    return 0;
+}
+
 static int counts_parse(const struct json *counts, const struct check_line *c, struct err *err)
 {
     uint64_t n;
@@ -79,7 +92,7 @@ static int counts_parse(const struct json *counts, const struct check_line *c, s
         if (v && json_u64(v, &n) && n > 0)
             return err_set(err, ERR_REFUSED, "a check that passed, with %" PRIu64 " %s", n, faults[i].count);
     }
-    return 0;
+    return epochs_hold(counts, c, err);
 }
 
 /* ---- the line ---- */

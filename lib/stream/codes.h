@@ -220,6 +220,55 @@
       "a file of the job's evidence is not of its form, or is of another job", \
       "a directory of another job was named, or the file was damaged", \
       "name the directories of this job; a damaged file cannot be repaired, so choose a checkpoint that does not need it") \
+    /* ---- replay ---- */ \
+    X(OPERATOR_MISSING, "operator-missing", \
+      "the bundle does not describe an operator whose epochs were captured", \
+      "its op.json was not collected, or the recorder could not write it", \
+      "collect again with --include-captures while the job's capture directory has the operator's op.json") \
+    X(OPERATOR_MALFORMED, "operator-malformed", \
+      "an operator's description is not one that the job can have run with", \
+      "op.json was edited, or written by another release", \
+      "correct the operator's op.json where it was collected from, and collect again") \
+    X(OPERATOR_REDACTED, "operator-redacted", \
+      "a parameter of an operator was taken out as a credential, so that it is not the operator that ran", \
+      "a parameter whose name is a secret's", \
+      "give the job's operator {operator|that the reason names} no parameter of such a name; this incident's epochs of it cannot be replayed") \
+    X(OPERATOR_OUTSIDE, "operator-outside", \
+      "an operator asks other systems about its records, and verification asks nobody", \
+      "a lookup or a model in the job", \
+      "leave operator {operator|that the reason names} out with --op: its epochs are not replayed here") \
+    X(OPERATOR_UNKNOWN, "operator-unknown", \
+      "this build has no operator of that type", \
+      "an operator of a plugin or of a newer release", \
+      "replay with the release that ran the job, or leave operator {operator|that the reason names} out with --op") \
+    X(REPLAY_STOPPED, "replay-stopped", \
+      "a replay stopped at a record that the job's own run let pass", \
+      "the job ran with another program, or another release, than its op.json says", \
+      "hold the operator's op.json against what was deployed; what it computed is not what this bundle describes") \
+    X(REPLAY_DIFFERS, "replay-differs", \
+      "two replays of one epoch from one start gave different rows", \
+      "the operator is not a function of its input: a clock, a random number, an order that it leaves open", \
+      "find in the operator what the first row that parts depends on") \
+    X(OUTPUT_DIFFERS, "output-differs", \
+      "a replay gave other rows than the job's run handed on", \
+      "the job ran with another program than its op.json says, or its state or capture was changed", \
+      "hold the operator's op.json and the deployed program against each other, from the row that the reason names") \
+    X(OUTPUT_NOT_RECORDED, "output-not-recorded", \
+      "what an operator handed on stands in no capture as one stream", \
+      "it feeds the sink or several operators, or runs more than once", \
+      "ask for other checks of operator {operator|that the reason names}: --expected holds its rows against a computation of your own") \
+    X(EXPECTATION_DIFFERS, "expectation-differs", \
+      "the replayed rows are not those that were expected", \
+      "the operator, or the expectation, computes something else", \
+      "look at the row that the reason names in both") \
+    X(REPLAY_PARTIAL, "replay-partial", \
+      "expected rows are lacking, and not all that could have given them was replayed", \
+      "epochs that were not collected, omitted or cannot be replayed", \
+      "do what the checks of the other epochs ask for, or narrow --epoch and the expectation to what is whole") \
+    X(REPLAYS_OMITTED, "replays-omitted", \
+      "more epochs are selected than a run replays", \
+      "a bundle of many epochs", \
+      "raise {option|--max-replays} to {epochs|the number of epochs}, or narrow --op, --subtask and --epoch") \
     /* ---- the scope of a checkpoint ---- */ \
     X(SINK_UNKNOWN, "sink-unknown", \
       "which sink the scope is of is not settled by the arguments", \

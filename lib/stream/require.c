@@ -63,6 +63,7 @@ void require_checks(const struct run_known *known, bool required[CHECK_NAMES])
         {CHECK_STATE_DECODE, profile >= REQUIRE_CONSISTENCY},
         {CHECK_REPLAY_DETERMINISM, profile >= REQUIRE_REPLAY},
         {CHECK_REPLAY_RECORDED_OUTPUT, profile >= REQUIRE_REPLAY},
+        {CHECK_REPLAY_EXPECTED_OUTPUT, known->expected},
         {CHECK_PROTOCOL_TRACE_STRUCTURE, profile >= REQUIRE_FULL},
         {CHECK_PROTOCOL_CONFORMANCE, profile >= REQUIRE_FULL},
         {CHECK_RECONCILE_SCOPE, known->scope},

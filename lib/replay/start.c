@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where an epoch starts. Epoch N holds what came between the barriers N-1 and
+ * N, so it starts from checkpoint N-1, but for the first epoch of a run that a
+ * restore began: that one starts from the restore point.
+ */
+#include "replay/internal.h"
+
+#include "evidence/snapshot.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+#define SMALL_MAX ((size_t)1 << 20)
+
+static const char *text_of(struct replay *p, const char *path, size_t max, size_t *n)
+{
+    struct buf text = BUF_INIT;
+    const char *kept = NULL;
+    if (bundle_read(p->b, path, max, &text, NULL) == 0) {
+        kept = arena_strndup(&p->a, text.p ? text.p : "", text.len);
+        *n = text.len;
+    }
+    buf_free(&text);
+    return kept;
+}
+
+static void add_start(struct replay *p, uint64_t first_epoch, uint64_t restored_from)
+{
+    for (size_t i = 0; i < p->n_starts; i++)
+        if (p->starts[i].first_epoch == first_epoch)
+            return;
+    p->starts[p->n_starts++] = (struct replay_run_start){first_epoch, restored_from};
+}
+
+static void read_start(struct replay *p, const char *path)
+{
+    size_t n = 0;
+    struct snapshot s;
+    const char *text = text_of(p, path, (size_t)64 << 20, &n);
+    if (text && snapshot_parse(text, n, path, &p->a, &s, NULL) == 0 && s.is_start)
+        add_start(p, s.first_epoch, s.restored_from);
+}
+
+static void read_job(struct replay *p)
+{
+    struct job_manifest *job = arena_zalloc(&p->a, sizeof *job);
+    size_t n = 0;
+    const char *path = p->b->m.job_manifest, *text = path ? text_of(p, path, (size_t)64 << 20, &n) : NULL;
+    if (text && job_manifest_parse(text, n, path, &p->a, job, NULL) == 0 && strcmp(job->job, p->b->m.job) == 0)
+        p->job = job;
+    p->confirmed = p->b->m.rule == RULE_CONFIRMED ||
+                   (p->job && p->job->has_confirmation && p->job->requires_commit_confirmation);
+}
+
+void replay_restores(struct replay *p)
+{
+    const struct bundle_manifest *m = &p->b->m;
+    struct buf rel = BUF_INIT, path = BUF_INIT;
+    size_t n = 0;
+    bundle_markers(m, &p->a, &p->markers);
+    path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
+    const char *text = bundle_find(m, path.p) ? text_of(p, path.p, SMALL_MAX, &n) : NULL;
+    p->markers.has_restored = text && restored_parse(text, n, path.p, &p->a, &p->markers.restored, NULL) == 0;
+    p->starts = arena_alloc(&p->a, (m->n_artifacts + 1) * sizeof *p->starts);
+    if (p->markers.has_restored)
+        add_start(p, p->markers.restored.next, p->markers.restored.checkpoint);
+    for (size_t i = 0; i < m->n_artifacts; i++)
+        if (m->artifacts[i].role == ROLE_RUN_START)
+            read_start(p, m->artifacts[i].path);
+    read_job(p);
+    buf_free(&rel);
+    buf_free(&path);
+}
+
+/* The checkpoint that an epoch starts from; 0: from none. False once o says why it is not known. */
+static bool starting_checkpoint(struct replay *p, const struct replay_epoch *e, uint64_t *from, struct outcome *o)
+{
+    const struct restored *r = p->markers.has_restored ? &p->markers.restored : NULL;
+    for (size_t i = 0; i < p->n_starts; i++) {
+        if (p->starts[i].first_epoch == e->epoch) {
+            *from = p->starts[i].restored_from;
+            return true;
+        }
+    }
+    *from = e->epoch - 1;
+    /* Before the newest restore, a run of this family began from a checkpoint that was confirmed, whichever that was.
+     */
+    if (p->confirmed && *from > 0 && (!r || e->epoch < r->next) &&
+        !markers_have(&p->markers, MARKER_CONFIRMED, *from)) {
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                    "checkpoint %" PRIu64
+                    " was not confirmed, so that a restore which the bundle does not record may lie before "
+                    "epoch %" PRIu64,
+                    *from, e->epoch);
+        return false;
+    }
+    return true;
+}
+
+struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct buf *text)
+{
+    struct outcome o = {.is = REPLAY_PASSED};
+    uint64_t from;
+    (void)text;
+    if (!op_keeps_state(e->op->op) || !starting_checkpoint(p, e, &from, &o))
+        return o;
+    return o;
+}

@@ -1,0 +1,299 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# epoch-replay: each epoch twice from its start, against what the job handed on, and against an expectation; and what cannot be
+# replayed is never passed.
+# shellcheck disable=SC2016,SC2034,SC2154 # jq programs hold their own $; make-job uses job; bats sets stderr
+bats_require_minimum_version 1.5.0
+load make-job
+
+program='{id: .id, twice: (.id * 2), name: "n\(.id)"}'
+
+setup_file() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    chained "$BATS_FILE_TMPDIR/job"
+    packed "$BATS_FILE_TMPDIR/job" "$BATS_FILE_TMPDIR/b"
+}
+
+setup() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    cp -a "$BATS_FILE_TMPDIR/job" job
+    job=job
+}
+
+records() { # FROM TO
+    awk -v o="$1" -v to="$2" 'BEGIN { for (; o < to; o++)
+        printf "{\"type\":\"record\",\"topic\":\"orders\",\"partition\":0,\"offset\":%d,\"tstype\":\"create\",\"ts\":%d,\"headers\":[],\"key\":null,\"payload\":\"{\\\"id\\\":%d}\"}\n", o, 1000 + o, o }'
+}
+
+rows() { # FROM TO: what the program makes of them, by another hand
+    awk -v o="$1" -v to="$2" 'BEGIN { for (; o < to; o++)
+        printf "{\"type\":\"event\",\"at\":\"orders/0/%d\",\"ts\":%d,\"values\":{\"id\":%d,\"twice\":%d,\"name\":\"n%d\"}}\n", o, 1000 + o, o, 2 * o, o }'
+}
+
+# A job of one lane: a source, map 2, map 3 that takes its rows, the sink. Epochs 1 to 4, of 3, 2, 0 and 4 records.
+chained() {
+    job=$1
+    local e from=0 n parameters
+    parameters=$(jq -cn --arg p "$program" '{program: $p}')
+    mkdir -p "$job/ha"
+    op_json 2 0 map map first "$parameters"
+    op_json 3 0 map map second '{"program":"."}'
+    op_json 4 0 ch-sink clickhouse-sink sink '{"url":"http://127.0.0.1:8123"}'
+    snap 0 0 0 1 0 a1
+    e=0
+    for n in 3 2 0 4; do
+        e=$((e + 1))
+        records $from $((from + n)) | capture 2 0 $e a1 $n
+        rows $from $((from + n)) | capture 3 0 $e a1 $n
+        rows $from $((from + n)) | capture 4 0 $e a1 $n
+        op=4 interval 0 $e $((e - 1)) a1 $n
+        from=$((from + n))
+        snap 0 $e $from
+        marker $e
+        sed -i 's/^subtasks=.*/subtasks=0/' "$job/ckpt/_jobs/1/COMPLETED-$e"
+    done
+    graph 1 '[["1","2"],["2","3"],["3","4"]]'
+}
+
+graph() { # PARALLELISM EDGES
+    jq -cn --arg p "$program" --argjson n "$1" --argjson e "$2" '{format: "owed-job", version: 1, job: "1", name: "orders", submitted_ms: 1,
+        generation: 1, parallelism: $n, requires_commit_confirmation: false, alignment: "aligned", checkpoint_interval_ms: 1000, retain: 2,
+        graph: {operators: [{id: "1", uid: "source", type: "kafka-source", parallelism: $n, parameters: {}},
+            {id: "2", uid: "first", type: "map", parallelism: $n, parameters: {program: $p}},
+            {id: "3", uid: "second", type: "map", parallelism: $n, parameters: {program: "."}},
+            {id: "4", uid: "sink", type: "clickhouse-sink", parallelism: $n, parameters: {url: "http://127.0.0.1:8123"}}], edges: $e},
+        delivery: {guarantee: "at-least-once"}}' >"$job/ha/job-1.json"
+}
+
+packed() { # JOB OUT
+    pack_job "$1" "$2" --epochs=1-99 >packing
+}
+
+# replayed STATUS OPTIONS…: of the job as it stands now, packed.
+replayed() {
+    rm -rf b
+    packed job b
+    run "-$1" --separate-stderr "$bin/epoch-replay" "${@:2}" b
+}
+
+check_of() { # name: "status code"
+    jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | "\(.status) \(.code // "")"' <<<"$output"
+}
+reason_of() { jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | .reason' <<<"$output"; }
+counts_of() {
+    jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | .counts | "\(.selected) \(.checked) \(.passed) \(.failed) \(.unavailable) \(.unsupported) \(.omitted)"' <<<"$output"
+}
+
+@test "every epoch of the first map gives what it gave, and what the second received" {
+    run -0 --separate-stderr "$bin/epoch-replay" --op=2 "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of determinism)" = 'passed ' ]
+    [ "$(check_of recorded_output)" = 'passed ' ]
+    [ "$(counts_of determinism)" = '4 4 4 0 0 0 0' ]
+    # Without --op the second map is selected too, whose rows went to the sink.
+    run -3 --separate-stderr "$bin/epoch-replay" "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of determinism)" = 'passed ' ]
+    [ "$(check_of recorded_output)" = 'unsupported output-not-recorded' ]
+    [ "$(counts_of recorded_output)" = '8 8 4 0 0 4 0' ]
+}
+
+@test "behind bundle-check the answer is one, and nothing is replayed where the files are not the manifest's" {
+    cp -a "$BATS_FILE_TMPDIR/b" b
+    "$bin/bundle-check" b | "$bin/epoch-replay" --op=2 >out
+    [ "$(jq -c 'select(.type == "end").lines' out)" = '{"stream":1,"bundle":1,"check":9}' ]
+    run -0 "$bin/verdict" --profile=replay <out
+    sed -i 's/"id":1,/"id":7,/' b/capture/op-3/subtask-0/epoch-1.cap
+    for through in "$bin/epoch-replay b" "$bin/bundle-check b | $bin/epoch-replay"; do
+        run bash -c "$through"
+        [ "$(check_of determinism)" = 'unavailable check-not-passed' ]
+        [ "$(check_of recorded_output)" = 'unavailable check-not-passed' ]
+    done
+    # A stream in which the check was turned is not believed of what is read: each file is held against the manifest.
+    "$bin/bundle-check" b | sed -E 's/("name":"bundle.artifacts",)"status":"failed","code":"[^"]*"(,"facts":\{[^}]*\})?/\1"status":"passed"/;
+        s/,"counts":\{[^}]*\}//' >edited
+    run -3 "$bin/epoch-replay" --op=2 <edited
+    [ "$(check_of recorded_output)" = 'unavailable artifact-changed' ]
+}
+
+@test "the job ran with another program than op.json says" {
+    op_json 2 0 map map first '{"program":"{id: .id, twice: (.id * 3), name: \"n\\(.id)\"}"}'
+    replayed 1 --op=2
+    [ "$(check_of determinism)" = 'passed ' ]
+    [ "$(check_of recorded_output)" = 'failed output-differs' ]
+    # Offset 0 gives the same by either; epoch 3 has no rows.
+    [ "$(counts_of recorded_output)" = '4 4 1 3 0 0 0' ]
+    [[ "$(reason_of recorded_output)" == *"'capture/op-3/subtask-0/epoch-1.cap', row 2: "*'"twice":2,'*' and the replay gives '*'"twice":3,'* ]]
+}
+
+@test "a row more, a row less and rows in another order are each found" {
+    rows 0 2 | capture 3 0 1 a1 2
+    replayed 1 --op=2 --epoch=1
+    [[ "$(reason_of recorded_output)" == *'holds 2 rows, and the replay gives 3'* ]]
+    { rows 0 3 && rows 2 3; } | capture 3 0 1 a1 4
+    replayed 1 --op=2 --epoch=1
+    [[ "$(reason_of recorded_output)" == *'row 4: the replay gives no such row'* ]]
+    { rows 1 2 && rows 0 1 && rows 2 3; } | capture 3 0 1 a1 3
+    replayed 1 --op=2 --epoch=1
+    [ "$(check_of recorded_output)" = 'failed output-differs' ]
+}
+
+@test "a record at which the replay stops, which the job let pass, fails; the other epochs stand" {
+    records 3 5 | sed '2s/{\\"id\\":4}/{\\"id\\":[]}/' | capture 2 0 2 a1 2
+    replayed 1 --op=2
+    [ "$(check_of determinism)" = 'failed replay-stopped' ]
+    [ "$(counts_of determinism)" = '4 4 3 1 0 0 0' ]
+    [[ "$(reason_of determinism)" == 'operator 2, subtask 0, epoch 2: '*orders/0/4* ]]
+    [ "$(counts_of recorded_output)" = '4 4 3 0 1 0 0' ]
+}
+
+@test "what libjq aborts on ends one epoch" {
+    op_json 2 0 map map first '{"program":"if .id == 4 then [limit(1; [.] | implode)] else . end | {id: .id}"}'
+    replayed 1 --op=2
+    [ "$(counts_of determinism)" = '4 4 3 1 0 0 0' ]
+    [ "$(check_of determinism)" = 'failed replay-stopped' ]
+}
+
+# bats test_tags=plain
+@test "a program that is no function of its records fails" {
+    op_json 2 0 map map first '{"program":"{id: .id, day: (.id | strftime(\"%F\"))}"}'
+    replayed 1 --op=2 --epoch=2
+    [ "$(check_of determinism)" = 'passed ' ]
+    run -1 env LD_PRELOAD="$BATS_TEST_DIRNAME/../build/tests/by-process.so" "$bin/epoch-replay" --op=2 --epoch=2 b
+    [ "$(check_of determinism)" = 'failed replay-differs' ]
+    [[ "$(reason_of determinism)" == *"'capture/op-2/subtask-0/epoch-2.cap' part at row 1: "*' and '* ]]
+}
+
+@test "a truncated capture, and one that was cut short, leave their epochs out" {
+    records 0 2 | capture 2 0 1 a1 2 3 true
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unavailable capture-truncated' ]
+    [ "$(counts_of determinism)" = '4 4 3 0 1 0 0' ]
+    [[ "$(reason_of determinism)" == *'two replays gave the same rows'* ]]
+    records 0 2 | capture 2 0 1 a1 3
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unavailable capture-malformed' ]
+    [[ "$(reason_of determinism)" == *'was cut short'* ]]
+    # The rows behind, of an epoch that is whole.
+    records 0 3 | capture 2 0 1 a1 3
+    rows 0 2 | capture 3 0 1 a1 2 3 true
+    replayed 3 --op=2
+    [ "$(check_of recorded_output)" = 'unavailable capture-truncated' ]
+    rm job/capture/op-3/subtask-0/epoch-1.cap
+    replayed 3 --op=2
+    [ "$(check_of recorded_output)" = 'unavailable capture-missing' ]
+}
+
+@test "operators that cannot be replayed are said by what they are" {
+    op_json 2 0 map http-lookup first '{}'
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unsupported operator-outside' ]
+    op_json 2 0 map plugin first '{}'
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unsupported operator-unknown' ]
+    op_json 2 0 map map first '{"program":"{id: nope}"}'
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unavailable operator-malformed' ]
+    op_json 2 0 map map first '{"program":".","api_key":"<redacted>"}'
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unavailable operator-redacted' ]
+    rm job/capture/op-2/subtask-0/op.json
+    replayed 3 --op=2
+    [ "$(check_of determinism)" = 'unavailable operator-missing' ]
+}
+
+@test "rows that went elsewhere than to one operator of one input are not compared" {
+    graph 2 '[["1","2"],["2","3"],["3","4"]]'
+    replayed 3 --op=2
+    [ "$(check_of recorded_output)" = 'unsupported output-not-recorded' ]
+    for edges in '[["1","2"],["2","3"],["2","4"]]' '[["1","2"],["1","3"],["2","3"],["3","4"]]' '[["1","2"],["2","4"]]'; do
+        graph 1 "$edges"
+        replayed 3 --op=2
+        [ "$(check_of recorded_output)" = 'unsupported output-not-recorded' ] || { echo "$edges" >&2; return 1; }
+    done
+    rm job/ha/job-1.json
+    rm -rf b
+    pack_job job b --epochs=1-99 --commit-confirmation=no >packing
+    run -3 "$bin/epoch-replay" --op=2 b
+    [ "$(check_of recorded_output)" = 'unavailable job-unknown' ]
+    [ "$(check_of determinism)" = 'passed ' ]
+}
+
+@test "an operator without a uid is told by its type and parameters, and not where two are alike" {
+    sed -i 's/,"uid":"[a-z]*"//' job/capture/op-*/subtask-0/op.json
+    jq -c 'del(.graph.operators[].uid)' job/ha/job-1.json >j && mv j job/ha/job-1.json
+    replayed 0 --op=2
+    jq -c '.graph.operators[1].parameters = .graph.operators[2].parameters' job/ha/job-1.json >j && mv j job/ha/job-1.json
+    op_json 2 0 map map first '{"program":"."}'
+    sed -i 's/,"uid":"[a-z]*"//' job/capture/op-*/subtask-0/op.json
+    replayed 3 --op=2
+    [ "$(check_of recorded_output)" = 'unavailable job-unknown' ]
+}
+
+@test "the selection, its bound, and a selection of nothing" {
+    run -0 --separate-stderr "$bin/epoch-replay" --op=2 --subtask=0 --epoch=4 "$BATS_FILE_TMPDIR/b"
+    [ "$(counts_of determinism)" = '1 1 1 0 0 0 0' ]
+    [ "$(jq -rc 'select(.name == "replay.determinism").evidence' <<<"$output")" = '["capture/op-2/subtask-0/epoch-4.cap"]' ]
+    run -3 --separate-stderr "$bin/epoch-replay" --op=2 --max-replays=3 "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of determinism)" = 'unavailable replays-omitted' ]
+    [ "$(counts_of determinism)" = '4 3 3 0 0 0 1' ]
+    [[ "$(reason_of determinism)" == '1 epochs are past --max-replays=3'*'operator 2, subtask 0, epoch 4' ]]
+    run -3 --separate-stderr "$bin/epoch-replay" --op=9 "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of determinism)" = 'unavailable epochs-not-collected' ]
+    # Of the sink there is nothing to replay.
+    run -3 --separate-stderr "$bin/epoch-replay" --op=4 "$BATS_FILE_TMPDIR/b"
+    [ "$(counts_of determinism)" = '0 0 0 0 0 0 0' ]
+    # One that failed is not hidden by those that were left out.
+    op_json 2 0 map map first '{"program":"{id: (.id + 1)}"}'
+    replayed 1 --op=2 --max-replays=1
+    [ "$(check_of recorded_output)" = 'failed output-differs' ]
+    [ "$(counts_of recorded_output)" = '4 1 0 1 0 0 3' ]
+}
+
+@test "an expectation is of all selected epochs together, whatever order and spelling" {
+    rows 0 9 | jq -c '.values | {name, twice: "\(.twice)", id}' | sort -r >expected
+    run -0 --separate-stderr "$bin/epoch-replay" --op=2 --expected=expected "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of expected_output)" = 'passed ' ]
+    [ "$(jq -c 'select(.type == "require").checks' <<<"$output")" = '["replay.expected_output"]' ]
+    # A row that nobody expects fails at once; one that is lacking only where all was replayed.
+    rows 1 9 | jq -c .values >less
+    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=less --max-replays=1 "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of expected_output)" = 'failed expectation-differs' ]
+    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=less "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of expected_output)" = 'failed expectation-differs' ]
+    { cat expected && head -n 1 expected; } >more
+    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=more "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of expected_output)" = 'failed expectation-differs' ]
+    run -3 --separate-stderr "$bin/epoch-replay" --op=2 --expected=expected --max-replays=2 "$BATS_FILE_TMPDIR/b"
+    [ "$(check_of expected_output)" = 'unavailable replays-omitted' ]
+    run -2 --separate-stderr "$bin/epoch-replay" --expected=expected "$BATS_FILE_TMPDIR/b"
+    [[ $stderr == *'name one with --op'* ]]
+    printf '[1]\n' >bad
+    run -2 --separate-stderr "$bin/epoch-replay" --op=2 --expected=bad "$BATS_FILE_TMPDIR/b"
+    [[ $stderr == *'bad: line 1 is no object'* ]]
+    run -3 --separate-stderr "$bin/epoch-replay" --op=2 --expected=nosuch "$BATS_FILE_TMPDIR/b"
+}
+
+@test "an epoch that a restore passed over is left out of what is expected" {
+    # Epoch 4 was triggered and died; the run that was restored from 2 begins with 5, and has its records again.
+    rm job/ckpt/_jobs/1/COMPLETED-3 job/ckpt/_jobs/1/COMPLETED-4
+    printf 'job=1\ncheckpoint=2\nnext=5\n' >job/ckpt/_jobs/1/RESTORED
+    snap 0 2 5 5 2 a2
+    records 5 9 | capture 2 0 5 a2 4
+    rows 5 9 | capture 3 0 5 a2 4
+    rows 5 9 | capture 4 0 5 a2 4
+    op=4 interval 0 5 0 a2 4
+    snap 0 5 9
+    marker 5
+    sed -i 's/^subtasks=.*/subtasks=0/' job/ckpt/_jobs/1/COMPLETED-5
+    rows 0 9 | jq -c .values >expected
+    replayed 0 --op=2 --expected=expected
+    [ "$(check_of expected_output)" = 'passed ' ]
+    [[ "$(reason_of expected_output)" == *'epoch 4 of subtask 0 is left out'* ]]
+}
+
+@test "a program that never ends is ended, and its epoch is not decided" {
+    op_json 2 0 map map first '{"program":"def f: f; if .id == 3 then f else {id: .id, twice: (.id * 2), name: \"n\\(.id)\"} end"}'
+    replayed 3 --op=2 --max-cpu-s=1
+    [ "$(check_of determinism)" = 'unavailable time-passed' ]
+    [ "$(counts_of determinism)" = '4 4 3 0 1 0 0' ]
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay: how the outcomes of epochs decide a check, against the rule written as a table. */
+#include "replay/replay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* The rule as the manual has it, its first line that holds: by whether there are failed, passed, unavailable,
+ * unsupported and omitted epochs. 2: either. */
+static const struct {
+    int failed, passed, unavailable, unsupported, omitted;
+    enum status is;
+} rule[] = {
+    {1, 2, 2, 2, 2, STATUS_FAILED},      {0, 1, 0, 0, 0, STATUS_PASSED},      {0, 2, 1, 2, 2, STATUS_UNAVAILABLE},
+    {0, 2, 2, 2, 1, STATUS_UNAVAILABLE}, {0, 0, 0, 0, 0, STATUS_UNAVAILABLE}, {0, 2, 0, 1, 0, STATUS_UNSUPPORTED},
+};
+
+static bool is(int wanted, uint64_t n)
+{
+    return wanted == 2 || wanted == (n > 0);
+}
+
+static enum status by_table(const struct replay_counts *c)
+{
+    for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+        if (is(rule[i].failed, c->of[REPLAY_FAILED]) && is(rule[i].passed, c->of[REPLAY_PASSED]) &&
+            is(rule[i].unavailable, c->of[REPLAY_UNAVAILABLE]) && is(rule[i].unsupported, c->of[REPLAY_UNSUPPORTED]) &&
+            is(rule[i].omitted, c->omitted))
+            return rule[i].is;
+    fail_msg("the table has no line for this");
+    return STATUS_FAILED;
+}
+
+/* Every selection of up to three epochs of each kind. */
+static void test_conclude(void **unused)
+{
+    (void)unused;
+    size_t seen[STATUS_TYPES] = {0};
+    for (unsigned n = 0; n < 1024; n++) {
+        struct replay_counts c = {
+            .of = {[REPLAY_PASSED] = n & 3,
+                   [REPLAY_FAILED] = n >> 2 & 3,
+                   [REPLAY_UNAVAILABLE] = n >> 4 & 3,
+                   [REPLAY_UNSUPPORTED] = n >> 6 & 3},
+            .omitted = n >> 8 & 3,
+        };
+        c.selected = c.omitted;
+        for (int i = 0; i < REPLAY_OUTCOMES; i++)
+            c.selected += c.of[i];
+        assert_int_equal(replay_conclude(&c), by_table(&c));
+        seen[replay_conclude(&c)]++;
+    }
+    for (int s = 0; s < STATUS_TYPES; s++)
+        assert_true(seen[s] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conclude)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
