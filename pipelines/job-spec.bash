@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # job sets spec, dir, here, parallelism, capture and stop
+# shellcheck disable=SC2154  # job sets spec, dir, here, parallelism, capture, traced and stop
 # What pipelines/job makes of its spec: the stages' arguments, the job's manifest, one attempt's processes.
 
 read_spec() { # file
@@ -123,15 +123,16 @@ stage() {
 tee_stage() { # operator, subtask
     local kind=${kinds[$1 - 2]:-clickhouse-sink} name=${kinds[$1 - 2]:-sink}
     stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode" --data-unchecked \
-        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"}
+        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"} "${traced[@]}"
 }
 
-operator_stage() { # operator
-    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" ;; esac
+operator_stage() { # operator, subtask
+    local who=(--job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode")
+    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" "${who[@]}" "${traced[@]}" ;; esac
 }
 
 sink_stage() { # subtask
-    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode"
+    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode" "${traced[@]}"
 }
 
 recorded() { # operator, subtask, its stage…: without a recorder ch-sink calls itself disarmed
@@ -144,7 +145,7 @@ lane() { # subtask, operator
     if [ "$2" -eq "$sink" ]; then
         recorded "$2" "$1" sink_stage "$1"
     else
-        recorded "$2" "$1" operator_stage "$2" | lane "$1" $(($2 + 1))
+        recorded "$2" "$1" operator_stage "$2" "$1" | lane "$1" $(($2 + 1))
     fi
 }
 
@@ -170,12 +171,12 @@ attempt() { # run directory, plan
     done
     (
         set -o pipefail
-        stage lane-join "${outs[@]}" |
-            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --mode="$mode" \
+        stage lane-join --job="$job" --attempt="$attempt" --mode="$mode" "${traced[@]}" "${outs[@]}" |
+            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --attempt="$attempt" --mode="$mode" "${traced[@]}" \
                 ${retain:+--retain="$retain"} >/dev/null
     ) &
     stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" --mode="$mode" \
-        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${lanes[@]}" "${stop[@]}" &
+        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${traced[@]}" "${lanes[@]}" "${stop[@]}" &
     for ((s = 0; s < parallelism + 2; s++)); do
         wait -n || status=$?
         [ "$status" -eq 0 ] || break

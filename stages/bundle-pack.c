@@ -89,7 +89,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("out", "DIR", &r->out, "the bundle, which must not be there yet"),
         OPT_TEXT("ha-dir", "DIR", &r->ha_dir, "where the job's manifest is, while the job runs"),
         EVIDENCE_OPTION_CAPTURE_DIR(&r->capture_dir),
-        OPT_TEXT("trace-dir", "DIR", &r->trace_dir, "protocol traces, *.ndjson"),
+        EVIDENCE_OPTION_TRACE_DIR(&r->trace_dir),
         OPT_FLAG("include-state", &r->include_state, "snapshots: they hold the job's state"),
         OPT_FLAG("include-captures", &r->include_captures, "captures: they hold the job's records"),
         OPT_U64("checkpoint", &r->checkpoint, 1, UINT64_MAX,

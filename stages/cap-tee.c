@@ -12,13 +12,14 @@
 #include "evidence/capture.h"
 #include "evidence/manifest.h"
 #include "evidence/options.h"
+#include "evidence/trace_pass.h"
 #include "json/json.h"
 #include "stream/stream.h"
 
 #include <string.h>
 
 struct options {
-    const char *dir, *attempt, *parameters;
+    const char *dir, *attempt, *parameters, *trace_dir;
     struct op_spec op;
     uint64_t subtask, records, max_line;
     bool data_unchecked;
@@ -26,6 +27,7 @@ struct options {
 
 struct tee {
     struct capture_writer capture;
+    struct trace trace;
     struct stream_out out;
     struct arena arena;
     uint64_t last_epoch;
@@ -39,6 +41,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                   "Record a job's lane, interval by interval, and pass it on."),
         EVIDENCE_OPTION_CAPTURE_DIR(&o->dir),
         EVIDENCE_OPTIONS_WRITER(&o->op.job, &o->op.operator_id, &o->subtask, &o->attempt),
+        EVIDENCE_OPTION_TRACE_DIR(&o->trace_dir),
         OPT_U64("capture-records", &o->records, 1, UINT32_MAX,
                 "data lines stored an interval (10000); past it the capture is marked truncated"),
         OPT_TEXT("name", "NAME", &o->op.name, "the operator's name, for op.json"),
@@ -74,15 +77,14 @@ static int on_barrier(struct tee *t, const struct stream_line *line, struct err 
     struct err failure = ERR_INIT;
     char what[64];
     snprintf(what, sizeof what, "checkpoint %" PRIu64, b.checkpoint);
-    if (capture_end(&t->capture, b.checkpoint, &t->arena, &entry, &failure) == 0)
+    bool ok = capture_end(&t->capture, b.checkpoint, &t->arena, &entry, &failure) == 0;
+    if (ok)
         barrier_add(&b, &t->arena, &entry);
     else
         disarmed(t, what, &failure);
+    trace_put(&t->trace, &(struct trace_event){.kind = TRACE_EVIDENCE, .checkpoint = b.checkpoint, .ok = ok});
     t->last_epoch = b.checkpoint;
-    struct buf text = BUF_INIT;
-    barrier_put(&text, &b);
-    stream_put(&t->out, LINE_BARRIER, text.p, text.len);
-    buf_free(&text);
+    trace_pass(&t->trace, &t->out, &b);
     return 1;
 }
 
@@ -130,6 +132,8 @@ int main(int argc, char **argv)
     struct tee t = {.arena = ARENA_INIT};
     if (rc < 0 || describe(&t, &o, &err) != 0)
         return stream_refuse(&err, STREAM_NO_INPUT);
+    if (trace_open(&t.trace, o.trace_dir, o.op.job, o.attempt, "cap-tee", o.op.operator_id, o.subtask, &err) != 0)
+        msg_error("there is no trace: %s", err.text);
     capture_open(&t.capture, o.dir, o.op.job, o.op.operator_id, o.subtask, o.attempt, o.records);
     /* In a job the next stage reads each of these lines in full before it lets their barrier on, so that no interval
      * with a bad one completes; to read them twice is most of what a recorder costs. */
@@ -139,6 +143,8 @@ int main(int argc, char **argv)
         disarmed(&t, "final.cap", &err);
     capture_close(&t.capture);
     status = stream_end(&t.out);
+    if (trace_close(&t.trace, status, &err) != 0)
+        msg_error("the trace lacks events: %s", err.text);
     stream_in_free(&in);
     stream_out_free(&t.out);
     arena_free(&t.arena);

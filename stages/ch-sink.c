@@ -22,6 +22,7 @@
 #include "evidence/tally.h"
 #include "evidence/options.h"
 #include "evidence/places.h"
+#include "evidence/trace_pass.h"
 
 #define BATCH_ROWS 1000
 #define BATCH_MS 500
@@ -35,7 +36,7 @@ struct options {
     uint64_t subtask;
     struct chwrite_from *from;
     struct opt_list from_columns, with;
-    const char *capture_dir;
+    const char *capture_dir, *trace_dir;
     uint64_t batch_rows, batch_ms, max_line;
 };
 
@@ -90,6 +91,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_LIST("write-default", "COLUMN", &o->with, "write this column although it has a DEFAULT; may be repeated"),
         EVIDENCE_OPTIONS_WRITER(&o->job, &o->operator_id, &o->subtask, &o->attempt),
         EVIDENCE_OPTION_CAPTURE_DIR(&o->capture_dir),
+        EVIDENCE_OPTION_TRACE_DIR(&o->trace_dir),
         OPT_U64("batch-rows", &o->batch_rows, 1, CHWRITE_MAX_ROWS, "rows of one INSERT, at most (1000)"),
         OPT_U64("batch-ms", &o->batch_ms, 0, 3600000, "send a batch that is this old (500)"),
         OPT_U64("retry-ms", &w->retry_ms, 1, HTTP_LONGEST_MS, "give up on an INSERT after so long (120000)"),
@@ -109,6 +111,7 @@ struct sink {
     struct stream_out out;
     struct arena line; /* reset for each line */
     struct tally tally;
+    struct trace trace;
     bool said;
     int64_t batch_since;
 };
@@ -208,12 +211,12 @@ static void leave_evidence(struct sink *s, struct barrier *b)
     struct left entry;
     struct err err = ERR_INIT;
 
-    if (!s->o->capture_dir)
-        return;
     iv.destination = *chwrite_destination(s->w);
-    if (interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0) {
+    bool ok = s->o->capture_dir && interval_write(s->o->capture_dir, &iv, &s->line, &entry, &err) == 0;
+    trace_put(&s->trace, &(struct trace_event){.kind = TRACE_EVIDENCE, .checkpoint = b->checkpoint, .ok = ok});
+    if (ok) {
         barrier_add(b, &s->line, &entry);
-    } else if (!s->said) {
+    } else if (s->o->capture_dir && !s->said) {
         msg_error("checkpoint %" PRIu64 ": the interval has no evidence: %s", b->checkpoint, err.text);
         s->said = true;
     }
@@ -222,17 +225,16 @@ static void leave_evidence(struct sink *s, struct barrier *b)
 static int on_barrier(struct sink *s, const struct stream_line *line, struct err *err)
 {
     struct barrier b;
-    struct buf text = BUF_INIT;
 
     if (barrier_parse(line->p, line->n, "barrier", &s->line, &b, err) != 0)
         return malformed(line, err);
     if (tally_follows(&s->tally, &b, err) != 0 || flush(s, err) != 0 || chwrite_look(s->w, err) != 0) {
         return -1;
     }
+    trace_put(&s->trace,
+              &(struct trace_event){.kind = TRACE_ACKNOWLEDGED, .checkpoint = b.checkpoint, .rows = s->tally.seen});
     leave_evidence(s, &b);
-    barrier_put(&text, &b);
-    stream_put(&s->out, LINE_BARRIER, text.p, text.len);
-    buf_free(&text);
+    trace_pass(&s->trace, &s->out, &b);
     tally_next(&s->tally, b.checkpoint);
     return 0;
 }
@@ -331,8 +333,12 @@ int main(int argc, char **argv)
         s.tally.subtask = o.subtask;
         stream_in_init(&in, STDIN_FILENO, "stdin", o.max_line);
         in.lane = true;
+        if (trace_open(&s.trace, o.trace_dir, o.job, o.attempt, "ch-sink", o.operator_id, o.subtask, &err) != 0)
+            msg_error("there is no trace: %s", err.text);
         run(&s, &in);
         status = stream_end(&s.out);
+        if (trace_close(&s.trace, status, &err) != 0)
+            msg_error("the trace lacks events: %s", err.text);
         stream_in_free(&in);
         sink_free(&s);
     }

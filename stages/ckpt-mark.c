@@ -10,13 +10,15 @@
 #include "evidence/barrier.h"
 #include "evidence/marker.h"
 #include "evidence/options.h"
+#include "evidence/trace.h"
 #include "stream/stream.h"
 
 #include <inttypes.h>
 
 struct mark {
-    const char *dir, *job;
+    const char *dir, *job, *attempt, *trace_dir;
     uint64_t parallelism, generation, retain, max_line;
+    struct trace trace;
     struct stream_out out;
     struct arena arena;
     bool said; /* that checkpoints do not complete */
@@ -32,6 +34,7 @@ static int read_options(int argc, char **argv, struct mark *m, int *status, stru
         EVIDENCE_OPTION_JOB(&m->job),
         EVIDENCE_OPTION_PARALLELISM(&m->parallelism),
         EVIDENCE_OPTION_GENERATION(&m->generation),
+        EVIDENCE_OPTION_TRACED(&m->trace_dir, &m->attempt),
         OPT_U64("retain", &m->retain, 1, UINT32_MAX,
                 "completed checkpoints whose snapshots are kept (2); markers are never removed"),
         MODE_OPTION,
@@ -40,7 +43,7 @@ static int read_options(int argc, char **argv, struct mark *m, int *status, stru
     int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && (!m->dir || !m->job || !m->parallelism))
         return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --parallelism are needed");
-    return rc;
+    return rc == 0 ? evidence_traced(m->trace_dir, m->attempt, err) : rc;
 }
 
 /* A checkpoint that lacks a participant's snapshot does not complete; its interval goes to the next that does. Said
@@ -77,6 +80,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
         return 0;
     if (marker_write(m->dir, MARKER_COMPLETED, &marker, err) != 0)
         return -1;
+    trace_put(&m->trace, &(struct trace_event){.kind = TRACE_COMPLETED, .checkpoint = b.checkpoint});
+    trace_settle(&m->trace);
     struct err failure = ERR_INIT;
     if (evidence_retain(m->dir, m->job, m->generation, m->retain, &failure) != 0)
         msg_error("old snapshots stay: %s", failure.text);
@@ -94,9 +99,13 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0)
         return stream_refuse(&err, STREAM_NO_INPUT);
+    if (trace_open(&m.trace, m.trace_dir, m.job, m.attempt, "ckpt-mark", NULL, 0, &err) != 0)
+        msg_error("there is no trace: %s", err.text);
     struct stream_in in = {.lane = true};
     stream_filter(&in, &m.out, m.max_line, on_line, &m);
     status = stream_end(&m.out);
+    if (trace_close(&m.trace, status, &err) != 0)
+        msg_error("the trace lacks events: %s", err.text);
     stream_in_free(&in);
     stream_out_free(&m.out);
     arena_free(&m.arena);

@@ -12,6 +12,7 @@
 #include "evidence/options.h"
 #include "evidence/places.h"
 #include "evidence/snapshot.h"
+#include "evidence/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +22,13 @@
 #include <unistd.h>
 
 struct plan {
-    const char *dir, *capture_dir, *job;
+    const char *dir, *capture_dir, *trace_dir, *job;
     uint64_t parallelism, generation;
     uint64_t restore, first_epoch;
     unsigned confirmed; /* 1: only a confirmed checkpoint is restored */
     bool fresh;         /* nothing on disk names this job: its very first run */
+    char attempt[64];
+    struct trace trace;
 };
 
 static int read_options(int argc, char **argv, struct plan *p, int *status, struct err *err)
@@ -39,6 +42,7 @@ static int read_options(int argc, char **argv, struct plan *p, int *status, stru
         EVIDENCE_OPTION_PARALLELISM(&p->parallelism),
         EVIDENCE_OPTION_GENERATION(&p->generation),
         EVIDENCE_OPTION_CAPTURE_DIR(&p->capture_dir),
+        EVIDENCE_OPTION_TRACE_DIR(&p->trace_dir),
         OPT_WORD("commit-confirmation", "no|yes", &p->confirmed,
                  "yes: the sinks confirm their commits, and only a confirmed checkpoint is restored (no)"),
         MODE_OPTION,
@@ -109,16 +113,50 @@ static int make_plan(struct plan *p, struct arena *a, struct err *err)
     return rc;
 }
 
-static int print_plan(const struct plan *p, struct err *err)
+static int name_attempt(struct plan *p, struct err *err)
 {
     uint64_t random;
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
         return err_sys(err, "cannot draw an attempt's id");
+    snprintf(p->attempt, sizeof p->attempt, "%" PRIu64 "-%016" PRIx64, p->first_epoch, random);
+    return 0;
+}
+
+/* The plan is made; from here on the attempt has a number among the job's. */
+static void begin_trace(struct plan *p)
+{
+    struct err err = ERR_INIT;
+    struct trace_event e = {.kind = TRACE_PLANNED,
+                            .fresh = p->fresh,
+                            .checkpoint = p->restore,
+                            .first = p->first_epoch,
+                            .generation = p->generation,
+                            .parallel = p->parallelism,
+                            .confirmation = p->confirmed == 1};
+    if (p->trace_dir && (trace_next_run(p->trace_dir, p->job, &e.run, &err) != 0 ||
+                         trace_open(&p->trace, p->trace_dir, p->job, p->attempt, "ckpt-plan", NULL, 0, &err) != 0))
+        msg_error("there is no trace: %s", err.text);
+    trace_put(&p->trace, &e);
+}
+
+/* A run that starts after another one, from a checkpoint or from nothing, is recorded before it begins. */
+static int redeploy(struct plan *p, struct err *err)
+{
+    struct restored r = {.job = p->job, .checkpoint = p->restore, .next = p->first_epoch};
+    if (p->fresh)
+        return 0;
+    int rc = restored_write(p->dir, &r, err);
+    if (rc == 0)
+        trace_put(&p->trace,
+                  &(struct trace_event){.kind = TRACE_REDEPLOYED, .checkpoint = p->restore, .first = p->first_epoch});
+    return rc;
+}
+
+static int print_plan(const struct plan *p, struct err *err)
+{
     struct buf text = BUF_INIT;
-    buf_printf(&text,
-               "attempt=%" PRIu64 "-%016" PRIx64 "\ngeneration=%" PRIu64 "\nrestore=%" PRIu64 "\nfirst_epoch=%" PRIu64
-               "\n",
-               p->first_epoch, random, p->generation, p->restore, p->first_epoch);
+    buf_printf(&text, "attempt=%s\ngeneration=%" PRIu64 "\nrestore=%" PRIu64 "\nfirst_epoch=%" PRIu64 "\n", p->attempt,
+               p->generation, p->restore, p->first_epoch);
     int rc = fd_write_all(STDOUT_FILENO, text.p, text.len, "standard output", err);
     if (rc == 0 && close(STDOUT_FILENO) != 0)
         rc = err_sys(err, "cannot write standard output");
@@ -129,7 +167,7 @@ static int print_plan(const struct plan *p, struct err *err)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct plan p = {.generation = 1};
+    struct plan p = {.generation = 1, .trace = TRACE_OFF};
     struct err err = ERR_INIT;
     int status = 0;
     int rc = read_options(argc, argv, &p, &status, &err);
@@ -141,14 +179,20 @@ int main(int argc, char **argv)
     }
     struct arena arena = ARENA_INIT;
     rc = make_plan(&p, &arena, &err);
-    /* A run that starts after another one, from a checkpoint or from nothing, is recorded before it begins. */
-    struct restored r = {.job = p.job, .checkpoint = p.restore, .next = p.first_epoch};
-    if (rc == 0 && !p.fresh)
-        rc = restored_write(p.dir, &r, &err);
+    if (rc == 0)
+        rc = name_attempt(&p, &err);
+    if (rc == 0) {
+        begin_trace(&p);
+        rc = redeploy(&p, &err);
+        trace_settle(&p.trace);
+    }
     if (rc == 0)
         rc = print_plan(&p, &err);
     if (rc != 0)
         msg_error("%s", err.text);
+    status = rc == 0 ? OWED_OK : err_exit(&err);
+    if (trace_close(&p.trace, status, &err) != 0)
+        msg_error("the trace lacks events: %s", err.text);
     arena_free(&arena);
-    return rc == 0 ? OWED_OK : err_exit(&err);
+    return status;
 }

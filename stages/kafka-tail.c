@@ -6,6 +6,7 @@
  */
 #include "evidence/barrier.h"
 #include "evidence/options.h"
+#include "evidence/trace.h"
 #include "json/json.h"
 #include "lane/lane.h"
 #include "stream/stream.h"
@@ -27,7 +28,7 @@
 
 struct options {
     struct kafka_options kafka;
-    const char *topic, *time_field, *checkpoint_dir, *job, *operator_id, *attempt;
+    const char *topic, *time_field, *checkpoint_dir, *job, *operator_id, *attempt, *trace_dir;
     const char *lanes[LANES_MAX];
     uint32_t n_lanes;
     unsigned isolation, start; /* in the order of their words */
@@ -49,6 +50,7 @@ struct tail {
     struct lane *lanes;
     struct lane_state *sources;
     struct lane_owner owner;
+    struct trace trace;
     struct kafka_client *kafka;
     struct kafka_bounds *bounds;
     struct buf topic_json;
@@ -81,6 +83,8 @@ static int check_options(const struct options *o, struct err *err)
         return err_set(err, ERR_REFUSED, "--topic: not a topic's name: %s", o->topic);
     if (o->checkpoint_dir && !o->job)
         return err_set(err, ERR_REFUSED, "--checkpoint-dir needs --job");
+    if (o->trace_dir && !o->checkpoint_dir)
+        return err_set(err, ERR_REFUSED, "--trace-dir needs --checkpoint-dir");
     if (o->restore && !o->checkpoint_dir)
         return err_set(err, ERR_REFUSED, "--restore needs --checkpoint-dir");
     if (o->first_epoch <= o->restore)
@@ -123,6 +127,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                 "number of the first barrier (1), as ckpt-plan says"),
         EVIDENCE_OPTION_RESTORE(&o->restore),
         EVIDENCE_OPTION_ATTEMPT(&o->attempt, " (one is made)"),
+        EVIDENCE_OPTION_TRACE_DIR(&o->trace_dir),
         MODE_OPTION,
         KAFKA_OPTIONS(&o->kafka),
         OPT_END};
@@ -246,12 +251,17 @@ static void evidence_failed(struct tail *t, const struct err *err)
 
 static void write_starts(struct tail *t)
 {
+    bool any = false;
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         struct err err = ERR_INIT;
         if (lane_store_start(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, t->o.restore, &t->barrier,
                              &err) != 0)
             evidence_failed(t, &err);
+        else
+            any = true;
     }
+    trace_put(&t->trace,
+              &(struct trace_event){.kind = TRACE_RESTORED, .checkpoint = t->o.restore, .first = t->epoch, .ok = any});
     arena_reset(&t->barrier);
 }
 
@@ -266,20 +276,28 @@ static int put_barriers(struct tail *t)
         struct left entry;
         barriers[i] = (struct barrier){
             .job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
-        if (lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) == 0)
+        bool ok = lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) ==
+                  0;
+        if (ok)
             barrier_add(&barriers[i], &t->barrier, &entry);
         else
             evidence_failed(t, &err);
+        trace_put(&t->trace,
+                  &(struct trace_event){.kind = TRACE_STATE, .checkpoint = t->epoch, .participant = i, .ok = ok});
     }
+    trace_settle(&t->trace);
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
         buf_reset(&line);
         barrier_put(&line, &barriers[i]);
         stream_put(&t->lanes[i].out, LINE_BARRIER, line.p, line.len);
     }
-    t->previous = t->epoch++;
     arena_reset(&t->barrier);
     buf_free(&line);
-    return flush_lanes(t);
+    if (flush_lanes(t) != 0)
+        return -1;
+    trace_put(&t->trace, &(struct trace_event){.kind = TRACE_BARRIER, .checkpoint = t->epoch, .previous = t->previous});
+    t->previous = t->epoch++;
+    return 0;
 }
 
 /* The broker is waited for, without barriers; said once an outage. */
@@ -445,6 +463,9 @@ static int run(struct tail *t, struct err *err)
                                    .attempt = t->o.attempt ? t->o.attempt : make_attempt(&t->run),
                                    .generation = t->o.generation,
                                    .isolation = (enum kafka_isolation)t->o.isolation};
+    struct err failure = ERR_INIT;
+    if (trace_open(&t->trace, t->o.trace_dir, t->o.job, t->owner.attempt, "kafka-tail", NULL, 0, &failure) != 0)
+        msg_error("there is no trace: %s", failure.text);
     if (place(t, err) != 0)
         return -1;
     json_put_s(&t->topic_json, t->o.topic);
@@ -496,6 +517,7 @@ int main(int argc, char **argv)
     sigaddset(&usr1, SIGUSR1);
     sigprocmask(SIG_BLOCK, &usr1, NULL); /* before any thread, so that it waits for barrier_asked in all of them */
     msg_init(argv[0]);
+    t.trace = TRACE_OFF;
     t.o = (struct options){.kafka = {kafka_conf_new(), KAFKA_TIMEOUT_MS},
                            .operator_id = "1",
                            .watermark_ms = 200,
@@ -507,6 +529,8 @@ int main(int argc, char **argv)
     if (options == 0 && open_lanes(&t, &err) == 0) {
         int ran = run(&t, &err);
         status = end_lanes(&t, ran == 0 ? NULL : &err);
+        if (trace_close(&t.trace, status, &err) != 0)
+            msg_error("the trace lacks events: %s", err.text);
     } else if (options <= 0) {
         status = stream_refuse(&err, STREAM_NO_INPUT);
     }

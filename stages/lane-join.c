@@ -7,6 +7,8 @@
  * Exit: 0 every lane ended whole, 2 usage or a lane outside the contract, 3 else.
  */
 #include "evidence/barrier.h"
+#include "evidence/options.h"
+#include "evidence/trace_pass.h"
 #include "json/json.h"
 #include "stream/stream.h"
 
@@ -32,6 +34,7 @@ struct join {
     struct stream_out out;
     struct arena arena; /* of the barrier being gathered */
     struct barrier barrier;
+    struct trace trace;
     bool sent_time, sent_idle;
     int64_t time; /* the watermark last sent */
 };
@@ -104,10 +107,7 @@ static int on_watermark(struct join *j, struct lane *l, const struct stream_line
 /* All lanes stand at one barrier: it goes on, and so do they. */
 static void release(struct join *j)
 {
-    struct buf text = BUF_INIT;
-    barrier_put(&text, &j->barrier);
-    stream_put(&j->out, LINE_BARRIER, text.p, text.len);
-    buf_free(&text);
+    trace_pass(&j->trace, &j->out, &j->barrier);
     for (size_t i = 0; i < j->n; i++)
         j->lanes[i].held = false;
     j->held = 0;
@@ -203,6 +203,7 @@ static int join_lanes(struct join *j, struct err *err)
 
 struct options {
     struct opt_list lanes;
+    const char *trace_dir, *job, *attempt;
     uint64_t max_line;
 };
 
@@ -210,9 +211,18 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 {
     const struct opt table[] = {OPT_USAGE("lane-join [options] LANE... >lane\n"
                                           "Join a job's lanes (FIFOs or files) into one, aligned at their barriers."),
-                                OPT_OPERANDS(&o->lanes), STREAM_OPTIONS(&o->max_line), OPT_END};
+                                OPT_OPERANDS(&o->lanes),
+                                EVIDENCE_OPTION_TRACED(&o->trace_dir, &o->attempt),
+                                EVIDENCE_OPTION_JOB(&o->job),
+                                MODE_OPTION,
+                                STREAM_OPTIONS(&o->max_line),
+                                OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
-    return rc == 0 && o->lanes.n == 0 ? err_set(err, ERR_REFUSED, "no lane is named") : rc;
+    if (rc == 0 && o->lanes.n == 0)
+        return err_set(err, ERR_REFUSED, "no lane is named");
+    if (rc == 0 && o->trace_dir && !o->job)
+        return err_set(err, ERR_REFUSED, "--trace-dir needs --job");
+    return rc == 0 ? evidence_traced(o->trace_dir, o->attempt, err) : rc;
 }
 
 /* Returns the exit status. */
@@ -225,11 +235,16 @@ static int run(const struct options *o)
     if (rc == 0)
         rc = stream_open(&j.lanes[0].in, &err);
     stream_begin(&j.out, STDOUT_FILENO, rc == 0 ? &j.lanes[0].in : NULL);
+    struct err failure = ERR_INIT;
+    if (trace_open(&j.trace, o->trace_dir, o->job, o->attempt, "lane-join", NULL, 0, &failure) != 0)
+        msg_error("there is no trace: %s", failure.text);
     if (rc == 0)
         rc = join_lanes(&j, &err);
     if (rc != 0)
         stream_put_stop(&j.out, &err, CODE_LANES_APART);
     int status = stream_end(&j.out);
+    if (trace_close(&j.trace, status, &failure) != 0)
+        msg_error("the trace lacks events: %s", failure.text);
     for (size_t i = 0; i < j.n; i++)
         stream_in_free(&j.lanes[i].in);
     free(j.lanes);

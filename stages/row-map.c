@@ -8,6 +8,8 @@
  * line more, so that no barrier passes for records that were not handed on.
  * Exit: 0 the lane ended whole, 2 usage, the program or a record, 3 else.
  */
+#include "evidence/options.h"
+#include "evidence/trace_pass.h"
 #include "ops/ops.h"
 #include "stream/stream.h"
 
@@ -20,7 +22,8 @@
 
 struct options {
     const char *program, *program_file, *parameters, *numbers;
-    uint64_t max_line;
+    const char *trace_dir, *job, *operator_id, *attempt;
+    uint64_t max_line, subtask;
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -36,6 +39,9 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_TEXT("numbers", "double|text", &o->numbers,
                  "double (the default): numbers are doubles; one that a double does not hold stops the job\n"
                  "text: every number of the record is its text"),
+        EVIDENCE_OPTION_TRACE_DIR(&o->trace_dir),
+        EVIDENCE_OPTIONS_WRITER(&o->job, &o->operator_id, &o->subtask, &o->attempt),
+        MODE_OPTION,
         STREAM_OPTIONS(&o->max_line),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
@@ -45,6 +51,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         return err_set(err, ERR_REFUSED, "give one of --program, --program-file and --parameters");
     if (o->parameters && o->numbers)
         return err_set(err, ERR_REFUSED, "--numbers stands in the file of --parameters");
+    if (o->trace_dir && (!o->job || !o->operator_id || !o->attempt || o->subtask == EVIDENCE_NO_SUBTASK))
+        return err_set(err, ERR_REFUSED, "--trace-dir needs --job, --operator, --subtask and --attempt");
     return 0;
 }
 
@@ -106,6 +114,7 @@ static void on_abort(int number)
 
 struct mapper {
     struct op *map;
+    struct trace trace;
     struct stream_out out;
 };
 
@@ -119,6 +128,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 {
     struct mapper *m = ctx;
     struct op_output out = {put_event, m};
+    if (line->type == LINE_BARRIER)
+        return trace_pass_line(&m->trace, &m->out, line, err);
     if (line->type != LINE_RECORD && line->type != LINE_EVENT)
         return 0;
     int rc = line->type == LINE_RECORD ? op_record(m->map, line->p, line->n, &out, err)
@@ -129,7 +140,7 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.max_line = STREAM_MAX_LINE};
+    struct options o = {.max_line = STREAM_MAX_LINE, .subtask = EVIDENCE_NO_SUBTASK};
     struct mapper m = {0};
     struct err err = ERR_INIT;
     int status = 0;
@@ -138,11 +149,15 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0 || open_operator(&o, &m.map, &err) < 0)
         return stream_refuse(&err, STREAM_NO_INPUT);
+    if (trace_open(&m.trace, o.trace_dir, o.job, o.attempt, "row-map", o.operator_id, o.subtask, &err) != 0)
+        msg_error("there is no trace: %s", err.text);
     running = m.map;
     signal(SIGABRT, on_abort);
     struct stream_in in = {.lane = true, .code = CODE_RECORD_NOT_MAPPED};
     stream_filter(&in, &m.out, o.max_line, on_line, &m);
     status = stream_end(&m.out);
+    if (trace_close(&m.trace, status, &err) != 0)
+        msg_error("the trace lacks events: %s", err.text);
     stream_in_free(&in);
     stream_out_free(&m.out);
     op_close(m.map);

@@ -17,6 +17,11 @@ is_whole() {
     done
 }
 
+# of TYPE [MEMBERS]: the lines of a type, which is a line's first member, and if so be with the members that come next as they are
+# written. A start of jq would take longer than most programs here.
+of() { sed -n "/^{\"type\":\"$1\"${2:+,$2}[,}]/p" <<<"$output"; }
+document() { of scope | sed 's/^{"type":"scope","document":\(.*\)}$/\1/'; }
+
 # ---- checks ----
 
 check() { jq -r 'select(.type == "check" and .name == "'"${1:-reconcile.rows}"'") | .status' <<<"$output"; }

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2034,SC2154 # make-job uses job; bats sets stderr
 bats_require_minimum_version 1.5.0
 load make-job
+load answers
 
 # A job of one run: 1 to 3 as make_job has them (2 never completed), then 4 and 5 without rows, and it ends.
 setup_file() {
@@ -34,8 +35,6 @@ cover() {
     run "-$want" --separate-stderr "$bin/scope-cut" --key=id --coverage=complete-table "$@" b || { printf '%s\n%s\n' "$stderr" "$(checks)" >&2; return 1; }
 }
 
-of() { jq -c "select(.type==\"$1\")" <<<"$output"; }
-document() { of scope | jq -c .document; }
 checks() { of check | jq -r 'select(.name | startswith("bundle.") | not) | .name + " " + .status + " " + .reason + " -> " + .code'; }
 coverage() { checks | grep ^destination.coverage || true; }
 

@@ -151,7 +151,7 @@ DEFAULTS
         { echo '#!/bin/bash'; echo 'printf "%s\n" "$@" >"$CALLED/${0##*/}"'; } >stages/$s
     done
     # shellcheck disable=SC2016
-    echo 'cat "$@"' >>stages/lane-join
+    echo 'for a; do [[ $a == --* ]] || cat "$a"; done' >>stages/lane-join
     # shellcheck disable=SC2016
     echo 'for a; do case $a in --lane=*) : >"${a#*=}" ;; esac; done
         for s in cap-tee row-map ch-sink ckpt-mark lane-join; do until [ -s "$CALLED/$s" ]; do sleep 0.01; done; done; exit 2' >>stages/kafka-tail
@@ -169,6 +169,9 @@ DEFAULTS
     grep -qxF -- --parameters=./dir/run/op-2.json row-map
     jq -e --arg odd "$odd" '. == {program: ($odd + "\n.\n"), numbers: "double"}' dir/run/op-2.json
     grep -qx -- --interval-ms=0 kafka-tail
+    for s in cap-tee row-map ch-sink ckpt-mark lane-join kafka-tail; do
+        grep -qxF -- --trace-dir=./dir/traces $s && grep -qxF -- --attempt=1-a $s
+    done
     [ ! -e ran ]
     [ "$(jq -r .status dir/ha/job-1.status.json)" = refused ]
 }

@@ -3,6 +3,7 @@
 # ref-bind: bound to the scope or refused by the first field that differs; whole as its writer finished it or refused by the line.
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -28,7 +29,6 @@ bound_to_scope() {
     [ -e scope ] || { echo "$head"; grep '"type":"scope"' "$cut"; echo '{"type":"end","lines":{"stream":1,"scope":1}}'; } >scope
     ref-bind --reference=ref <scope
 }
-of() { jq -c "select(.type == \"$1\"${2:+ and $2})" <<<"$output"; }
 
 refused() { # text in the message
     [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$stderr" >&2; return 1; }
@@ -42,17 +42,17 @@ refused() { # text in the message
     cp "$whole_ref" ref
     run -0 --separate-stderr bind
     [ -z "$stderr" ]
-    diff <(of row '.side == "reference"' | jq -c '{cells, at}') <(sed '1d;$d' ref | jq -c .)
+    diff <(of row '"side":"reference"' | jq -c '{cells, at}') <(sed '1d;$d' ref | jq -c .)
     grep -qF '{"type":"row","side":"reference","cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' <<<"$output"
-    [ "$(of side '.side == "reference"')" = '{"type":"side","side":"reference","rows":120,"whole":true}' ]
-    [ "$(of check '.stage == "ref-bind"' | jq -c '[.name, .status, .reason, .evidence, .counts]')" = '["reference.scope","passed","",["ref"],{"rows":120}]' ]
+    [ "$(of side '"side":"reference"')" = '{"type":"side","side":"reference","rows":120,"whole":true}' ]
+    [ "$(of check '"stage":"ref-bind"' | jq -c '[.name, .status, .reason, .evidence, .counts]')" = '["reference.scope","passed","",["ref"],{"rows":120}]' ]
     [ "$(of require | tail -n 1 | jq -c .checks)" = '["reference.scope","reference.capture","reference.destination"]' ]
     [ "$(of account | jq -c '[.stage, .implementation.name, .rows, .complete, .verified_here]')" = '["ref-bind","orders.jq",120,true,["binding","hashes","cells"]]' ]
     [ "$(of account | jq -c '[.verified_by_writer, .recorded]')" = "$(tail -n 1 ref | jq -c '[.verified, .recorded]')" ]
     # all that came has passed as it was
     diff <(sed '1d;$d' "$cut") <(sed '1d;$d' <<<"$output" | head -n "$(sed '1d;$d' "$cut" | wc -l)")
     run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' | rows-diff"
-    [ "$(of check '.name == "reference.capture"' | jq -r .status)" = passed ]
+    [ "$(of check '"stage":"[a-z-]*","name":"reference.capture"' | jq -r .status)" = passed ]
 }
 
 @test "a credential that another's artifact records goes into no stream and no report" {
@@ -70,12 +70,12 @@ refused() { # text in the message
     row='{"cells":["1","c","1","1","3ff0000000000000",null]}'
     { header; echo "$row"; echo "$row"; echo '{"cells":["-1",{"b64":"/w=="},{"unfit":"0.00001"},"-1","nan",""],"at":"orders/0/1#2"}'; } | finish
     run -0 --separate-stderr bind
-    [ "$(of row '.side == "reference"' | jq -c '[.cells, .at]')" = '[["1","c","1","1","3ff0000000000000",null],null]
+    [ "$(of row '"side":"reference"' | jq -c '[.cells, .at]')" = '[["1","c","1","1","3ff0000000000000",null],null]
 [["1","c","1","1","3ff0000000000000",null],null]
 [["-1",{"b64":"/w=="},{"unfit":"0.00001"},"-1","nan",""],"orders/0/1#2"]' ]
     header | finish
     run -0 --separate-stderr bind
-    [ "$(of side '.side == "reference"')" = '{"type":"side","side":"reference","rows":0,"whole":true}' ]
+    [ "$(of side '"side":"reference"')" = '{"type":"side","side":"reference","rows":0,"whole":true}' ]
 }
 
 @test "a scope document that went through jq or Python still binds, written by hand as ref-seal does" {
@@ -102,8 +102,8 @@ PY
         run -3 --separate-stderr ref-bind --reference="$whole_ref" <damaged
         [[ $stderr == *"reconcile.scope did not pass, and reference "*" is of another scope: bundle.job"* ]]
         [ -z "$(of stop)" ]
-        [ "$(of check '.stage == "ref-bind"' | jq -r '.name, .status, .code, .facts.check' | tr '\n' ' ')" = "reference.scope unavailable check-not-passed reconcile.scope " ]
-        [ "$(of side '.side == "reference"' | jq -c .whole)" = false ]
+        [ "$(of check '"stage":"ref-bind"' | jq -r '.name, .status, .code, .facts.check' | tr '\n' ' ')" = "reference.scope unavailable check-not-passed reconcile.scope " ]
+        [ "$(of side '"side":"reference"' | jq -c .whole)" = false ]
         { rows-diff <<<"$output" || [ $? -eq 3 ]; } >compared
         run -3 --separate-stderr verdict <compared
         [[ ${lines[0]} == "NOT DECIDED: reconcile.scope: "* && ${lines[1]} != *check-not-passed* ]]
@@ -135,8 +135,8 @@ BAD
         document=$(header | jq -c ".scope | $edit" | scope_print)
         { header | jq -c --argjson document "$document" '.scope = $document'; sed '1d;$d' "$whole_ref"; } | finish
         run -0 --separate-stderr bind
-        [ "$(of row '.side == "reference"' | wc -l)" -eq 120 ]
-        [ "$(of check '.name == "reference.scope"' | jq -r '.status + " " + .reason')" = \
+        [ "$(of row '"side":"reference"' | wc -l)" -eq 120 ]
+        [ "$(of check '"stage":"[a-z-]*","name":"reference.scope"' | jq -r '.status + " " + .reason')" = \
             "passed the reference was computed from the same under a scope that asks otherwise: $where in the reference" ]
         # A document that was changed by hand is no scope at all.
         sed '1s/"scope_sha256":"[0-9a-f]/&0/; 1s/\("scope_sha256":"[0-9a-f]*\)[0-9a-f]"/\1"/' ref | sed '$d' | finish
@@ -247,18 +247,18 @@ BAD
     sed '120s/c0/c1/' "$whole_ref" >ref
     run -2 --separate-stderr bind
     refused "its rows are not those"
-    [ -n "$(of row '.side == "reference"')" ]
+    [ -n "$(of row '"side":"reference"')" ]
     run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' 2>/dev/null | rows-diff"
-    [ -z "$(of check '.stage == "rows-diff"')" ]
+    [ -z "$(of check '"stage":"rows-diff"')" ]
 }
 
 @test "an incomplete reference is bound and never compared" {
     { header; sed '1d;$d' "$whole_ref"; } | finish '"complete":false,"reasons":["orders/0: 122 offsets are gone","b","c","d","e","f","g"]'
     run -3 --separate-stderr ref-bind --reference=ref --expected-out=expected <"$cut"
     [ "$stderr" = "" ] # its maker said it, and the report leads with it
-    [ -z "$(of row '.side == "reference"')" ]
-    [ "$(of side '.side == "reference"' | jq -c '[.rows, .whole]')" = '[0,false]' ]
-    [ "$(of check '.stage == "ref-bind"' | jq -c '[.name, .status, .code]')" = '["reference.scope","unavailable","reference-not-whole"]' ]
+    [ -z "$(of row '"side":"reference"')" ]
+    [ "$(of side '"side":"reference"' | jq -c '[.rows, .whole]')" = '[0,false]' ]
+    [ "$(of check '"stage":"ref-bind"' | jq -c '[.name, .status, .code]')" = '["reference.scope","unavailable","reference-not-whole"]' ]
     [ "$(of account | jq -c '[.complete, (.reasons | length), .rows]')" = '[false,7,120]' ]
     [ ! -e expected ]
     [ -z "$(of stop)" ]
@@ -310,7 +310,7 @@ BAD
     sed '$d' "$cut" >short
     run -3 --separate-stderr bash -c 'ref-bind --reference=none <short'
     [ "${#stderr_lines[@]}" -eq 1 ]
-    [ -z "$(of row '.side == "reference"')$(of check '.stage == "ref-bind"')" ]
+    [ -z "$(of row '"side":"reference"')$(of check '"stage":"ref-bind"')" ]
 }
 
 @test "--expected-out: the rows as they stand, whole or not at all" {

@@ -4,13 +4,14 @@
 # shellcheck disable=SC2016,SC2154  # programs in jq hold their own $; bats sets output
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 }
 
-account() { jq -c 'select(.type == "account" and .role == "program")' <<<"$output"; }
+account() { of account '"stage":"ref-[a-z]*","role":"program"'; }
 of_account() { account | jq -r "$1"; }
 placed='{at: "\(.topic)/\(.partition)/\(.offset)"}'
 

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016  # programs in other languages hold their own $
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -11,7 +12,7 @@ setup() {
 }
 
 events() { jq -c 'select(.type == "event") | del(.type)' <<<"$output"; }
-account() { jq -c 'select(.type == "account" and .stage == "ref-run")' <<<"$output"; }
+account() { of account '"stage":"ref-run"'; }
 of_account() { account | jq -r "$1"; }
 
 not_whole() { # reason
@@ -19,7 +20,7 @@ not_whole() { # reason
     [ "$stderr" = "ref-run: $1" ] || { echo "$stderr" >&2; return 1; }
     [ "$(of_account '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ]
     [ "$(tail -n 1 <<<"$output" | jq -r .type)" = end ]
-    [ -z "$(jq -r 'select(.type == "stop") | .type' <<<"$output")" ]
+    [ -z "$(of stop)" ]
 }
 
 # gone PID: it ends; one that nobody has waited for yet has ended too.
@@ -214,7 +215,7 @@ BYTES
 }
 
 @test "the first of many that cannot be read are named by topic, partition and offset, in whatever order they come" {
-    { for p in 10 9; do for o in $(seq 0 149); do jq -c ".partition = $p" <(record "$o" x); done; done; jq -c '.topic = "s"' <(record 7 x); } | whole in
+    record 0 x | jq -c '(.partition = (10, 9) | .offset = range(150)), (.topic = "s" | .offset = 7)' | whole in
     run -3 --separate-stderr ref-run -- jq -c 'select(.topic == "t" and .partition == 9 and .offset < 148) | {at: "t/9/\(.offset)", values: {}}' <in
     [ "$(of_account '[.unreadable, .unreadable_records[]] | tostring')" = \
         '[153,"s/0/7: byte 1: not the start of a value","t/9/148: its value cannot be read","t/9/149: its value cannot be read","t/10/0: its value cannot be read","t/10/1: its value cannot be read","t/10/2: its value cannot be read","t/10/3: its value cannot be read","t/10/4: its value cannot be read","t/10/5: its value cannot be read","t/10/6: its value cannot be read"]' ]

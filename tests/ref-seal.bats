@@ -3,6 +3,7 @@
 # ref-seal: an artifact that says what it is, and every reason for which it is not whole.
 bats_require_minimum_version 1.5.0
 load stream
+load answers
 load stop-at
 
 setup() {
@@ -14,7 +15,7 @@ setup() {
 
 seal() { ref-seal --reference-name=n --out=ref "$@"; }
 end_line() { tail -n 1 ref; }
-account() { jq -c 'select(.type == "account" and .stage == "ref-seal")' <<<"$output"; }
+account() { of account '"stage":"ref-seal"'; }
 
 incomplete() { # first reason
     [ "$(end_line | jq -r '.complete, .reasons[0]' | tr '\n' '|')" = "false|$1|" ] || { end_line >&2; return 1; }

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2034,SC2154 # make-job uses job and columns_json; bats sets stderr
 bats_require_minimum_version 1.5.0
 load make-job
+load answers
 
 setup_file() {
     bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
@@ -27,15 +28,14 @@ scope_of() { # status, then arguments: over a bundle collected from the job as i
     run "-$want" --separate-stderr "$bin/scope-cut" --key=id "$@" b
 }
 
-of() { jq -c "select(.type==\"$1\")" <<<"$output"; }
-document() { of scope | jq -c .document; }
 ats() { of row | jq -r .at | paste -sd' '; }
-check() { of check | jq -r 'select(.name=="reconcile.scope")|"\(.status) \(.reason)"'; }
-code() { of check | jq -r 'select(.name=="reconcile.scope").code'; }
+checked_scope() { of check '"stage":"scope-cut","name":"reconcile.scope"'; }
+check() { checked_scope | jq -r '"\(.status) \(.reason)"'; }
+code() { checked_scope | jq -r .code; }
 
 unavailable() { # what the reason says
     [[ $(check) == "unavailable"*"$1"* ]] || { check >&2; return 1; }
-    [ "$(of side | jq .whole)" != true ]
+    [[ $(of side) != *'"whole":true'* ]]
 }
 
 @test "the scope of a checkpoint starts at the completed one before; an aborted one left its interval to it" {

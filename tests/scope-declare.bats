@@ -33,7 +33,6 @@ declare_it() { # STATUS STREAM [ARGUMENT…]
     run "-$want" --separate-stderr from "$in" "$bin/scope-declare" "$@" || { printf '%s\n%s\n' "$stderr" "$output" >&2; return 1; }
 }
 
-document() { jq -c 'select(.type == "scope") | .document' <<<"$output"; }
 reason() { jq -r 'select(.type == "check" and .name == "reconcile.scope" and .status == "passed") | .reason' <<<"$output"; }
 
 refused() { # TEXT ARGUMENT…: by one line, in the stream and on standard error; no scope

@@ -100,13 +100,17 @@ observed_whole() { observation '"table_whole":true'; }
 
 # ---- scopes ----
 
-# scope_print: the document on standard input with its fingerprint.
-scope_print() {
-    local document sum
-    document=$(jq -c 'del(.scope_sha256)')
-    sum=$(jq -cjS . <<<"$document" | sha256sum | cut -d' ' -f1)
-    jq -c --arg sum "$sum" '. + {scope_sha256: $sum}' <<<"$document"
+# jq, which takes longer to start than most programs here to run, is asked once: for the document without its fingerprint, and for what
+# that is of, the same with its members sorted.
+printed='del(.scope_sha256) | ., walk(if type == "object" then to_entries | sort_by(.key) | from_entries else . end)'
+fingerprinted() {
+    local document sorted
+    read -r document && read -r sorted || return
+    printf '%s,"scope_sha256":"%.64s"}\n' "${document%\}}" "$(printf %s "$sorted" | sha256sum)"
 }
+
+# scope_print: the document on standard input with its fingerprint.
+scope_print() { jq -c "$printed" | fingerprinted; }
 
 # scope_made FILTER [jq ARGUMENT…]: a document cut from a bundle, changed so.
 scope_made() {
@@ -115,9 +119,9 @@ scope_made() {
             restored_from: null, from_run_start: false, epochs: [1], source_operators: [], coverage: "selected-keys"},
         destination: {server_uuid: "s", server_version: "26.5.3.1", database: "shop", table: "orders", table_uuid: "t"},
         sources: [], columns: [{name: "id", type: "Int64", key: true}], cells: "clink-canonical-cells-v1"} |
-        '"$1"' | .bundle.source_operators = [.sources[] | "1"]' "${@:2}" | scope_print
+        '"$1"' | .bundle.source_operators = [.sources[] | "1"] | '"$printed" "${@:2}" | fingerprinted
 }
-scope_line() { jq -c '{type: "scope", document: .}'; } # the line of the document on standard input
+scope_line() { printf '{"type":"scope","document":%s}\n' "$(</dev/stdin)"; } # the line of the document on standard input
 
 # source_of TOPIC CLUSTER TOPIC_ID ISOLATION RANGE…: one source; a range is P:FROM-TO, FROM empty where it is not known, and an id
 # that is - is null.
@@ -135,10 +139,9 @@ scope_of_sources() { scope_made '.sources = $ARGS.positional' --jsonargs "$@"; }
 
 # scope_of SERVER TABLE_UUID DATABASE TABLE COLUMNS [CELLS]: the line of a scope over ten offsets of orders; COLUMNS is a JSON array.
 scope_of() {
-    scope_made '.destination += $ARGS.named.destination | .columns = $columns | .sources = [$source] | .cells = $cells' --argjson columns "$5" \
-        --arg cells "${6:-clink-canonical-cells-v1}" \
-        --argjson source "$(source_of orders c - read_committed 0:0-9)" \
-        --argjson destination "$(jq -cn '$ARGS.named' --arg server_uuid "$1" --arg table_uuid "$2" --arg database "$3" --arg table "$4")" | scope_line
+    scope_made '.destination += {server_uuid: $server, table_uuid: $uuid, database: $database, table: $table} | .columns = $columns | .cells = $cells |
+        .sources = [{topic: "orders", cluster_id: "c", topic_id: null, isolation: "read_committed", partitions: [{partition: 0, from: 0, to: 9}]}]' \
+        --arg server "$1" --arg uuid "$2" --arg database "$3" --arg table "$4" --argjson columns "$5" --arg cells "${6:-clink-canonical-cells-v1}" | scope_line
 }
 
 # The line of a scope over the whole run whose operator says that equal rows are meant.
@@ -152,9 +155,12 @@ repeats() {
 event() { valued "$1" "{\"id\":$1}"; }                                                             # OFFSET
 valued() { printf '{"type":"event","at":"t/0/%s","ts":%s,"values":%s}\n' "$1" "$1" "$2"; }         # OFFSET VALUES
 event_of() { printf '{"type":"event",%s"values":%s}\n' "${2:+\"at\":\"$2\",}" "$1"; }                 # VALUES [AT]: a reference program's
-record() { # OFFSET PAYLOAD
-    jq -cn --argjson o "$1" --arg p "$2" \
-        '{type: "record", topic: "t", partition: 0, offset: $o, tstype: "create", ts: ($o + 100), headers: [], key: null, payload: $p}'
+record() { # OFFSET PAYLOAD, whose control characters are line ends and tabs
+    local payload=${2//\\/\\\\}
+    payload=${payload//\"/\\\"}
+    payload=${payload//$'\t'/\\t}
+    printf '{"type":"record","topic":"t","partition":0,"offset":%s,"tstype":"create","ts":%s,"headers":[],"key":null,"payload":"%s"}\n' \
+        "$1" $(($1 + 100)) "${payload//$'\n'/\\n}"
 }
 # records N: of two partitions, with payloads of about 100 bytes.
 records() {
@@ -196,7 +202,7 @@ document_of() {
         if $kind == "complete" then .bundle += {coverage: "complete-table", from_run_start: true, start: "run", since: 0}
         elif $kind == "declared" then .origin = "declared" | del(.bundle) | .declared = {gone: []} |
             .sources[0].topic_id = null | .destination.table_uuid = null
-        else . end | '"${scope_edit:-.}" "$saved" | scope_print
+        else . end | '"${scope_edit:-.} | $printed" "$saved" | fingerprinted
 }
 
 # An artifact for the document $1 with the rows ({cells, at}) on standard input, in the file reference.
@@ -217,9 +223,21 @@ artifact() {
     } >reference
 }
 
-# compose KIND: the file stream, through ref-bind and rows-diff. The filters reference_rows, captured_rows and table_rows (jq, on an
-# array of cells, which may give none or several) say what became of the saved run's rows on each side.
+# compose KIND: the file stream, through ref-bind and rows-diff, and what it is made of. The filters reference_rows, captured_rows and
+# table_rows (jq, on an array of cells, which may give none or several) say what became of the saved run's rows on each side. What one
+# test composed of the same another copies.
 compose() {
+    local made
+    made=$BATS_FILE_TMPDIR/composed-$(sha256sum <<<"$1|${scope_edit:-}|${reference_rows:-}|${captured_rows:-}|${table_rows:-}|${artifact_extra:-}" | cut -c1-64)
+    if [ ! -e "$made" ]; then
+        rm -rf "$made.new"
+        mkdir "$made.new"
+        (cd "$made.new" || exit; composed "$1")
+        mv "$made.new" "$made"
+    fi
+    cp "$made"/* .
+}
+composed() { # KIND
     local kind=$1 document found
     document=$(document_of "$kind")
     jq -c 'select(.type == "row" and .side == "captured") | .at as $at | .cells | ('"${reference_rows:-.}"') | {cells: ., at: $at}' "$saved" >owed

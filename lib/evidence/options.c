@@ -32,3 +32,8 @@ int evidence_take_attempt(const char *value, void *ctx, struct err *err)
                : err_set(err, ERR_REFUSED, "--attempt: '%s' is no attempt's id (1 to %d bytes of UTF-8)", value,
                          ATTEMPT_MAX);
 }
+
+int evidence_traced(const char *trace_dir, const char *attempt, struct err *err)
+{
+    return trace_dir && !attempt ? err_set(err, ERR_REFUSED, "--trace-dir needs --attempt") : 0;
+}

@@ -137,10 +137,15 @@ static int admit(struct copier *c, const struct pack_item *it, struct stat *st, 
     }
     size_t cost = 0;
     const char *bound = NULL;
-    if (fstat(fd, st) != 0)
+    int64_t size = fstat(fd, st) == 0 ? (int64_t)st->st_size : -1;
+    if (size >= 0 && it->grows && S_ISREG(st->st_mode))
+        st->st_size = (off_t)it->upto;
+    if (size < 0)
         err_sys(err, "cannot look at '%s'", it->rel);
     else if (!S_ISREG(st->st_mode))
         err_set(err, ERR_REFUSED, "'%s' is no regular file but a %s", it->rel, walk_kind(st->st_mode));
+    else if (size < st->st_size)
+        err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' became shorter", it->rel);
     else if ((bound = past_a_bound(c, it, charged(it, st), &cost, &kind)) && it->required)
         err_fail(err, ERR_BOUND, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-bytes or --max-files"}),
                  "'%s', which the selected checkpoint needs, is %s", it->rel, bound);
@@ -200,7 +205,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static int unchanged(const struct pack_item *it, int fd, const struct stat *before, struct err *err)
 {
     struct stat now;
-    if (fstat(fd, &now) != 0 || !same_file(before, &now))
+    if (fstat(fd, &now) != 0 || (!it->grows && !same_file(before, &now)))
         return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' changed while it was copied", it->rel);
     if (now.st_nlink == 0)
         return err_fail(err, ERR_CHANGED, BECAUSE(CODE_EVIDENCE_MOVED), "'%s' disappeared while it was copied",
@@ -216,7 +221,7 @@ static int copy_bytes(struct copying *w, const struct pack_item *it, int from, i
     for (;;) {
         if (pack_alive(w->c->p, err) != 0)
             return -1;
-        ssize_t n = read(from, w->block, BLOCK);
+        ssize_t n = read(from, w->block, it->grows && size - *bytes < BLOCK ? size - *bytes : BLOCK);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

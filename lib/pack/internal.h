@@ -20,6 +20,8 @@ struct pack_item {
     bool required;      /* the selected checkpoint needs it: what stands in its way refuses the collection */
     bool listed;        /* it was seen on disk: where it is gone, the job went on */
     const char *sha256; /* of what was read of it before, or NULL: another digest is a change */
+    bool grows;         /* it is written on and on: its first upto bytes are copied */
+    uint64_t upto;
     struct bundle_captured captured; /* operator_id not NULL: a captured epoch */
 };
 
@@ -101,6 +103,8 @@ int pack_participant(struct pack *p, const struct marker *m, uint64_t subtask, b
 /* The recorder's files of the wanted operators and epochs; those that the epochs need of state. */
 int pack_captures(struct pack *p, struct err *err);
 bool pack_wants_epoch(const struct pack *p, uint64_t epoch);
+/* Each trace as far as it goes now, those whose events follow from others' before those others. */
+int pack_traces(struct pack *p, struct err *err);
 /* State at both ends of every wanted epoch, and what the runs started with. */
 int pack_ends(struct pack *p, struct err *err);
 /* Copy every item; artifacts and captured epochs go into the manifest. */

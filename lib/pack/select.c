@@ -181,31 +181,6 @@ static int select_participants(struct pack *p, struct err *err)
     return 0;
 }
 
-/* ---- traces ---- */
-
-static void on_trace(void *ctx, const char *path, const char *name, mode_t mode, int trouble)
-{
-    struct pack *p = ctx;
-    size_t n = strlen(name);
-    if (pack_met(p, "--trace-dir", path, name, mode, trouble))
-        return;
-    if (S_ISREG(mode) && name[0] != '.' && strcmp(path, name) == 0 && n > 7 && strcmp(name + n - 7, ".ndjson") == 0)
-        pack_add(p, p->trace, "traces", path, ROLE_TRACE, false)->listed = true;
-}
-
-static int select_traces(struct pack *p, struct err *err)
-{
-    size_t before = p->n_items;
-    walk(p->trace, "", on_trace, p);
-    if (p->failed.kind) {
-        *err = p->failed;
-        return -1;
-    }
-    if (p->n_items == before)
-        pack_absent(p, "traces", "no *.ndjson file lies in --trace-dir");
-    return 0;
-}
-
 int pack_select(struct pack *p, struct err *err)
 {
     select_markers(p);
@@ -217,5 +192,5 @@ int pack_select(struct pack *p, struct err *err)
         pack_absent(p, "captures", "collected without --include-captures");
     else if (pack_captures(p, err) != 0)
         return -1;
-    return p->trace < 0 ? 0 : select_traces(p, err);
+    return p->trace < 0 ? 0 : pack_traces(p, err);
 }

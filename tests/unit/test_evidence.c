@@ -10,6 +10,7 @@
 #include "evidence/places.h"
 #include "evidence/sidecar.h"
 #include "evidence/snapshot.h"
+#include "evidence/trace.h"
 #include "json/json.h"
 #include "json/redact.h"
 
@@ -697,6 +698,119 @@ static void op_spec_is_redacted(void **state)
     buf_free(&text);
 }
 
+/* ---- traces ---- */
+
+#define TRACE_HEAD "\"job\":\"1\",\"attempt\":\"1-a\",\"process\":\"kafka-tail\",\"event\":"
+#define TRACE_OPENED_LINE \
+    "{\"seq\":1," TRACE_HEAD "\"opened\",\"format\":\"owed-trace\",\"version\":1,\"armed\":true }\n"
+
+static int parse_trace(const char *text, struct trace_file *out)
+{
+    return trace_parse(text, strlen(text), "t", &arena, out, &err);
+}
+
+static bool same_event(const struct trace_event *x, const struct trace_event *y)
+{
+    return x->kind == y->kind && x->ok == y->ok && x->fresh == y->fresh && x->confirmation == y->confirmation &&
+           x->checkpoint == y->checkpoint && x->previous == y->previous && x->participant == y->participant &&
+           x->rows == y->rows && x->run == y->run && x->first == y->first && x->generation == y->generation &&
+           x->parallel == y->parallel && x->status == y->status;
+}
+
+static void trace_comes_back(void **state)
+{
+    (void)state;
+    static const struct trace_event written[] = {{.kind = TRACE_PLANNED,
+                                                  .run = 2,
+                                                  .fresh = true,
+                                                  .checkpoint = UINT64_MAX,
+                                                  .first = 1,
+                                                  .generation = 3,
+                                                  .parallel = 4,
+                                                  .confirmation = true},
+                                                 {.kind = TRACE_REDEPLOYED, .checkpoint = 5, .first = 6},
+                                                 {.kind = TRACE_RESTORED, .checkpoint = 5, .first = 6, .ok = true},
+                                                 {.kind = TRACE_STATE, .checkpoint = 6, .participant = 1},
+                                                 {.kind = TRACE_BARRIER, .checkpoint = 6, .previous = 5},
+                                                 {.kind = TRACE_ACKNOWLEDGED, .checkpoint = 6, .rows = 7},
+                                                 {.kind = TRACE_EVIDENCE, .checkpoint = 6, .ok = true},
+                                                 {.kind = TRACE_PASSED, .checkpoint = 6},
+                                                 {.kind = TRACE_COMPLETED, .checkpoint = 6},
+                                                 {.kind = TRACE_CONFIRMED, .checkpoint = 6},
+                                                 {.kind = TRACE_ENDED, .status = 3}};
+    size_t n = sizeof written / sizeof *written;
+    struct trace t;
+    struct trace_file f;
+    struct buf path = BUF_INIT, text = BUF_INIT;
+    path_join(&path, root, "traces");
+    assert_int_equal(trace_open(&t, path.p, "j", "1-a", "ch-sink", "3", 1, &err), 0);
+    for (size_t i = 0; i + 1 < n; i++)
+        trace_put(&t, &written[i]);
+    assert_int_equal(trace_close(&t, 3, &err), 0);
+    path_join(&path, root, "traces/ch-sink-3-1-1-a.ndjson");
+    assert_int_equal(file_read(path.p, 1 << 20, &text, &err), 0);
+    assert_int_equal(trace_parse(text.p, text.len, "t", &arena, &f, &err), 0);
+    assert_string_equal(f.process, "ch-sink-3-1");
+    assert_string_equal(f.job, "j");
+    assert_string_equal(f.attempt, "1-a");
+    assert_true(f.armed);
+    assert_false(f.cut);
+    assert_int_equal(f.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(same_event(&f.events[i], &written[i]));
+    buf_free(&path);
+    buf_free(&text);
+}
+
+static void trace_refuses(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "\n",
+        "[]\n",
+        "{\"seq\":1," TRACE_HEAD "\"passed\",\"checkpoint\":1}\n",
+        "{\"seq\":2," TRACE_HEAD "\"opened\",\"format\":\"owed-trace\",\"version\":1,\"armed\":true }\n",
+        "{\"seq\":1," TRACE_HEAD "\"opened\",\"format\":\"owed-trace\",\"version\":2,\"armed\":true }\n",
+        "{\"seq\":1," TRACE_HEAD "\"opened\",\"format\":\"other\",\"version\":1,\"armed\":true }\n",
+        TRACE_OPENED_LINE TRACE_OPENED_LINE,
+        TRACE_OPENED_LINE "{\"seq\":3," TRACE_HEAD "\"passed\",\"checkpoint\":1}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"passed\"}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"passed\",\"checkpoint\":-1}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"evidence\",\"checkpoint\":1,\"ok\":1}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"sent\",\"checkpoint\":1}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD
+                          "\"opened\",\"format\":\"owed-trace\",\"version\":1,\"armed\":true }\n",
+        TRACE_OPENED_LINE
+        "{\"seq\":2,\"job\":\"1\",\"attempt\":\"1-b\",\"process\":\"kafka-tail\",\"event\":\"passed\",\"checkpoint\":1}\n",
+        TRACE_OPENED_LINE
+        "{\"seq\":2,\"job\":\"2\",\"attempt\":\"1-a\",\"process\":\"kafka-tail\",\"event\":\"passed\",\"checkpoint\":1}\n",
+        TRACE_OPENED_LINE
+        "{\"seq\":2,\"job\":\"1\",\"attempt\":\"1-a\",\"process\":\"x\",\"event\":\"passed\",\"checkpoint\":1}\n",
+        TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"ended\",\"status\":0}\n{\"seq\":3," TRACE_HEAD
+                          "\"passed\",\"checkpoint\":1}\n"};
+    struct trace_file f;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (struct err)ERR_INIT;
+        assert_int_equal(parse_trace(bad[i], &f), -1);
+        assert_int_equal(err.kind, ERR_REFUSED);
+    }
+}
+
+static void trace_cut_is_no_fault(void **state)
+{
+    (void)state;
+    struct trace_file f;
+    assert_int_equal(parse_trace(TRACE_OPENED_LINE "{\"seq\":2," TRACE_HEAD "\"passed\",\"check", &f), 0);
+    assert_true(f.cut);
+    assert_int_equal(f.n, 0);
+    assert_int_equal(parse_trace("{\"seq\":1,", &f), 0);
+    assert_true(f.cut);
+    assert_null(f.job);
+    assert_int_equal(parse_trace(TRACE_OPENED_LINE, &f), 0);
+    assert_false(f.cut);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -720,6 +834,9 @@ int main(void)
                                        T(barrier_comes_back),
                                        T(redaction),
                                        T(a_program_is_not_redacted),
-                                       T(op_spec_is_redacted)};
+                                       T(op_spec_is_redacted),
+                                       T(trace_comes_back),
+                                       T(trace_refuses),
+                                       T(trace_cut_is_no_fault)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
