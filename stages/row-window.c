@@ -11,6 +11,7 @@
 #include "evidence/options.h"
 #include "evidence/places.h"
 #include "evidence/snapshot.h"
+#include "evidence/trace_pass.h"
 #include "ops/ops.h"
 #include "stream/stream.h"
 
@@ -22,8 +23,8 @@
 #define PARAMETERS_MAX ((size_t)16 << 20)
 
 struct options {
-    const char *parameters, *checkpoint_dir, *job, *operator_id;
-    uint64_t participant, generation, restore, max_line;
+    const char *parameters, *checkpoint_dir, *trace_dir, *job, *operator_id, *attempt;
+    uint64_t subtask, participant, generation, restore, max_line;
 };
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
@@ -33,8 +34,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
                   "Count and sum a job's rows by key in tumbling windows, exactly, a row a key and window."),
         OPT_TEXT("parameters", "FILE", &o->parameters, "the operator's parameters as one JSON object"),
         EVIDENCE_OPTION_CHECKPOINT_DIR(&o->checkpoint_dir),
-        EVIDENCE_OPTION_JOB(&o->job),
-        EVIDENCE_OPTION_OPERATOR(&o->operator_id, ""),
+        EVIDENCE_OPTION_TRACE_DIR(&o->trace_dir),
+        EVIDENCE_OPTIONS_WRITER(&o->job, &o->operator_id, &o->subtask, &o->attempt),
         OPT_U64("participant", &o->participant, 0, UINT32_MAX, "the window's number among the job's participants"),
         EVIDENCE_OPTION_GENERATION(&o->generation),
         EVIDENCE_OPTION_RESTORE(&o->restore),
@@ -50,6 +51,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         return err_set(err, ERR_REFUSED, "--checkpoint-dir needs --job, --operator and --participant");
     if (o->restore && !o->checkpoint_dir)
         return err_set(err, ERR_REFUSED, "--restore needs --checkpoint-dir");
+    if (o->trace_dir && (!o->job || !o->operator_id || !o->attempt || o->subtask == EVIDENCE_NO_SUBTASK))
+        return err_set(err, ERR_REFUSED, "--trace-dir needs --job, --operator, --subtask and --attempt");
     return 0;
 }
 
@@ -71,6 +74,7 @@ static int open_operator(const struct options *o, struct op **op, struct err *er
 struct windower {
     const struct options *o;
     struct op *op;
+    struct trace trace;
     struct stream_out out;
     struct arena arena; /* of one line */
     bool begun;         /* what the state says of time was handed on */
@@ -126,7 +130,11 @@ static int store(struct windower *w, struct barrier *b, struct err *err)
                          .state = buf_str(&state),
                          .state_len = state.len};
     evidence_path_snapshot(&rel, w->o->job, w->o->generation, w->o->participant, b->checkpoint);
-    if (snapshot_write(w->o->checkpoint_dir, rel.p, &s, &w->arena, &entry, &why) == 0) {
+    bool ok = snapshot_write(w->o->checkpoint_dir, rel.p, &s, &w->arena, &entry, &why) == 0;
+    trace_put(&w->trace,
+              &(struct trace_event){
+                  .kind = TRACE_STATE, .checkpoint = b->checkpoint, .participant = w->o->participant, .ok = ok});
+    if (ok) {
         barrier_add(b, &w->arena, &entry);
         w->said = false;
     } else {
@@ -182,15 +190,12 @@ static int on_barrier(struct windower *w, const struct stream_line *line, struct
     if (op_barrier(w->op, b.checkpoint, &(struct op_output){put_event, w}, err) != 0)
         return -1;
     if (!w->o->checkpoint_dir)
-        return 0;
+        return trace_pass_line(&w->trace, &w->out, line, err);
     if (strcmp(b.job, w->o->job) != 0)
         return err_set(err, ERR_REFUSED, "the barrier is of job '%s', not '%s'", b.job, w->o->job);
     if (store(w, &b, err) != 0)
         return -1;
-    struct buf text = BUF_INIT;
-    barrier_put(&text, &b);
-    stream_put(&w->out, LINE_BARRIER, text.p, text.len);
-    buf_free(&text);
+    trace_pass(&w->trace, &w->out, &b);
     return 1;
 }
 
@@ -214,7 +219,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.participant = EVIDENCE_NO_SUBTASK, .generation = 1, .max_line = STREAM_MAX_LINE};
+    struct options o = {.subtask = EVIDENCE_NO_SUBTASK,
+                        .participant = EVIDENCE_NO_SUBTASK,
+                        .generation = 1,
+                        .max_line = STREAM_MAX_LINE};
     struct windower w = {.o = &o, .arena = ARENA_INIT};
     struct err err = ERR_INIT;
     int status = 0;
@@ -225,9 +233,13 @@ int main(int argc, char **argv)
         op_close(w.op);
         return stream_refuse(&err, STREAM_NO_INPUT);
     }
+    if (trace_open(&w.trace, o.trace_dir, o.job, o.attempt, "row-window", o.operator_id, o.subtask, &err) != 0)
+        msg_error("there is no trace: %s", err.text);
     struct stream_in in = {.lane = true, .code = CODE_EVENT_NOT_WINDOWED};
     stream_filter(&in, &w.out, o.max_line, on_line, &w);
     status = stream_end(&w.out);
+    if (trace_close(&w.trace, status, &err) != 0)
+        msg_error("the trace lacks events: %s", err.text);
     stream_in_free(&in);
     stream_out_free(&w.out);
     arena_free(&w.arena);

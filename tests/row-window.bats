@@ -167,6 +167,13 @@ kept() { window --checkpoint-dir=ckpt --job=1 --operator=3 --participant=2 "$@";
         watermark: 3, late: 0, windows: [{start: 0, end: 10, key: ["a"], values: ["1", "2"]}, {start: 0, end: 10, key: ["b"], values: ["1", "1"]}]}}' $file
 }
 
+@test "its trace has each state that it stored, and each barrier that it handed on" {
+    { of_key 5 a 1; barrier 1 0; barrier 2 1; } | whole lane
+    run -0 --separate-stderr kept --trace-dir=traces --subtask=0 --attempt=a <lane
+    [ "$(jq -r '[.event, .checkpoint // "", .participant // ""] | join(" ")' traces/row-window-3-0-a.ndjson | tail -n +2 | paste -sd,)" = "state 1 2,passed 1 ,state 2 2,passed 2 ,ended  " ]
+    run -2 --separate-stderr kept --trace-dir=traces --attempt=a <lane
+}
+
 @test "a run that is cut at any barrier and restored gives what one run gives" {
     { for i in $(seq 1 60); do
         of_key $((i * 7 % 50)) "k$((i % 3))" "$i"
