@@ -7,9 +7,10 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka clickhouse-18.16 python node spark)
+ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka zookeeper clickhouse-18.16 python node spark)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
+ZOOKEEPER=3.9.3
 PYTHON="kafka-python==3.0.12 confluent-kafka==2.16.1 clickhouse-connect==1.12.0"
 NODE="kafkajs@2.2.4 @clickhouse/client@1.22.0"
 SPARK=3.5.7
@@ -109,6 +110,16 @@ make_kafka() {
 POM
 }
 
+# What it calls provided it does not start without.
+make_zookeeper() {
+    mvn_libs "$1" "zookeeper $ZOOKEEPER" <<POM
+    <dependency><groupId>org.apache.zookeeper</groupId><artifactId>zookeeper</artifactId><version>$ZOOKEEPER</version></dependency>
+    <dependency><groupId>io.dropwizard.metrics</groupId><artifactId>metrics-core</artifactId><version>4.1.12.1</version></dependency>
+    <dependency><groupId>org.xerial.snappy</groupId><artifactId>snappy-java</artifactId><version>1.1.10.5</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+POM
+}
+
 # Apache Spark as the package of PyPI has it, unpacked rather than installed, which would pack its 300 MB once more; and what its
 # pipeline adds: its Kafka source without what Spark brings itself, and the JDBC driver with all it needs.
 make_spark() {
@@ -198,6 +209,7 @@ for name; do
     chdb-26.5) part "$name" 26.5.3 ;;
     chdb-26.7) part "$name" 26.7.3-stable.1 ;;
     kafka) part kafka "$KAFKA" kafka-4 ;;
+    zookeeper) part "$name" "$ZOOKEEPER" ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
     python) part "$name" "$PYTHON" ;;
     node) part "$name" "$NODE" ;;

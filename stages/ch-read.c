@@ -26,12 +26,14 @@
 struct options {
     struct chread_options read;
     struct http_login login;
-    unsigned format;
+    const char *scratch;
+    unsigned format, expired;
     uint64_t max_line;
 };
 
 #define ROW_ROOM 256 /* a row line's members around its cells */
 #define DAY_MS 86400000
+#define EXPIRED_IGNORED 1 /* of --expired's words */
 
 /* In the order of --format's words. */
 static const enum chread_format formats[] = {CHREAD_NATIVE, CHREAD_ROWBINARY};
@@ -52,7 +54,12 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("settle-ms", &r->settle_ms, 0, DAY_MS, "between the two reads (1000)"),
         OPT_U64("max-table-rows", &r->max_table_rows, 1, most_rows,
                 "read the whole table, where the scope says complete-table and it holds no more"),
+        OPT_U64("max-replica-delay-s", &r->max_delay_s, 0, DAY_MS / 1000,
+                "that the replica asked may be behind, where the table is replicated (0)"),
         OPT_WORD("format", "native|rowbinary", &o->format, "what the server is asked for (native)"),
+        OPT_WORD("expired", "undecided|ignore", &o->expired,
+                 "what owed rows past the table's TTL leave open: the answer, or nothing (undecided)"),
+        STREAM_OPTION_SCRATCH(&o->scratch),
         STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 read, and the table is fit to be judged; 2 refused; 3 not read, or not to be judged by"),
         OPT_END};
@@ -79,6 +86,7 @@ struct run {
     struct scope scope;
     struct chread_expect expect; /* of the scope */
     struct chread_keys *keys;
+    struct chread_owed *owed; /* what the rows' expiry can be told by */
     uint32_t *ends;
     bool scope_passed, scope_made;
     uint64_t rows[2];           /* owed ones that came, a side each */
@@ -95,6 +103,7 @@ struct run {
     struct chread_parts parts[2]; /* before and after, where the table is read whole */
     struct arena excluded_arena;
     struct map excluded;         /* keys that were left out, as their lines have them */
+    uint64_t expired_keys;       /* of these */
     struct chread_why uncovered; /* reason "" where nothing yet says that the whole table is not known */
 };
 
@@ -108,6 +117,8 @@ static int on_scope(struct run *r, const struct stream_line *line, struct err *e
                                        .database = r->scope.database,
                                        .table = r->scope.table,
                                        .table_uuid = r->scope.table_uuid,
+                                       .replica_path = r->scope.declared.replica_path,
+                                       .replica_name = r->scope.declared.replica_name,
                                        .every_row = r->scope.origin == SCOPE_DECLARED,
                                        .final = scope_final(&r->scope)};
     return 0;
@@ -123,9 +134,12 @@ static int on_columns(struct run *r, const struct stream_line *line, struct err 
     for (size_t i = 0; i < r->cols.n; i++) {
         const struct column *c = &r->cols.at[i];
         key = key || c->key;
-        if (!type_supported(&c->type))
-            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                       "column '%s' is %s, a type without cells", c->name, c->type.name);
+        r->o->read.json_text = r->o->read.json_text || c->from == FROM_JSON_TEXT;
+        const char *what;
+        enum code lacks = column_lacks(c, &what);
+        if (lacks != CODE_NONE)
+            chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}), "column '%s' is %s, %s",
+                       c->name, c->type.name, what);
         else if (c->key && !type_is_key(&c->type))
             chread_say(&r->blocked, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
                        "key column '%s' is %s, which cannot be a key", c->name, c->type.name);
@@ -133,6 +147,7 @@ static int on_columns(struct run *r, const struct stream_line *line, struct err 
     if (!key)
         return err_set(err, ERR_REFUSED, "columns: no column is a key");
     r->keys = chread_keys_new(&r->cols);
+    r->owed = chread_owed_new(&r->cols, r->o->scratch);
     r->ends = xcalloc(r->cols.n, sizeof *r->ends);
     return 0;
 }
@@ -176,7 +191,7 @@ static int on_row(struct run *r, const struct stream_line *line, struct err *err
     if (got < 0)
         return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
     r->reads.unfit += got == 0;
-    return 0;
+    return got == 0 ? 0 : chread_owed_add(r->owed, row.cells, r->ends, err);
 }
 
 /* A key that must be absent is asked for as those that are owed. One that is unfit no table can hold. */
@@ -237,7 +252,8 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
 static int put_row(void *ctx, const char *cells, size_t n)
 {
     struct run *r = ctx;
-    stream_put_row(&r->out, r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, cells, n, NULL, 0, NULL);
+    stream_put_row(&r->out, &(struct stream_row){
+                                .side = r->reads.n == 1 ? SIDE_READ1 : SIDE_READ2, .cells = cells, .cells_len = n});
     r->reads.rows[r->reads.n - 1]++;
     return r->out.broken ? -1 : 0;
 }
@@ -260,7 +276,7 @@ static int read_once(struct run *r, unsigned which, struct chread_why *why)
 static int begin_whole(struct run *r, struct chread_why *why)
 {
     uint64_t rows = 0, seen = 0, most = r->o->read.max_table_rows;
-    if (strcmp(r->first.engine, engine_name(ENGINE_VIEW)) == 0) {
+    if (strcmp(r->first.engine, engine_name(&(struct engine){.kind = ENGINE_VIEW})) == 0) {
         chread_say(&r->uncovered, STATUS_UNAVAILABLE, BECAUSE(CODE_TABLE_NOT_READ_WHOLE),
                    "the table was not read whole: a view has no parts, by which it could be told that none changed");
         return 0;
@@ -307,16 +323,37 @@ static int end_whole(struct run *r, struct chread_why *why)
     return status < 0 ? -1 : 0;
 }
 
-static int put_excluded(void *ctx, const char *cells, size_t n)
+/* Leave a key out, once, and count it. */
+static int exclude(struct run *r, enum excluded_why why, const char *cells, size_t n, uint64_t *count)
 {
-    struct run *r = ctx;
     if (map_find(&r->excluded, cells, n))
         return 0;
     const char *key = arena_strndup(&r->excluded_arena, cells, n);
     map_add(&r->excluded, key, n, 0);
-    stream_put_excluded(&r->out, &(struct stream_excluded){EXCLUDED_UNDETERMINED, key, n});
-    r->reads.undetermined++;
+    stream_put_excluded(&r->out, &(struct stream_excluded){why, key, n});
+    ++*count;
     return r->out.broken ? -1 : 0;
+}
+
+static int put_undetermined(void *ctx, const char *cells, size_t n)
+{
+    struct run *r = ctx;
+    return exclude(r, EXCLUDED_UNDETERMINED, cells, n, &r->reads.undetermined);
+}
+
+static int put_expired(void *ctx, const char *cells, size_t n)
+{
+    struct run *r = ctx;
+    return exclude(r, EXCLUDED_EXPIRED, cells, n, &r->expired_keys);
+}
+
+/* By the server's clock behind the reads: what expired while they ran may or may not have been read. */
+static int find_expired(struct run *r, struct chread_why *why)
+{
+    struct chread_expired *found = &r->reads.expired;
+    int status = chread_expired(&r->ch, &r->expect, &r->first, r->last.server_ms, r->owed, put_expired, r, found, why);
+    found->keys = r->expired_keys;
+    return status;
 }
 
 /* What FINAL shows by chance; asked before the reads and behind them, since a merge may take away what shows that it is
@@ -327,7 +364,7 @@ static int find_undetermined(struct run *r, struct chread_why *why)
     if (!r->expect.final)
         return 0;
     int status = chread_undetermined(&r->ch, &r->expect, &r->first, &r->cols, r->keys,
-                                     r->reads.table_whole ? NULL : &r->plan, put_excluded, r, &unpaired, why);
+                                     r->reads.table_whole ? NULL : &r->plan, put_undetermined, r, &unpaired, why);
     r->reads.unpaired = unpaired > r->reads.unpaired ? unpaired : r->reads.unpaired;
     return status;
 }
@@ -339,7 +376,8 @@ static int read_all(struct run *r, struct chread_why *why)
     struct chread_expect after = r->expect;
     progress_next();
     if (chread_open(&r->ch, &r->o->read, why) != 0 || chread_look(&r->ch, &r->expect, &r->first, why) != 0 ||
-        chread_form(&r->first, &r->expect, &r->cols, why) != 0)
+        chread_form(&r->first, &r->expect, &r->cols, why) != 0 ||
+        chread_replica_ready(&r->ch, &r->expect, &r->first, why) != 0)
         return -1;
     chread_keys_sort(r->keys, r->first.sorting_key);
     chread_keys_expressions(r->keys, r->first.sorting_key);
@@ -354,8 +392,9 @@ static int read_all(struct run *r, struct chread_why *why)
     sleep_ms((int64_t)r->o->read.settle_ms);
     if (read_once(r, 2, why) != 0 || find_undetermined(r, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
         return -1;
-    after.server_uuid = after.table_uuid = NULL; /* another one now is a change, not a wrong address */
-    return chread_look(&r->ch, &after, &r->last, why);
+    after.server_uuid = after.table_uuid = after.replica_path =
+        NULL; /* another one now is a change, not a wrong address */
+    return chread_look(&r->ch, &after, &r->last, why) != 0 ? -1 : find_expired(r, why);
 }
 
 /* ---- what was found ---- */
@@ -375,8 +414,12 @@ static void say_declared(const struct run *r, struct buf *out)
         buf_printf(out, "%sthe server's UUID (found: %s)", sep, r->first.server_uuid);
         sep = ", ";
     }
-    if (!r->expect.table_uuid)
+    if (!r->expect.table_uuid) {
         buf_printf(out, "%sthe table's UUID (found: %s)", sep, r->first.table_uuid);
+        sep = ", ";
+    }
+    if (!r->expect.replica_path && r->first.replica.shown)
+        buf_printf(out, "%sthe replica (found: %s of %s)", sep, r->first.replica.name, r->first.replica.path);
 }
 
 /* The whole table is known only where it was read whole and nothing in it moved; that it then holds what it should, and
@@ -453,7 +496,7 @@ static void read_destination(struct run *r)
         return;
     }
     if (status == 0) {
-        chread_find_unstable(&r->first, &r->last, &u);
+        chread_find_unstable(&r->ch, &r->first, &r->last, &u);
         if (u.n > 0)
             status = chread_say(&why, STATUS_UNAVAILABLE, &u.cause, "%s", buf_str(&u.reason));
     }
@@ -541,6 +584,7 @@ int main(int argc, char **argv)
         http_login_free(&o.login);
         return status;
     }
+    r.reads.expired_ignored = o.expired == EXPIRED_IGNORED;
     r.in.rows_unchecked = true; /* on_row checks them */
     if (stream_filter(&r.in, &r.out, o.max_line, on_line, &r))
         after_input(&r);
@@ -551,6 +595,7 @@ int main(int argc, char **argv)
     chread_table_free(&r.last);
     chread_close(&r.ch);
     chread_keys_free(r.keys);
+    chread_owed_free(r.owed);
     chread_plan_free(&r.plan);
     columns_free(&r.cols);
     scope_free(&r.scope);

@@ -19,6 +19,7 @@
 #include "chwrite/chwrite.h"
 #include "http/login.h"
 #include "stream/stream.h"
+#include "stream/watermark.h"
 #include "evidence/tally.h"
 #include "evidence/options.h"
 #include "evidence/places.h"
@@ -193,15 +194,15 @@ static int on_event(struct sink *s, const struct stream_line *line, struct err *
 
 static int on_watermark(struct sink *s, const struct stream_line *line, struct err *err)
 {
-    struct json *doc = json_parse_named(line->p, line->n, &s->line, "watermark", err);
+    struct stream_watermark w;
 
-    if (!doc)
-        return malformed(line, err);
-    if (!json_get(doc, "ts")) {
-        return 0; /* an idle lane: the watermark stays what it was */
+    if (stream_watermark(line, &w, err) != 0)
+        return -1;
+    if (w.has_time) { /* of an idle lane it stays what it was */
+        s->tally.has_watermark = true;
+        s->tally.watermark = w.time;
     }
-    s->tally.has_watermark = true;
-    return json_need_i64(doc, "ts", &s->tally.watermark, "watermark", err) != 0 ? malformed(line, err) : 0;
+    return 0;
 }
 
 /* What the interval came to, beside its capture. */

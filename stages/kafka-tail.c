@@ -10,6 +10,7 @@
 #include "json/json.h"
 #include "lane/lane.h"
 #include "stream/stream.h"
+#include "stream/watermark.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -159,16 +160,8 @@ static int open_lanes(struct tail *t, struct err *err)
 
 static void put_watermark(struct lane *lane)
 {
-    struct buf *b = stream_build(&lane->out, LINE_WATERMARK);
-    if (lane->idle)
-        buf_adds(b, ",\"idle\":true");
-    else if (!lane->kafka->has_watermark)
-        buf_adds(b, ",\"idle\":false");
-    else {
-        buf_adds(b, ",\"ts\":");
-        json_put_i64(b, lane->kafka->watermark);
-    }
-    stream_put_built(&lane->out, LINE_WATERMARK);
+    bool timed = !lane->idle && lane->kafka->has_watermark;
+    stream_put_watermark(&lane->out, &(struct stream_watermark){lane->idle, timed, lane->kafka->watermark});
     lane->mark_due = false;
 }
 

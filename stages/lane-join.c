@@ -9,8 +9,8 @@
 #include "evidence/barrier.h"
 #include "evidence/options.h"
 #include "evidence/trace_pass.h"
-#include "json/json.h"
 #include "stream/stream.h"
+#include "stream/watermark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,40 +68,31 @@ static void send_watermark(struct join *j)
         if (l->time < least)
             least = l->time;
     }
-    if (!any && !j->sent_idle) {
-        buf_adds(stream_build(&j->out, LINE_WATERMARK), ",\"idle\":true");
-        stream_put_built(&j->out, LINE_WATERMARK);
-    }
+    if (!any && !j->sent_idle)
+        stream_put_watermark(&j->out, &(struct stream_watermark){.idle = true});
     if (any && (!j->sent_time || least > j->time || j->sent_idle)) {
         /* A lane that comes back from idleness may stand behind; what went out is not taken back. */
         if (!j->sent_time || least > j->time)
             j->time = least;
         j->sent_time = true;
-        struct buf *b = stream_build(&j->out, LINE_WATERMARK);
-        buf_adds(b, ",\"ts\":");
-        json_put_i64(b, j->time);
-        stream_put_built(&j->out, LINE_WATERMARK);
+        stream_put_watermark(&j->out, &(struct stream_watermark){.has_time = true, .time = j->time});
     }
     j->sent_idle = !any;
 }
 
 static int on_watermark(struct join *j, struct lane *l, const struct stream_line *line, struct err *err)
 {
-    struct arena arena = ARENA_INIT;
-    struct json *doc = json_parse_named(line->p, line->n, &arena, l->path, err);
-    int rc = doc ? 0 : -1;
-    l->idle = false;
-    if (rc == 0)
-        rc = json_opt_bool(doc, "idle", &l->idle, "watermark", err);
+    struct stream_watermark w;
+    if (stream_watermark(line, &w, err) != 0)
+        return err_prefix(err, "lane '%s'", l->path);
+    l->idle = w.idle;
     /* A lane that is no longer idle and has no time yet says only that. */
-    if (rc == 0 && !l->idle && (json_get(doc, "ts") || !json_get(doc, "idle"))) {
-        rc = json_need_i64(doc, "ts", &l->time, "watermark", err);
-        l->has_time = rc == 0;
+    if (w.has_time) {
+        l->time = w.time;
+        l->has_time = true;
     }
-    arena_free(&arena);
-    if (rc == 0)
-        send_watermark(j);
-    return rc;
+    send_watermark(j);
+    return 0;
 }
 
 /* All lanes stand at one barrier: it goes on, and so do they. */

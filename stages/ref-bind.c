@@ -110,7 +110,7 @@ static int put_rows(struct bind *b, struct err *err)
             stream_put_absent(&b->out, &b->r.key);
             continue;
         }
-        stream_put_row(&b->out, SIDE_REFERENCE, row->cells, row->cells_len, row->at, row->at_len, NULL);
+        stream_put_row(&b->out, row);
         if (b->o.expected && b->r.complete &&
             (file_add(&b->expected, b->r.text, b->r.text_len, err) != 0 || file_add(&b->expected, "\n", 1, err) != 0))
             return -1;

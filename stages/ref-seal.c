@@ -192,18 +192,16 @@ static int begin(struct seal *s, struct err *err)
     return scope_final(&s->scope) && !s->last ? -1 : 0;
 }
 
-/* The place of an event: at, or NULL where it has none. -1 where at is no place. */
-static int place_of(const struct json *event, const char **at, size_t *n)
+/* The place of an event, at NULL where it has none. -1 where at is no place. */
+static int place_of(const struct json *event, struct stream_row *row)
 {
     const struct json *v = json_get(event, "at");
-    *at = NULL;
-    *n = 0;
     if (!v || v->type == JSON_NULL)
         return 0;
     if (v->type != JSON_STRING || v->len == 0 || v->escaped || !stream_place_ok(v->str, v->len))
         return -1;
-    *at = v->str;
-    *n = v->len;
+    row->at = v->str;
+    row->at_len = v->len;
     return 0;
 }
 
@@ -215,10 +213,11 @@ static void row_failed(struct seal *s, const struct stream_line *line)
 }
 
 /* A key that must be absent: one that was deleted, or that of a row whose record was aborted. */
-static int seal_key(struct seal *s, const struct json *key, const struct json *values, const char *at, size_t at_len,
+static int seal_key(struct seal *s, const struct json *key, const struct json *values, const struct stream_row *place,
                     struct err *err)
 {
-    struct stream_absent a = {.why = key ? ABSENT_DELETED : ABSENT_ABORTED, .at = at, .at_len = at_len};
+    const char *at = place->at;
+    struct stream_absent a = {.why = key ? ABSENT_DELETED : ABSENT_ABORTED, .at = at, .at_len = place->at_len};
     int unfit = reference_key_put(&s->cells, key ? key : values, key != NULL, &s->row, err);
     if (unfit < 0)
         return -1;
@@ -229,22 +228,23 @@ static int seal_key(struct seal *s, const struct json *key, const struct json *v
         reference_story_say(
             &s->story, BECAUSE(CODE_PROGRAM_ANSWER),
             "the key that was deleted at %.*s does not fit its columns: what it takes away is not known",
-            at ? (int)at_len : 1, at ? at : "-");
+            at ? (int)place->at_len : 1, at ? at : "-");
     if (reference_put_absent(&s->w, &a, err) == 0)
         return 0;
     s->refused = true; /* what was written is not whole */
     return -1;
 }
 
-static int seal_row(struct seal *s, const struct json *values, const char *at, size_t at_len, struct err *err)
+static int seal_row(struct seal *s, const struct json *values, struct stream_row *row, struct err *err)
 {
     int unfit = reference_cells_put(&s->cells, values, &s->row, err);
     if (unfit < 0)
         return -1;
     s->unfit += unfit > 0;
-    s->unplaced += !at;
-    int rc = s->last ? reference_last_add(s->last, s->row.p, s->row.len, at, at_len, err)
-                     : reference_put(&s->w, s->row.p, s->row.len, at, at_len, err);
+    s->unplaced += !row->at;
+    row->cells = s->row.p;
+    row->cells_len = s->row.len;
+    int rc = s->last ? reference_last_add(s->last, row, err) : reference_put(&s->w, row, err);
     if (rc == 0)
         return 0;
     s->refused = true;
@@ -253,8 +253,7 @@ static int seal_row(struct seal *s, const struct json *values, const char *at, s
 
 static int on_event(struct seal *s, const struct stream_line *line, struct err *err)
 {
-    const char *at;
-    size_t at_len;
+    struct stream_row row = {.side = SIDE_REFERENCE};
     struct json_error e;
     if (!s->document) {
         s->refused = true;
@@ -272,13 +271,15 @@ static int on_event(struct seal *s, const struct stream_line *line, struct err *
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": byte %zu: %s", line->line_no, e.offset + 1, e.why);
     if ((!values || values->type != JSON_OBJECT) == (!key || key->type != JSON_OBJECT))
         return err_set(err, ERR_REFUSED, "stdin: line %" PRIu64 ": an event without its values", line->line_no);
-    if (place_of(event, &at, &at_len) != 0) {
+    if (place_of(event, &row) != 0) {
         row_failed(s, line);
         return 1;
     }
+    if (row.at && ts_take(event, "ts", &row.ts, "event", err) != 0)
+        return err_prefix(err, "stdin: line %" PRIu64, line->line_no);
     buf_reset(&s->row);
     bool must_lack = key || (aborted && aborted->type == JSON_TRUE);
-    int rc = must_lack ? seal_key(s, key, values, at, at_len, err) : seal_row(s, values, at, at_len, err);
+    int rc = must_lack ? seal_key(s, key, values, &row, err) : seal_row(s, values, &row, err);
     return rc == 0 ? 1 : err_prefix(err, "stdin: line %" PRIu64, line->line_no);
 }
 
@@ -347,16 +348,17 @@ static void say_unfinished(struct seal *s, const struct stream_in *in)
                             s->out.stop_reason ? s->out.stop_reason : "standard output failed");
 }
 
-static int put_last(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err)
+static int put_last(void *ctx, const struct stream_row *row, struct err *err)
 {
     struct seal *s = ctx;
-    return reference_put(&s->w, p, n, at, at_len, err);
+    return reference_put(&s->w, row, err);
 }
 
-static int put_deleted(void *ctx, const char *p, size_t n, const char *at, size_t at_len, struct err *err)
+static int put_deleted(void *ctx, const struct stream_row *row, struct err *err)
 {
     struct seal *s = ctx;
-    return reference_put_absent(&s->w, &(struct stream_absent){ABSENT_DELETED, p, n, at, at_len}, err);
+    return reference_put_absent(
+        &s->w, &(struct stream_absent){ABSENT_DELETED, row->cells, row->cells_len, row->at, row->at_len}, err);
 }
 
 /* Of every key its last row; what nothing orders keeps the artifact from being whole. */

@@ -17,7 +17,6 @@
 #include "stream/excluded.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
-#include "types/definition.h"
 #include "types/engine.h"
 #include "types/line.h"
 
@@ -43,8 +42,10 @@ struct diff {
     enum side head_side;
     struct multiset *rows;
     struct multiset_question ask;
-    struct stream_log *logs; /* that it points to */
-    bool observed;           /* the table was read before the line at hand */
+    struct stream_log *logs;             /* that it points to */
+    bool observed;                       /* the table was read before the line at hand */
+    uint64_t excluded[EXCLUDED_TYPES];   /* keys left out, by why */
+    bool expired_mixed, expired_ignored; /* what the observation says of those that have expired */
     uint64_t observed_at;
     struct scope_looks looks; /* at the logs */
     struct arena arena;       /* for one line */
@@ -166,9 +167,9 @@ static int need_rows(struct diff *d, const struct stream_line *line, struct err 
  * would have rows of its own. What is found is equal to an owed row, or differs. */
 static int cells_fit(const struct diff *d, const struct stream_line *line, const char *cells, bool key, struct err *err)
 {
-    const char *why = "";
+    const char *why = "", *what;
     const struct column *c = cells_row_misfit(&d->columns, cells, d->ends, key, &why);
-    if (!c || !type_supported(&c->type)) /* of a type without cells nothing is decided */
+    if (!c || column_lacks(c, &what) != CODE_NONE) /* of a type without cells nothing is decided */
         return 0;
     err_set(err, ERR_REFUSED, "column '%.200s': %s", c->name, why);
     return misfit(line, err);
@@ -183,6 +184,7 @@ static int row_marks(const struct stream_line *line, const struct stream_row *ro
         return refuse(line, "again on a row that was not captured", err);
     out->at = row->at;
     out->at_len = row->at_len;
+    out->ts = row->ts;
     out->again = (struct again){0};
     if (row->again && !again_parse(row->again, row->again_len, &out->again))
         return refuse(line, "again says something else than resent, replayed, kept", err);
@@ -269,7 +271,11 @@ static int on_excluded(struct diff *d, const struct stream_line *line, struct er
     const char *why = "";
     if (!cells_scan_row(e.key, e.key_len, d->keys, &len, NULL, 0, &why) || len != e.key_len)
         return refuse(line, *why ? why : "not a key", err);
-    multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
+    if (e.why == EXCLUDED_EXPIRED)
+        multiset_exclude_found(d->rows, e.key + 1, e.key_len - 2);
+    else
+        multiset_exclude(d->rows, e.key + 1, e.key_len - 2);
+    d->excluded[e.why]++;
     if (e.why == EXCLUDED_UNDETERMINED)
         say(&d->ask.left_out, BECAUSE(CODE_KEYS_UNDETERMINED), "of which FINAL shows one row of several", "");
     return 0;
@@ -295,7 +301,10 @@ static int on_absent(struct diff *d, const struct stream_line *line, struct err 
     else if (a.why == ABSENT_DELETED && cells_row_unfit(row.p, d->ends, d->columns.n))
         refuse(line, "a deleted key that does not fit its columns: what it takes away is not known", err);
     else if (cells_fit(d, line, row.p, true, err) == 0)
-        rc = multiset_absent(d->rows, &(struct multiset_row){row.p, row.len, d->ends, a.at, a.at_len, {0}}, a.why, err);
+        rc = multiset_absent(
+            d->rows,
+            &(struct multiset_row){.cells = row.p, .len = row.len, .ends = d->ends, .at = a.at, .at_len = a.at_len},
+            a.why, err);
     buf_free(&row);
     d->ask.absent++;
     return rc;
@@ -346,13 +355,15 @@ static int on_observation(struct diff *d, const struct stream_line *line, struct
     struct engine e;
     engine_parse(o.engine ? o.engine : "", o.engine_full ? o.engine_full : "", &d->keep, &e);
     if (!o.final && engine_merges(&e))
-        d->ask.merges = engine_name(e.kind);
+        d->ask.merges = engine_name(&e);
     for (size_t i = 0; i < o.n_mutations; i++)
         if (o.mutations[i].done && observed_deletes(&o.mutations[i])) {
             d->ask.deletion = kept_text(d, o.mutations[i].id);
             d->ask.deletion_created = kept_text(d, o.mutations[i].created);
         }
-    d->ask.expires = o.create_table_query && definition_has_ttl(o.create_table_query);
+    d->ask.ttl = o.ttl ? kept_text(d, o.ttl) : NULL;
+    d->expired_mixed = o.expired_mixed > 0;
+    d->expired_ignored = o.expired_ignored;
     if (!o.stable)
         say(&d->ask.unsettled, BECAUSE(CODE_CHECK_NOT_PASSED, {"check", check_name_text(CHECK_RECONCILE_DESTINATION)}),
             "the table did not stand still while it was read", o.n_unstable ? o.unstable[0] : "");
@@ -390,6 +401,25 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     case LINE_LOG: return on_log(d, line, err);
     default: return 0;
     }
+}
+
+/* The result is open where rows may have expired, unless the operator says that those are of no matter: of a key that
+ * also owes a row which has not, nobody does. */
+static void look_at_expired(struct diff *d)
+{
+    uint64_t others = 0;
+    for (size_t i = 0; i < EXCLUDED_TYPES; i++)
+        others += i == EXCLUDED_EXPIRED ? 0 : d->excluded[i];
+    if (d->excluded[EXCLUDED_EXPIRED] == 0)
+        return;
+    if (!d->expired_ignored)
+        say(&d->ask.left_out, BECAUSE(CODE_ROWS_EXPIRED),
+            "their rows are past the table's TTL, and a merge may have taken them away", "");
+    else if (d->expired_mixed)
+        say(&d->ask.left_out, BECAUSE(CODE_ROWS_EXPIRED_IN_PART),
+            "some of them owe rows that have expired and rows that have not", "");
+    else
+        d->ask.expired_ignored = others == 0;
 }
 
 /* A whole table that ranges alone are declared to have written is known only where they are all that the logs held. */
@@ -437,6 +467,7 @@ int main(int argc, char **argv)
     struct stream_out out;
     if (stream_filter(&in, &out, (size_t)d.options.max_line, on_line, &d)) {
         d.ask.unplaced = d.rows && multiset_unplaced(d.rows);
+        look_at_expired(&d);
         look_at_logs(&d);
         multiset_decide(&d.ask, d.rows, &d.columns, d.options.offsets, &out);
     }

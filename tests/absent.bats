@@ -124,10 +124,11 @@ needed() { require reference.destination; } # so that it is decided without a ca
 
 # ---- the rules and the artifact ----
 
-account() { # ABORTED
-    printf '{"type":"account","stage":"kafka-read","role":"reader","complete":true,"reasons":[],"isolation":"read_committed","ranges":[%s,%s],"delivered":%s,"aborted":%s,"verified":[]}\n' \
-        '{"topic":"t","partition":0,"from":0,"to":100,"position":100,"complete":true,"reason":""}' \
-        '{"topic":"t","partition":1,"from":0,"to":100,"position":100,"complete":true,"reason":""}' "${2:-3}" "$1"
+account() { # ABORTED [DELIVERED]
+    local n=${2:-3}
+    printf '{"type":"account","stage":"kafka-read","role":"reader","complete":true,"reasons":[],"isolation":"read_committed","logs":[],"ranges":[%s,%s],"delivered":%s,"aborted":%s,"verified":[]}\n' \
+        '{"topic":"t","partition":0,"from":0,"to":100,"position":100,"offsets":100,"delivered":'"$n"',"null_values":0,"not_delivered":'$((100 - n))',"complete":true,"reason":""}' \
+        '{"topic":"t","partition":1,"from":0,"to":100,"position":100,"offsets":100,"delivered":0,"null_values":0,"not_delivered":100,"complete":true,"reason":""}' "$n" "$1"
 }
 gone() { record "$@" | sed 's/}$/,"aborted":true}/'; }
 read_() {

@@ -413,8 +413,8 @@ CASES
     # as ref-seal keeps them
     kept='if .type == "account" then .verified_by_writer = ["kafka-read: topic id", "ref-seal: the ranges read are the scope'"'"'s",
             "ref-seal: records delivered and records given to the program, by their counts", "ref-seal: rows of the program and rows sealed, by their counts"] |
-        .recorded = {reader: {stage: "kafka-read", client: "c", ranges: .recorded.ranges, delivered: 117},
-            program: {stage: "ref-run", program: "jq", records: 117, rows: 120, without_row: 0, exit: 0}} else . end'
+        .recorded = {reader: {stage: "kafka-read", client: "c", logs: [], ranges: .recorded.ranges, delivered: 117},
+            program: {stage: "ref-run", program: "jq", records: 117, rows: 120, skips: 0, without_row: 0, readable: 117, null_values: 0, unreadable: 0, exit: 0}} else . end'
     compose selected
     edit "$kept"
     decide 0
@@ -430,7 +430,7 @@ del(.recorded.reader.ranges)~says 'topic id' of itself and keeps no account of t
 .recorded.reader.ranges |= .[1:]~account.recorded.reader.delivered: not what its ranges deliver
 (.recorded.reader.ranges |= .[1:]) | .recorded.reader.delivered = 57~kafka-read gives no account of orders/0
 .recorded.reader.delivered = 118~account.recorded.reader.delivered: not what its ranges deliver
-.recorded.program.records = 118~kafka-read delivered 117 records and ref-run was given 118
+.recorded.program += {records: 118, readable: 118}~kafka-read delivered 117 records and ref-run was given 118
 .recorded.program.rows = 119~counts other rows than the 120 of the reference
 del(.recorded.program)~keeps no account of the records delivered and given
 .recorded.program.exit = 1~the program of ref-run ended with exit 1
@@ -445,6 +445,25 @@ del(.recorded.program)~keeps no account of the records delivered and given
 .recorded.reader.ranges[0].null_values = 61~a part of its offsets is more than all of them
 .recorded.reader.logs = [{topic: "orders"}, {topic: "orders"}]~account.recorded.reader.logs: two of orders
 .excluded = 1~ref-bind left out 1 keys, and the stream names 0
+del(.recorded.reader.logs)~the account of kafka-read has no logs
+.recorded.reader.logs = null~the account of kafka-read has no logs
+del(.recorded.reader.delivered) | .verified_by_writer |= .[:2]~the account of kafka-read has no delivered
+del(.recorded.reader.ranges[1].null_values)~the account of kafka-read has no null_values
+del(.recorded.reader.ranges[].not_delivered)~the account of kafka-read has no not_delivered
+del(.recorded.reader.ranges[0].from)~the account of kafka-read has no from
+del(.recorded.reader.ranges[0].to)~the account of kafka-read has no to
+del(.recorded.reader.ranges[0].position)~the account of kafka-read has no position
+del(.recorded.reader.ranges[0].offsets)~the account of kafka-read has no offsets
+del(.recorded.reader.ranges[0].delivered)~the account of kafka-read has no delivered
+del(.recorded.program | .readable, .null_values, .unreadable)~the account of ref-run has no readable
+del(.recorded.program | .null_values)~the account of ref-run has no null_values
+del(.recorded.program | .unreadable)~the account of ref-run has no unreadable
+del(.recorded.program.skips)~the account of ref-run has no skips
+del(.recorded.program.records) | .verified_by_writer |= .[:2]~records is not the sum of
+del(.recorded.program | .records, .readable, .without_row) | .verified_by_writer |= .[:2]~the account of ref-run has no records
+del(.recorded.program.rows) | .verified_by_writer |= .[:2]~the account of ref-run has no rows
+del(.header_sha256)~the account of ref-bind has no header_sha256
+del(.rows_sha256)~the account of ref-bind has no rows_sha256
 .code = "reference-not-whole"~the account of ref-bind is not complete
 CASES
     # What nobody claims is nobody's to give: it is said to be not established.
@@ -473,9 +492,63 @@ CASES
         done <<'CASES'
 open|the scope has no windows|of a window that is open still
 undetermined|neither windows of the scope nor the table's engine make it so|of which nobody can tell what the table must show
-expired|the table has no TTL|whose row the table's TTL may have taken away
+expired|the table has no TTL that makes it so|whose row the table's TTL may have taken away
 moved-on|no position of a source is known|that the table shows later than the source was read
 CASES
+    done
+}
+
+@test "keys are left out as expired by the TTL that the table has, each counted, and on the operator's word alone" {
+    local expiry what words
+    for kind in selected declared; do
+        compose $kind
+        edit 'if .type == "observation" then (.create_table_query, .engine_full) |= sub(" SETTINGS"; " TTL seen + toIntervalDay(1) SETTINGS") |
+            .expiry = {ttl: "seen + toIntervalDay(1)", rows: 0, keys: 0, mixed_keys: 0, ignored: false} else . end'
+        decide 0
+        [[ $output == *"its TTL is a column plus a constant"* && $output == *"a TTL, seen + toIntervalDay(1): of the owed rows 0 had expired by the server's clock"* ]]
+        [[ $output == *"for the 120 keys that are owed"* ]]
+        decide 0 --json
+        jq -e '.assumptions | any(.[]; contains("the table never had another TTL than seen + toIntervalDay(1)"))' <<<"$output"
+        cp edited expiring
+        while IFS='~' read -r what words; do
+            edit "if .type == \"observation\" then $what else . end" expiring
+            decide 2
+            [[ $stderr == *"$words"* ]] || { echo "$what: $stderr" >&2; return 1; }
+        done <<'CASES'
+del(.expiry)~does not say what had expired by the table's own TTL
+.expiry.ttl = "seen + toIntervalDay(2)"~does not say what had expired by the table's own TTL
+.create_table_query |= sub("Day"; "Week")~a TTL by which nobody can tell what is gone
+(.create_table_query, .engine_full) |= sub("[(]1[)]"; "(1) WHERE event_id > 1")~a TTL by which nobody can tell what is gone
+(.create_table_query, .engine_full) |= sub(" TTL .*"; "")~does not say what had expired by the table's own TTL
+(.create_table_query, .engine_full) |= sub(" TTL seen"; " TTL other") | .expiry.ttl |= sub("seen"; "other")~the column of the observation's TTL is none of the scope's
+.expiry.keys = 1~counts 1 expired keys, and the stream names 0
+del(.expiry.ignored)~observation.expiry.ignored: missing
+.expiry = []~observation.expiry: not an object
+CASES
+        # One key is left out, whatever stands under it.
+        jq -c --slurpfile seen <(jq -c 'select(.type == "observation")' expiring) 'if .type == "columns" then ., {type: "excluded", key: ["1210"], why: "expired"}
+            elif .type == "observation" then $seen[0] | .expiry |= . + {rows: 1, keys: 1, ignored: true} elif .type == "end" then empty else . end' as_read | ended >one_left
+        rows-diff <one_left >stream
+        whole_ 0
+        [[ ${lines[*]:1:3} == *"for 119 of the 120 keys that are owed"*"assumed, not established: 1 keys whose rows are past the table's TTL, seen + toIntervalDay(1), are of no matter (--expired=ignore)"* ]]
+        cp stream expired
+        while IFS='~' read -r what words; do
+            edit "$what" expired
+            decide 2
+            [[ $stderr == *"$words"* ]] || { echo "$what: $stderr" >&2; return 1; }
+        done <<'CASES'
+if .type == "observation" then .expiry.ignored = false else . end~1 keys are left out as expired, and nobody says that they are of no matter, and what the table holds passed
+if .type == "observation" then .expiry.mixed_keys = 1 else . end~1 keys are left out as expired, some of them with rows that have not, and what the table holds passed
+if .type == "observation" then .expiry.rows = 0 else . end~counts 1 expired keys, and the stream names 1
+if .type == "excluded" then empty else . end~counts 1 expired keys, and the stream names 0
+if .type == "excluded" then ., (.key = ["1211"]) else . end~counts 1 expired keys, and the stream names 2
+if .type == "observation" then del(.expiry) else . end~does not say what had expired by the table's own TTL
+if .type == "observation" then del(.expiry) | (.create_table_query, .engine_full) |= sub(" TTL .*"; "") else . end~the table has no TTL that makes it so
+CASES
+        jq -c 'if .type == "observation" then .expiry.ignored = false else . end | select(.type != "end")' one_left | ended >open
+        { rows-diff <open || [ $? = 3 ]; } >stream
+        whole_ 3
+        [[ ${lines[*]:0:4} == *"NOT DECIDED: "*"1 keys were left out: their rows are past the table's TTL"*"rows-expired: "* ]]
     done
 }
 
@@ -560,7 +633,7 @@ CASES
 
 @test "figures and words are found in the accounts that ref-seal keeps, too" {
     compose selected
-    edit 'if .type == "account" then .recorded = {reader: {stage: "kafka-read", client: "librdkafka 2.15.1", ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
+    edit 'if .type == "account" then .recorded = {reader: {stage: "kafka-read", client: "librdkafka 2.15.1", logs: [], delivered: 117, ranges: .recorded.ranges, recorded: {run_start_offsets: {"orders/0": 651}}},
         sealer: {complete_by_the_operator: true, instead_of: ["program"]}} else . end'
     decide 0
     [[ $output == *"orders/1 offsets [651, 711): 57 records, 3 offsets not delivered (2 aborted, 1 markers or absent), as the reference records"* ]]
@@ -569,7 +642,7 @@ CASES
     decide 2
     # an account in the stream itself is no hearsay
     edit 'if .type == "stream" then .stages += [{name: "kafka-read", version: "1"}] elif .type == "account" then
-        {type: "account", stage: "kafka-read", role: "reader", complete: true, reasons: [], ranges: .recorded.ranges}, (.recorded = {}) else . end'
+        {type: "account", stage: "kafka-read", role: "reader", complete: true, reasons: [], logs: [], delivered: 117, ranges: .recorded.ranges}, (.recorded = {}) else . end'
     decide 0
     [[ $output == *"57 records, 3 offsets not delivered (2 aborted, 1 markers or absent)
 "* ]]
@@ -639,4 +712,34 @@ CASES
     scope_edit=.
     compose declared
     refuse_ 'if .type == "observation" then .final = {undetermined_keys: 0, unpaired: 0} else . end' "was read with FINAL, and the scope is of every row"
+}
+
+@test "a JSON is compared as its text, and the first lines say whose word that is; an observation that did not ask for the text is refused" {
+    # note as a JSON, in the scope, its columns, and the table as it was observed
+    saved_=$saved
+    saved=$BATS_TEST_TMPDIR/saved
+    jq -c 'def json: if .name == "note" then .type = "Nullable(JSON(a Int8))" else . end;
+        def said: json | if .name == "note" then .from = "json-text" else . end;
+        if .type == "columns" then .cells = "owed-cells-v2" | .columns[] |= said
+        elif .type == "scope" then .document.cells = "owed-cells-v2" | .document.columns[] |= said
+        elif .type == "observation" then .columns[] |= json | .settings.output_format_native_write_json_as_string = "1" else . end' "$saved_" >"$saved"
+    compose declared
+    edit .
+    decide 0
+    [[ $output == *"assumed, not established: column 'note' is compared as the text that the server prints of its JSON (--from=note:json-text)"* ]]
+    decide 0 --json
+    jq -e '.assumptions | any(. == "the operator takes the text that the server prints of column '"'note'"' for the JSON that was owed")' <<<"$output"
+    while IFS='~' read -r change words; do
+        refuse_ "if .type == \"observation\" then $change else . end" "$words"
+    done <<'CASES'
+del(.settings.output_format_native_write_json_as_string)~made without output_format_native_write_json_as_string, and a check of the destination passed
+.settings.output_format_native_write_json_as_string = "0"~made with output_format_native_write_json_as_string, which there changes the rows
+.format = "rowbinary"~made without output_format_binary_write_json_as_string
+.settings.output_format_json_quote_64bit_integers = "1"~made with output_format_json_quote_64bit_integers, which
+CASES
+    # Without the word nothing of it is decided, by whichever stage.
+    jq -c 'if .type == "columns" then .cells = "clink-canonical-cells-v1" | .columns[] |= del(select(.name == "note").from) else . end' as_read |
+        jq -c 'select(.type != "end")' | ended >unsaid
+    run -3 --separate-stderr rows-diff <unsaid
+    [[ $output == *"column 'note' is Nullable(JSON(a Int8)), which is compared as text, and on the operator's word alone"* && $output == *'"code":"json-not-declared"'* ]]
 }

@@ -110,9 +110,9 @@ facts() { jq -c 'select(.name == "reference.destination") | .facts' said; }
 }
 
 @test "a TTL, and nothing at all" {
-    ttl='"create_table_query":"CREATE TABLE shop.t (id String, v String, t DateTime) ENGINE = MergeTree ORDER BY id TTL t + toIntervalDay(1)"'
-    { owes 0 9; side reference 10; observation "$ttl"; there {0..5}; } | led rows-expired '*; the table has a TTL, by which rows vanish on their own; all that is missing *'
-    { owes 0 9; side reference 10; observation "$ttl"; there; } | led rows-expired '*'
+    ttl='"expiry":{"ttl":"t + toIntervalDay(1)","rows":0,"keys":0,"mixed_keys":0,"ignored":false}'
+    { owes 0 9; side reference 10; observation "$ttl"; there {0..5}; } | led rows-late "*; by the table's TTL, t + toIntervalDay(1), none of them had expired; all that is missing *"
+    { owes 0 9; side reference 10; observation "$ttl"; there; } | led none-landed "*; by the table's TTL, t + toIntervalDay(1), none of them had expired; *"
     { owes 0 9; side reference 10; there; } | led none-landed '*; nothing of what is owed is in the table; *'
     # What the consumer has read and what it has not come to are two things.
     { log "[$(group g Stable 1 '{"0":10}')]"; owes 0 9; side reference 10; there; } | led none-landed '*; nothing of what is owed is in the table; group g *had committed past all of them*'

@@ -136,7 +136,7 @@ read_it() { # STATUS STREAM [ARGUMENT…]
 }
 
 @test "a column without cells is unsupported by its name, and a key that cannot be one" {
-    for pair in 'Array(JSON):String:Array(JSON)' 'String:Nullable(Int64):Nullable(Int64)'; do
+    for pair in 'Array(Dynamic):String:Array(Dynamic)' 'String:Nullable(Int64):Nullable(Int64)'; do
         IFS=: read -r value key name <<<"$pair"
         cols=$(jq -cn --arg v "$value" --arg k "$key" '[{name: "id", type: $k, key: true}, {name: "s", type: $v, key: false}]')
         {

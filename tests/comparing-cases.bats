@@ -30,11 +30,11 @@ setup() {
 }
 
 @test "C02: a JSON column has no cells and is unsupported by its name; in a String column letters are letters" {
-    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"JSON"}'
+    row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"Dynamic"}'
     { require reference.capture reconcile.rows; captured_side '["1","7e4c"]'; reference_side '["1","7e4c"]'; found '["1","7e4c"]'; } | whole
     run -3 --separate-stderr diff_
     [ "$(check) $(check reference.capture) $(check reference.destination)" = "unsupported unsupported unsupported" ]
-    [[ "$(reason)" == "column 'u' is JSON, a type without cells" ]]
+    [[ "$(reason)" == "column 'u' is Dynamic, a type without cells" ]]
     row_columns='{"name":"id","type":"String","key":true},{"name":"u","type":"String"}'
     { captured_side '["1","7E4C"]'; found '["1","7e4c"]'; } | whole
     run -1 --separate-stderr diff_

@@ -57,7 +57,10 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     [[ "$(types)" == "barrier 1,"* ]]
     echo '{"type":"watermark"}' | whole a
     run -2 --separate-stderr lane-join a
-    [[ $stderr == *"watermark.ts: missing"* ]]
+    [[ $stderr == *"lane 'a': line 2: watermark.ts: missing"* ]]
+    echo '{"type":"watermark","idle":true,"ts":5}' | whole a
+    run -2 --separate-stderr lane-join a
+    [[ $stderr == *"of a lane that is idle, with a time"* ]]
 }
 
 @test "a lane that ended keeps its last watermark, and one that had none holds the others back" {

@@ -56,10 +56,10 @@ capture() {
     local file=$job/capture/op-$1/subtask-$2/epoch-$3.cap
     mkdir -p "${file%/*}"
     {
-        printf '%-510s}\n' "$(printf '{"format":"owed-capture","version":1,"job":"1","operator":"%s","subtask":%s,"epoch":%s,"attempt":"%s","seen":%s,"stored":%s,"control":1,"truncated":%s' \
+        printf '%-510s}\n' "$(printf '{"format":"owed-capture","version":1,"job":"1","operator":"%s","subtask":%s,"epoch":%s,"attempt":"%s","seen":%s,"stored":%s,"control":2,"truncated":%s' \
             "$1" "$2" "$3" "$4" "${6:-$5}" "$5" "${7:-false}")"
         cat
-        echo '{"type":"watermark","idle":true}'
+        printf '{"type":"watermark","idle":true}\n{"type":"watermark","idle":false}\n'
     } >"$file"
 }
 

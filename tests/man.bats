@@ -131,6 +131,8 @@ reports() {
         "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     sed 's/^{"type":"side","side":"reference"/{"type":"absent","key":["1"],"why":"aborted"}\n&/' \
         "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
+    jq -c 'if .type == "observation" then .replica = {path: "/p", name: "r", max_delay_s: 0} else . end' \
+        "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     sed 's/"side":"reference","rows":180/&,"nearest":3/' "$root/fixtures/audit/a-message-that-engine-kafka-skips/8-rows-diff.ndjson" | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["none.such"]}'; } | ended | report
     { head -n 1 "$saved"; echo '{"type":"require","checks":["bundle.manifest","reconcile.scope"]}'

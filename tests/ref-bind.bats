@@ -42,8 +42,8 @@ refused() { # text in the message
     cp "$whole_ref" ref
     run -0 --separate-stderr bind
     [ -z "$stderr" ]
-    diff <(of row '"side":"reference"' | jq -c '{cells, at}') <(sed '1d;$d' ref | jq -c .)
-    grep -qF '{"type":"row","side":"reference","cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' <<<"$output"
+    diff <(of row '"side":"reference"' | jq -c '{cells, at, ts}') <(sed '1d;$d' ref | jq -c .)
+    grep -qF '{"type":"row","side":"reference","cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651","ts":1795992147158}' <<<"$output"
     [ "$(of side '"side":"reference"')" = '{"type":"side","side":"reference","rows":120,"whole":true}' ]
     [ "$(of check '"stage":"ref-bind"' | jq -c '[.name, .status, .reason, .evidence, .counts]')" = '["reference.scope","passed","",["ref"],{"rows":120}]' ]
     [ "$(of require | tail -n 1 | jq -c .checks)" = '["reference.scope","reference.capture","reference.destination"]' ]
@@ -53,6 +53,23 @@ refused() { # text in the message
     diff <(sed '1d;$d' "$cut") <(sed '1d;$d' <<<"$output" | head -n "$(sed '1d;$d' "$cut" | wc -l)")
     run -3 --separate-stderr bash -c "ref-bind --reference=ref <'$cut' | rows-diff"
     [ "$(of check '"stage":"[a-z-]*","name":"reference.capture"' | jq -r .status)" = passed ]
+}
+
+@test "an artifact without its records' times is bound as it is; a time that is none, or stands elsewhere, is refused" {
+    rest() { header; sed -n "2s/.*/$1/p" "$whole_ref"; sed '1,2d;$d' "$whole_ref"; }
+    { header; sed '1d;$d;s/,"ts":[0-9]*//' "$whole_ref"; } | finish
+    run -0 --separate-stderr bind
+    [ "$(of row '"side":"reference"' | jq -c 'has("ts")' | sort | uniq -c | tr -d ' ')" = 120false ]
+    local cells='{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"]'
+    for bad in ',"at":"orders\/0\/651","ts":-1}' ',"at":"orders\/0\/651","ts":1.5}' ',"at":"orders\/0\/651","ts":"5"}' ',"at":"orders\/0\/651","ts":05}' \
+        ',"ts":5,"at":"orders\/0\/651"}' ',"ts":5}' ',"at":"orders\/0\/651","ts":null}' ',"at":"orders\/0\/651","ts":9007199254740993}'; do
+        rest "$cells$bad" | finish
+        run -2 --separate-stderr bound_to_scope
+        refused ''
+    done
+    rest "$cells"',"at":"orders\/0\/651","ts":0}' | finish
+    run -0 --separate-stderr bound_to_scope
+    grep -qF '"at":"orders/0/651","ts":0}' <<<"$output"
 }
 
 @test "a credential that another's artifact records goes into no stream and no report" {

@@ -37,6 +37,20 @@ mixed() {
       record 12 '{"z":1,"y":{"x":[[],{},[{}]]},"w":"𝄞"}'; } | whole in
 }
 
+@test "a row has the time of the record that it names, over many batches; no time is none, and what is no number is refused" {
+    records 6000 | jq -c '.ts = if .offset % 5 == 0 then -1 elif .offset % 5 == 1 then null else 1796000000000 + .offset * 7 end' | whole in
+    run -0 --separate-stderr ref-jq --rules="$placed"' + {values: {id: .value.id}}' <in
+    diff <(jq -c 'select(.type == "event") | [.at, .ts, has("ts")]' <<<"$output") \
+        <(jq -c 'select(.type == "record") | ["t/\(.partition)/\(.offset)", if (.ts // -1) < 0 then null else .ts end] | . + [.[1] != null]' in)
+    # and of a record before its own
+    run -0 --separate-stderr ref-jq --rules='{at: "t/\(.partition)/\(.offset / 2 | floor)", values: {id: 1}}' <in
+    diff <(jq -c 'select(.type == "event") | [.at, .ts]' <<<"$output") \
+        <(jq -c 'select(.type == "record") | (.offset / 2 | floor) as $o | ["t/\(.partition)/\($o)", if $o % 5 < 2 then null else 1796000000000 + $o * 7 end]' in)
+    { record 1 '{}'; record 2 '{}' | jq -c '.ts = 0.5'; } | whole in
+    run -2 --separate-stderr ref-jq --rules="$placed"' + {values: {}}' <in
+    [[ $stderr == *"stdin: line 3: record.ts: not a whole number of milliseconds"* ]]
+}
+
 @test "the same answers and the same account as ref-run with jq, in whatever form they come" {
     mixed
     same "$placed + {values: {v: .value, e: .value_error, p: .payload, o: .offset, k: keys}}"

@@ -42,14 +42,46 @@ gone() {
 {\"at\":\"t/0/4#1\",\"values\":{}}"' <in
     # what tee wrote came back as bare rows, before the others
     [ "$(cat seen)" = "$(jq -c 'select(.type == "record") | del(.type)' in)" ]
-    [ "$(events | tail -n +5)" = '{"at":"t/0/1","values":{"id":1,"s":"é"}}
+    [ "$(events | tail -n +5)" = '{"at":"t/0/1","ts":101,"values":{"id":1,"s":"é"}}
 {"values":{"id":1.2345678901234568e+39}}
 {"values":{"id":7}}
-{"at":"t/0/4#1","values":{}}' ]
+{"at":"t/0/4#1","ts":104,"values":{}}' ]
     grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
-    grep -qF '{"type":"event","at":"t/0/1","values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
+    grep -qF '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
     [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
     [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","payload":"raw","records":4,"rows":8,"skips":1,"without_row":null,"readable":4,"null_values":0,"unreadable":0,"exit":0}' ]
+}
+
+# The time of each record as $1, in a stream.
+timed() { jq -c "if .type == \"record\" then .ts = $1 else . end" in >timed; }
+
+@test "a row has the time of the record that it names, whenever and however it is answered; no time is none" {
+    for i in $(seq 0 199); do record "$i" "{\"id\":$i}"; done | whole in
+    # in a moment, days apart, backwards, and some without one: kcat's null and -1, and what is no time at all
+    for ts in 1796000000000 '(1796000000000 + .offset * 86400000)' '(1796000000000 - .offset)' \
+        'if .offset % 7 == 0 then null elif .offset % 7 == 1 then -1 elif .offset == 100 then 0 else 9007199254740992 - .offset end'; do
+        timed "$ts"
+        for payload in raw text base64; do
+            run -0 --separate-stderr ref-run --payload="$payload" -- sh -c 'tac | jq -c "{at: \"t/0/\(.offset)#1\", values: {id: .offset}}"' <timed
+            diff <(events | jq -c '[.at, .ts]') \
+                <(jq -c 'select(.type == "record") | ["t/0/\(.offset)#1", if (.ts // -1) < 0 then null else .ts end]' timed | tac)
+        done
+    done
+    [ "$(grep -c '"ts":null' <<<"$output")" = 0 ]
+    # one without its place has none; what is answered of a key that must be absent has its record's
+    run -0 --separate-stderr ref-run -- sh -c 'cat >/dev/null; echo "{\"id\":1}"; echo "{\"at\":\"t/0/100\",\"absent\":{\"id\":1}}"' <timed
+    [ "$(events)" = $'{"values":{"id":1}}\n{"at":"t/0/100","ts":0,"absent":{"id":1}}' ]
+}
+
+@test "a record's time that is no whole number is refused, however its payload goes" {
+    { record 1 '{"id":1}'; record 2 '{"id":2}'; } | whole in
+    for ts in 1.5 '"yesterday"' true '[]' 1e300; do
+        timed "if .offset == 2 then $ts else 5 end"
+        for payload in raw text base64; do
+            run -2 --separate-stderr ref-run --payload="$payload" -- cat <timed
+            [[ $stderr == *"stdin: line 3: record.ts: not a whole number of milliseconds"* ]] || { echo "$ts $payload $status $stderr" >&2; return 1; }
+        done
+    done
 }
 
 @test "no records: the program runs, and may give rows all the same" {
@@ -234,7 +266,7 @@ BYTES
     # each byte by itself
     jq "$rules" <<<'{"topic":"t","partition":0,"offset":1,"value":{"id":"\\\"","a":[[],{"b":null}]}}' >slow
     run -0 --separate-stderr ref-run --strict -- bash -c 'cat >/dev/null; while IFS= read -r -n 1 -d "" c; do printf %s "$c"; done <slow; echo "{\"at\":\"t/0/2\",\"skip\":true}"' <in
-    [ "$(events)" = "$(jq -c . slow)" ]
+    [ "$(events | jq -c 'del(.ts)')" = "$(jq -c . slow)" ]
     # one that is no object is named by the line on which it begins
     whole none </dev/null
     while IFS=$'\t' read -r text why; do

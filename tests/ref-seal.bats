@@ -45,7 +45,7 @@ rows() {
     [ "$(end_line | jq -c '[.end, .rows, .complete, .reasons]')" = '[true,120,true,[]]' ]
     [ "$(head -n 1 ref | jq -c '[.format, .version, .implementation]')" = '["clink-reference-result",1,{"name":"n","version":"3","configuration":null}]' ]
     [ "$(head -n 1 ref | jq -c .scope)" = "$(jq -c . "$scope")" ]
-    [ "$(sed -n 2p ref)" = '{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651"}' ]
+    [ "$(sed -n 2p ref)" = '{"cells":["1202","c038","12021202","1758001202000000","4062c80000000000","n1202"],"at":"orders/0/651","ts":1795992147158}' ]
     [ "$(jq -r .type <<<"$output" | tr '\n' ' ')" = "stream scope account account account end " ]
     [ "$(account | jq -c '[.complete, .rows, .path, .rows_sha256]')" = "$(end_line | jq -c '[true, 120, "ref", .rows_sha256]')" ]
     [ "$(end_line | jq -c '.recorded | [.reader.client, .program.program]')" = '["librdkafka 2.15.1","jq"]' ]
@@ -180,6 +180,19 @@ $(for i in $(seq 4 9); do echo "the event on line $i: its at is not topic/partit
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
+@test "the time of a row's record is sealed behind its place, and is none where it is no time; what is no number is refused" {
+    { event_of "$good" t/0/1 1796000000123; event_of "$good" t/0/2 -1; event_of "$good" t/0/3 null; event_of "$good" t/0/4 0
+      event_of "$good" t/0/5 9007199254740993; event_of "$good" '' 7; event_of "$good" t/0/6 9007199254740992; } | rows >/dev/null
+    [ "$(sed '1d;$d' ref | sed 's/.*]//' | paste -sd'|')" = \
+        ',"at":"t/0/1","ts":1796000000123}|,"at":"t/0/2"}|,"at":"t/0/3"}|,"at":"t/0/4","ts":0}|,"at":"t/0/5"}|}|,"at":"t/0/6","ts":9007199254740992}' ]
+    holds
+    for ts in 1.5 '"yesterday"' true '[1]' 1e30; do
+        event_of "$good" t/0/1 "$ts" | whole in
+        run -2 --separate-stderr seal --scope="$scope" --complete <in
+        [[ $stderr == *"event.ts: not a whole number of milliseconds" ]]
+    done
+}
+
 @test "an account that is not complete, in the words of its stage" {
     sed 's/"role":"reader","complete":true,"reasons":\[\]/"role":"reader","complete":false,"reasons":["orders\/0: 122 offsets are gone","b"]/' "$events" >in
     run -3 --separate-stderr seal <in
@@ -214,6 +227,10 @@ s/"not_delivered":0,"complete":true/"not_delivered":0,"complete":false/	kafka-re
 /"account"/s/"cluster_id":"[^"]*"/"cluster_id":"other"/	kafka-read read another orders than the scope's, by its ids
 s/"records":120/"records":119/;s/"readable":120/"readable":119/	the records that kafka-read delivered are not those that ref-run was given, by their counts
 s/"rows":120/"rows":121/	120 rows came, which is not what ref-run counts
+s/"logs":\[[^]]*\],//	the account of kafka-read has no logs
+s/"null_values":0,"not_delivered"/"not_delivered"/	the account of kafka-read has no null_values
+s/"records":120,"rows":120,"skips":0,/"records":120,"rows":120,/	the account of ref-run has no skips
+s/"readable":120,"null_values":0,"unreadable":0,//	the account of ref-run has no readable
 BAD
 }
 
@@ -341,12 +358,12 @@ last() {
         .columns = [{name: "id", type: "Int64", key: true}, {name: "ver", type: "Int32", key: false}, {name: "s", type: "String", key: false}, {name: "m", type: "Int8", key: false}]' \
         --argjson final "$1" --argjson source "$(source_of t c i read_committed 0:0-9)" | jq -c 'del(.bundle, .scope_sha256)' | scope_print >last.json
 }
-# rows_at ID,VER,S,M@AT…: such events.
+# rows_at ID,VER,S,M@AT@TS…: such events.
 rows_at() {
     local one
     for one; do
-        IFS=, read -r id ver s m <<<"${one%@*}"
-        event_of "{\"id\":$id,\"ver\":$ver,\"s\":\"$s\",\"m\":${m:-0}}" "$(cut -s -d@ -f2 <<<"$one")"
+        IFS=, read -r id ver s m <<<"${one%%@*}"
+        event_of "{\"id\":$id,\"ver\":$ver,\"s\":\"$s\",\"m\":${m:-0}}" "$(cut -s -d@ -f2 <<<"$one")" "$(cut -s -d@ -f3 <<<"$one")"
     done | whole in
 }
 sealed() { jq -r 'select(.cells) | .cells[:3] | map(if type == "object" then "unfit" else . end) | join(" ")' ref | paste -sd,; }
@@ -376,6 +393,22 @@ last_of() { run "-$1" --separate-stderr seal --scope=last.json --complete <in; }
     run -3 --separate-stderr seal --scope=last.json --complete --key-memory=1M < <(for i in $(seq 12000); do event_of "{\"id\":$i,\"ver\":1,\"s\":\"x\",\"m\":0}"; done | whole in; cat in)
     [[ $stderr == *"more than the 1048576 bytes of memory"* ]]
     [ "$(jq -r 'select(.type == "stop") | .code' <<<"$output")" = bound-passed ]
+}
+
+@test "the last row of a key has the time of its own record, whatever order they came in" {
+    local want='["1","t/0/1",5]
+["2","t/1/0",null]
+["3","t/0/3",0]
+["4",null,null]'
+    last '{"engine":"ReplacingMergeTree","version":"ver","deleted":null,"sign":null}'
+    rows_at 1,9,a@t/0/0@7 1,10,b@t/0/1@5 2,5,y@t/1/0 2,4,x@t/0/2@9 3,1,z@t/0/3@0 4,1,v
+    last_of 0
+    holds
+    [ "$(jq -c 'select(.cells) | [.cells[0], .at, .ts]' ref)" = "$want" ]
+    # of equal rows the later one, with its own
+    rows_at 1,1,a@t/0/0@9 1,1,a@t/0/5@8
+    last_of 0
+    [ "$(sed '1d;$d' ref)" = '{"cells":["1","1","a","0"],"at":"t/0/5","ts":8}' ]
 }
 
 @test "the rows of a versioned key that take each other away" {

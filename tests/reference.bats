@@ -14,7 +14,7 @@ agree() { # type, unit, values as JSON, one a line on standard input
     local type=$1 unit=$2 n
     scope-declare --first --key=id --range=0:0-100 --topic=t --database=d --table=t --column=id:Int64 --column="v:$type" \
         ${unit:+--from=v:$unit} --out=scope.json >declared
-    jq -Rc --slurp 'split("\n") | map(select(. != "")) | to_entries[] | .key as $k | "{\"type\":\"event\",\"at\":\"t/0/\($k)\",\"values\":{\"id\":\($k),\"v\":\(.value)}}"' -r >events
+    jq -Rc --slurp 'split("\n") | map(select(. != "")) | to_entries[] | .key as $k | "{\"type\":\"event\",\"at\":\"t/0/\($k)\",\"ts\":\([null, -1, 0, 1796000000123, 9007199254740992, 9007199254740994][$k % 6]),\"values\":{\"id\":\($k),\"v\":\(.value)}}"' -r >events
     n=$(wc -l <events)
     whole <events
     ref-seal --scope=scope.json --reference-name=x --complete --out=ours <stream >/dev/null
@@ -25,7 +25,8 @@ import artifact
 out = artifact.Artifact("theirs", json.load(open("scope.json")), "x", "1", None)
 for text in open("events", encoding="utf-8"):
     event = json.loads(text, parse_float=decimal.Decimal, parse_int=decimal.Decimal)
-    out.put(event["values"], event["at"])
+    ts = event.get("ts")
+    out.put(event["values"], event["at"], None if ts is None else int(ts))
 out.finish([], [], {})
 PYTHON
     diff <(sed '1d;$d' ours) <(sed '1d;$d' theirs)

@@ -210,6 +210,49 @@ unavailable"
     { require "${no_whole[@]}"; captured_side '["2","z"]'; reference_side '["2","a"]'; echo "$left"; found; } | says 1 "failed unavailable unavailable "
 }
 
+@test "an expired key is left out of what the table holds, and decides it only on the operator's word" {
+    local left='{"type":"excluded","key":["2"],"why":"expired"}'
+    seen() { observation "\"table_whole\":true,\"expiry\":{\"ttl\":\"t\",\"rows\":1,\"keys\":1,\"mixed_keys\":$1,\"ignored\":$2}"; }
+    local rows word status answer there
+    of_word() { if [ "$1" = true ]; then status=0 answer=passed; else status=3 answer=unavailable; fi; }
+    # gone, as it was, changed, twice, gone between the reads
+    for rows in '[]' '[["2","b"]]' '[["2","z"]]' '[["2","b"],["2","b"]]' between; do
+        for word in false true; do
+            of_word $word
+            {
+                require "${no_whole[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'
+                seen 0 $word | jq -c 'del(.table_whole)'
+                echo "$left"
+                if [ "$rows" = between ]; then
+                    table_row 1 '["1","a"]'; table_row 1 '["2","b"]'; side destination 2 1; table_row 2 '["1","a"]'; side destination 1 2
+                else
+                    mapfile -t there < <(jq -c '.[]' <<<"$rows")
+                    found '["1","a"]' "${there[@]}"
+                fi
+            } | says $status "$answer passed $answer "
+            [ "$(jq -c 'select(.type == "summary") | [.relation, .excluded_keys]' <<<"$output" | sort | tr -d '\n')" = '["delivery",1]["reference-destination",1]["transformation",0]' ]
+            [ $word = true ] || [ "$(code reconcile.rows) $(code reference.destination)" = "rows-expired rows-expired" ]
+        done
+    done
+    # What the job computed is no matter of the table's, and a row that has not expired is owed.
+    { require "${no_whole[@]}"; captured_side '["1","a"]' '["2","c"]'; reference_side '["1","a"]' '["2","b"]'; seen 0 true; echo "$left"; found '["1","a"]'; } |
+        says 1 "passed failed passed " transformation "0 1 0 0 0"
+    { require "${no_whole[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; seen 0 true; echo "$left"; found; } |
+        says 1 "failed passed failed "
+    # A key that also owes a row which has not expired is on nobody's word.
+    { require "${no_whole[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; seen 1 true; echo "$left"; found '["1","a"]'; } |
+        says 3 "unavailable passed unavailable "
+    [ "$(code reconcile.rows) $(code reference.destination)" = "rows-expired-in-part rows-expired-in-part" ]
+    # Of the whole table alike; a key left out for another reason is none of it.
+    for word in false true; do
+        of_word $word
+        { require "${all[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]'; seen 0 $word; echo "$left"; found '["1","a"]' '["2","b"]'; } |
+            says $status "$answer passed $answer $answer"
+    done
+    { require "${all[@]}"; captured_side '["1","a"]' '["2","b"]'; reference_side '["1","a"]' '["2","b"]' '["3","x"]'; seen 0 true; echo "$left"; echo '{"type":"excluded","key":["3"],"why":"open"}'
+        found '["1","a"]' '["2","b"]' '["3","x"]'; } | says 3 "passed passed passed unavailable"
+}
+
 @test "different reference rows under one key are a multiset; different captured ones cannot be compared as owed" {
     { require "${no_whole[@]}"; captured_side '["1","a"]' '["1","b"]'; reference_side '["1","b"]' '["1","a"]'; found '["1","a"]' '["1","b"]'; } |
         says 3 "unsupported passed passed "

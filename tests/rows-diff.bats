@@ -40,6 +40,62 @@ setup() {
     [ "$(runs)" = '["missing","t",0,4,7,4]' ]
 }
 
+# The times of findings and of runs, by their places.
+times() {
+    jq -c 'if .type == "finding" then [.kind, .at, .ts] elif .type == "summary" then .runs[] | [.kind, .first, .last, .oldest_ts, .newest_ts] else empty end' <<<"$output"
+}
+
+@test "findings have their record's time, and runs those of their oldest and newest; times decide nothing" {
+    { require reference.destination; reference '["a","v"]' t/0/0 50; reference '["b","v"]' t/0/1 9; reference '["c","v"]' t/0/2; reference '["d","v"]' t/0/3 7
+      reference '["e","v"]' t/0/4 0; reference '["f","v"]' t/0/5 1796000000123; reference '["g","v"]' t/0/6 5; reference '["g","v"]' t/0/7 6
+      reference '["h","v"]' '' ; reference '["i","v"]' t/0/9; side reference 10
+      found '["a","v"]' '["e","x"]' '["f","v"]' '["f","v"]' '["g","v"]' '["i","x"]' '["a","w"]'; } | whole
+    run -1 --separate-stderr diff_
+    [ "$(times)" = '["missing","t/0/1",9]
+["missing","t/0/2",null]
+["missing","t/0/3",7]
+["missing","t/0/7",6]
+["missing",null,null]
+["changed","t/0/4",0]
+["changed","t/0/9",null]
+["duplicated","t/0/5",1796000000123]
+["unexpected",null,null]
+["missing",1,3,7,9]
+["changed",4,4,0,0]
+["duplicated",5,5,1796000000123,1796000000123]
+["missing",7,7,6,6]
+["changed",9,9,null,null]' ]
+    [ "$(grep -c '"ts":null\|_ts":null' <<<"$output")" = 0 ]
+    # Equal rows of different times are equal, on one side and on two.
+    { require reference.capture; captured '["a","v"]' t/0/0; reference '["a","v"]' t/0/0 7; side captured 1; side reference 1; } | whole
+    run -0 --separate-stderr diff_
+    [ "$(check reference.capture)" = passed ]
+}
+
+@test "times on disk are those in memory" {
+    seq 0 39999 | jq -c '{type: "row", side: "reference", cells: ["k\(.)", "'"$(printf '%0600d' 0)"'"], at: "t/\(. % 3)/\(.)"} +
+        if . % 4 == 0 then {} else {ts: (1796000000000 + . * 37 % 100000)} end' >owed
+    { require reference.destination; cat owed; side reference 40000
+      for read in 1 2; do sed -n 's/"side":"reference"/"side":"destination","read":'$read'/;s/,"at":.*/}/;1,20000p;30000,$p' owed; side destination 30001 $read; done; } | whole
+    run -1 --separate-stderr diff_
+    printf '%s\n' "$output" >memory
+    [ "$(jq -c 'select(.type == "summary") | .runs | [length, (map(.rows) | add), (map(.oldest_ts) | min), (map(.newest_ts) | max)]' memory)" = \
+        "[3,9999,$(jq -s '.[20000:29999] | map(.ts // empty) | [min, max] | "\(.[0]),\(.[1])"' -r owed)]" ]
+    run -1 --separate-stderr bounded
+    cmp memory - <<<"$output"
+}
+
+@test "a row's time that is no whole number, or stands without a place, is refused; so is one of the table" {
+    for bad in '"at":"t/0/1","ts":-1' '"at":"t/0/1","ts":1.5' '"at":"t/0/1","ts":"5"' '"at":"t/0/1","ts":null' '"ts":5' '"ts":5,"at":"t/0/1"'; do
+        { range 0 0; printf '{"type":"row","side":"captured","cells":["b","v"],%s}\n' "$bad"; side captured 2; found; } | whole
+        run -2 --separate-stderr diff_
+        [[ $stderr == *"line 4: a row has"* ]] || { echo "$bad: $stderr" >&2; return 1; }
+    done
+    { range 0 0; side captured 1; printf '{"type":"row","side":"destination","read":1,"cells":["k0","v"],"at":"t/0/0","ts":1}\n'; } | whole
+    run -2 --separate-stderr diff_
+    [[ $stderr == *"a row of the destination with at or again"* ]]
+}
+
 @test "a run goes over offsets that owe nothing and ends at a row that is fine" {
     { captured '["a","v"]' t/0/1; captured '["b","v"]' t/0/5; captured '["x","v"]' t/1/6; captured '["c","v"]' t/0/9; captured '["d","v"]' t/0/10; captured '["e","v"]' "t/0/10#1"
         side captured 6; found '["c","v"]' '["x","v"]'; } | whole

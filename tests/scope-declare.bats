@@ -240,13 +240,13 @@ BAD
     declare_it 0 found --key=id --columns=amount,id --range=1:0-5
     [ "$(document | jq -c '[.columns[].name]')" = '["amount","id"]' ]
     [ "$(reason)" = "not compared: seen, which --columns or --except leaves out" ]
-    table=$(found_table '[["id","Int64",""],["tags","Array(JSON)",""],["a,b:c","DateTime",""]]')
+    table=$(found_table '[["id","Int64",""],["tags","Array(Dynamic)",""],["a,b:c","DateTime",""]]')
     { echo "$log"; echo "$table"; } | whole found
-    not_audited unsupported column-type-unsupported "column 'tags' is Array(JSON), a type without cells: leave it out, with --except=tags" \
+    not_audited unsupported column-type-unsupported "column 'tags' is Array(Dynamic), a type without cells: leave it out, with --except=tags" \
         --key=id --from=a,b:c:ms --range=ALL
     declare_it 0 found --key=id --columns=id --range=1:0-5
     [ "$(reason)" = "not compared: tags, a,b:c, which --columns or --except leaves out" ]
-    table=$(found_table '[["id","Int64",""],["tags","Array(JSON)",""],["when","DateTime",""]]')
+    table=$(found_table '[["id","Int64",""],["tags","Array(Dynamic)",""],["when","DateTime",""]]')
     { echo "$log"; echo "$table"; } | whole found
     declare_it 0 found --key=id --except=tags --from=when:ms --range=1:0-5
     [ "$(document | jq -c '[.columns[].name]')" = '["id","when"]' ]
@@ -371,7 +371,7 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
     not_key="and a key is a scalar type, no float and not Nullable"
     not_audited unsupported key-unsupported "--key=v: the column is Float64, $not_key" --key=v --from=ts:ms --range=ALL
     [[ $output == *"choose a --key of scalar columns, no float and not Nullable, instead of v"* && $output != *"leave "*"out"* ]]
-    for type in "Variant(Int8, String)" Dynamic "Array(JSON)" "AggregateFunction(sum, Int64)" "Nullable(Tuple(Int8))" IntervalDay "QBit(Float32, 4)"; do
+    for type in "Variant(Int8, String)" Dynamic "Array(Dynamic)" "AggregateFunction(sum, Int64)" "Nullable(Tuple(Int8))" IntervalDay "QBit(Float32, 4)"; do
         { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
         not_audited unsupported column-type-unsupported "column 'x' is $type, a type without cells: leave it out, with --except=x" \
             --key=id --range=ALL
@@ -388,9 +388,9 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
         not_audited unsupported key-unsupported "--key=id: the column is $type, $not_key" --key=id --range=ALL
     done
     # What is said wrong is still refused, and every unsupported column is named.
-    { echo "$log"; found_table '[["id","Array(UUID)",""],["a","JSON",""],["seen","Date",""]]'; } | whole found
+    { echo "$log"; found_table '[["id","Array(UUID)",""],["a","Dynamic",""],["seen","Date",""]]'; } | whole found
     refused "column 'seen' is Date: say --from=seen:UNIT" --key=id --range=ALL
-    not_audited unsupported key-unsupported "--key=id: the column is Array(UUID), $not_key; column 'a' is JSON, a type without cells: leave it out, with --except=a" \
+    not_audited unsupported key-unsupported "--key=id: the column is Array(UUID), $not_key; column 'a' is Dynamic, a type without cells: leave it out, with --except=a" \
         --key=id --from=seen:days --range=ALL
 }
 
@@ -507,4 +507,24 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
     done
     sed 's/"partition": 0/"partition": 1/' by-python >changed
     run ! rewrite changed
+}
+
+@test "a JSON is compared as text on the operator's word alone, at any depth, and never as a key" {
+    for type in JSON "JSON(max_dynamic_paths=4, a UInt32, SKIP b)" "Nullable(JSON)" "Array(JSON)" "Tuple(x JSON, y UInt8)" "Map(LowCardinality(String), JSON)"; do
+        { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
+        not_audited unsupported json-not-declared "column 'x' is $type, which is compared as text, and on the operator's word alone: leave it out, with --except=x" \
+            --key=id --range=ALL
+        [[ $output == *"say scope-declare --from=x:json-text, with rules that give the server's text; or leave x out, with --except"* ]]
+        plain=$(declare_it 0 found --key=id --except=x --range=ALL; document | jq -r .scope_sha256)
+        declare_it 0 found --key=id --from=x:json-text --range=ALL
+        [ "$(document | jq -c '[.cells, (.columns[] | select(.name == "x") | .type, .from)]')" = "$(jq -cn --arg t "$type" '["owed-cells-v2", $t, "json-text"]')" ]
+        [[ $output == *'"type":"columns","cells":"owed-cells-v2"'* && "$(document | jq -r .scope_sha256)" != "$plain" ]]
+        refused "--from=x:ms: the column is $type, which is no time" --key=id --from=x:ms --range=ALL
+        not_audited unsupported key-unsupported "--key=x: the column is $type, and a key is a scalar type, no float and not Nullable" --key=x --from=x:json-text --range=ALL
+    done
+    refused "--from=id:json-text: the column is Int64, which is no JSON" --key=id --from=x:json-text --from=id:json-text --range=ALL
+    for type in "LowCardinality(JSON)" "Tuple(t DateTime, j JSON)" "Array(Dynamic)"; do
+        { echo "$log"; jq -c --arg type "$type" '.columns = [{name: "id", type: "Int64", kind: ""}, {name: "x", type: $type, kind: ""}]' <<<"$table"; } | whole found
+        not_audited unsupported column-type-unsupported "column 'x' is $type, a type without cells: leave it out, with --except=x" --key=id --from=x:json-text --range=ALL
+    done
 }

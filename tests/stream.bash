@@ -67,7 +67,7 @@ columns_of() { printf '{"type":"columns","cells":"%s","columns":%s}\n' "${2:-cli
 # ---- rows ----
 
 captured() { printf '{"type":"row","side":"captured","cells":%s%s%s}\n' "$1" "${2:+,\"at\":\"$2\"}" "${3:+,\"again\":\"$3\"}"; } # CELLS [AT [AGAIN]]
-reference() { printf '{"type":"row","side":"reference","cells":%s%s}\n' "$1" "${2:+,\"at\":\"$2\"}"; }                         # CELLS [AT]
+reference() { printf '{"type":"row","side":"reference","cells":%s%s%s}\n' "$1" "${2:+,\"at\":\"$2\"}" "${3:+,\"ts\":$3}"; }          # CELLS [AT [TS]]
 table_row() { printf '{"type":"row","side":"destination","read":%s,"cells":%s}\n' "$1" "$2"; }                               # READ CELLS
 side() { printf '{"type":"side","side":"%s",%s"rows":%s,"whole":true}\n' "$1" "${3:+\"read\":$3,}" "$2"; }                      # SIDE ROWS [READ]
 open_side() { printf '{"type":"side","side":"%s","rows":%s,"whole":false,"reason":"%s"}\n' "$1" "$2" "$3"; }                   # SIDE ROWS WHY
@@ -154,7 +154,7 @@ repeats() {
 
 event() { valued "$1" "{\"id\":$1}"; }                                                             # OFFSET
 valued() { printf '{"type":"event","at":"t/0/%s","ts":%s,"values":%s}\n' "$1" "$1" "$2"; }         # OFFSET VALUES
-event_of() { printf '{"type":"event",%s"values":%s}\n' "${2:+\"at\":\"$2\",}" "$1"; }                 # VALUES [AT]: a reference program's
+event_of() { printf '{"type":"event",%s%s"values":%s}\n' "${2:+\"at\":\"$2\",}" "${3:+\"ts\":$3,}" "$1"; } # VALUES [AT [TS]]: a reference program's
 record() { # OFFSET PAYLOAD, whose control characters are line ends and tabs
     local payload=${2//\\/\\\\}
     payload=${payload//\"/\\\"}
@@ -176,12 +176,12 @@ snapshot() {
     printf '{"operator":"1","subtask":%s,"kind":"snapshot","file":"_state/1/v1/%s/checkpoint-%s.snap","bytes":1,"sha256":"%064d"}' "$1" "$1" "$2" 0
 }
 
-# What a job's operators get of a partition's offsets FROM to TO, less the last: by one awk, as above.
+# What a job's operators get of a partition's offsets FROM to TO, less the last: by one awk, as above. event_ts: each event's time.
 log_events() { # PARTITION FROM TO
-    awk -v p="$1" -v o="$2" -v to="$3" 'BEGIN {
+    awk -v p="$1" -v o="$2" -v to="$3" -v ts="${event_ts:-null}" 'BEGIN {
         for (; o < to; o++)
-            printf "{\"type\":\"event\",\"at\":\"orders/%d/%d\",\"ts\":null,\"values\":{\"id\":%d,\"name\":\"n%d\",\"amount\":\"%d.5\",\"seen\":%.0f}}\n",
-                p, o, p * 100000 + o, o, o, 1758000000000 + o
+            printf "{\"type\":\"event\",\"at\":\"orders/%d/%d\",\"ts\":%s,\"values\":{\"id\":%d,\"name\":\"n%d\",\"amount\":\"%d.5\",\"seen\":%.0f}}\n",
+                p, o, ts, p * 100000 + o, o, o, 1758000000000 + o
     }'
 }
 

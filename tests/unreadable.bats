@@ -171,6 +171,8 @@ sealed_as() {
 .recorded.reader |= (.delivered = 4 | .ranges = [])	: the program's records are not those that the reader delivered
 .recorded.program += {readable: 3, unreadable: 0, unreadable_records: []}	: not complete for records-unreadable, and the program counts none
 .complete = true | .reasons = [] | del(.code, .facts)	: complete, and the program counts unreadable records, which nobody said owe nothing
+.complete = true | .reasons = [] | del(.code, .facts, .recorded.program.readable, .recorded.program.null_values, .recorded.program.unreadable)	.program: complete, and without readable
+.complete = true | .reasons = [] | del(.code, .facts) | del(.recorded.reader.delivered)	.reader: complete, and without delivered
 BAD
     # for one reason more than that it is not compared
     sealed_as '.reasons += ["orders/0: 122 offsets are gone"]'

@@ -27,6 +27,66 @@ decide() { # expected status, arguments...
     [[ ${lines[0]} == PASSED* ]]
 }
 
+# Rows of a reference, three of which the table has lost: with the times of their records, the lines $1 of which are left out.
+lost() {
+    row_columns='{"name":"id","type":"String","key":true},{"name":"v","type":"String","key":false}'
+    { require reference.destination; for i in 0 1 2 3 4; do reference "[\"k$i\",\"v\"]" "t/0/$i" "$((1796000000123 + i * 1000))"; done
+      reference '["o","v"]' t/1/0 1796000000999; reference '["n","v"]' t/2/0; reference '["m","v"]' t/2/1; side reference 8; found '["k0","v"]' '["k4","v"]'; } |
+        jq -c 'if .type == "row" and (.at as $at | ['"${1:-}"'] | index($at)) then del(.ts) else . end' | whole
+    rows-diff <stream >diffed || [ $? -eq 1 ]
+    mv diffed stream
+}
+
+@test "a lost batch has the times of its records, in UTC; where none is known nothing is said of it" {
+    lost
+    decide 1
+    grep -qxF '    missing     t/0 offsets 1..3: 3 rows, such as id="k1"; records of 2026-11-30T00:53:21.123Z to 2026-11-30T00:53:23.123Z' <<<"$output"
+    grep -qxF '    missing     id="o"; owed 1, found 0  at t/1/0 of 2026-11-30T00:53:20.999Z' <<<"$output"
+    grep -qxF '    missing     t/2 offsets 0..1: 2 rows, such as id="m"' <<<"$output"
+    [ "$(grep -c '19[67][0-9]-' <<<"$output")" = 0 ]
+    verdict --json <stream >json || [ $? -eq 1 ]
+    [ "$(jq -c '[.findings[] | .ts]' json)" = '[1796000001123,1796000002123,1796000003123,null,null,1796000000999]' ]
+    [ "$(jq -c '[.summaries[0].runs[] | [.oldest_ts, .newest_ts]]' json)" = '[[1796000001123,1796000003123],[1796000000999,1796000000999],[null,null]]' ]
+    lost '"t/0/1","t/0/2"'
+    decide 1
+    grep -qxF '    missing     t/0 offsets 1..3: 3 rows, such as id="k1"; records of 2026-11-30T00:53:23.123Z to 2026-11-30T00:53:23.123Z' <<<"$output"
+    # A time past any calendar is its number, none of another year.
+    edit 'if .type == "finding" and .ts then .ts = 1796000000123000 else . end | if .type == "summary" then .runs[0:2] |= map(.oldest_ts = 0 | .newest_ts = 1796000000123000) else . end'
+    mv edited stream
+    decide 1
+    grep -qF '; records of 1970-01-01T00:00:00.000Z to 1796000000123000 ms after 1970' <<<"$output"
+}
+
+@test "times of findings and runs that contradict each other are refused, whatever was decided" {
+    while IFS='|' read -r filter why; do
+        lost
+        edit "$filter"
+        mv edited stream
+        decide 2
+        [[ ${lines[0]} == REFUSED* && $output == *evidence-contradicts* && $output == *"$why"* ]] || { echo "$filter: $output" >&2; return 1; }
+    done <<'CASES'
+if .type == "summary" then .runs[0].oldest_ts = 1796000003124 else . end|a run whose oldest record is newer than its newest
+if .type == "summary" then .runs[0].newest_ts = 1796000003122 else . end|a finding of a time that is not among those of the run that it lies in
+if .type == "summary" then .runs[0].oldest_ts = 1796000001124 else . end|a finding of a time that is not among those
+if .type == "summary" then del(.runs[0].oldest_ts, .runs[0].newest_ts) else . end|a finding of a time that is not among those
+if .at == "t/0/2" then .ts = 1796000003124 else . end|a finding of a time that is not among those
+if .at == "t/2/1" then .ts = 7 else . end|a finding of a time that is not among those
+if .at == "t/0/2" then .at = null else . end|a finding with a record's time and no place
+CASES
+    for bad in '.ts = -1' '.ts = 0.5' '.ts = "yesterday"'; do
+        lost
+        edit "if .at == \"t/0/2\" then $bad else . end"
+        mv edited stream
+        decide 2
+        [[ $output == *"finding.ts: not a whole number of milliseconds"* ]] || { echo "$output" >&2; return 1; }
+    done
+    # What lies in no run that is listed is held to none.
+    lost
+    edit 'if .type == "summary" then .runs |= .[1:] else . end'
+    mv edited stream
+    decide 1
+}
+
 @test "a failed check outweighs what could not be decided: 1" {
     { require reconcile.rows bundle.manifest; checked reconcile.rows failed; checked bundle.manifest unavailable; } | whole
     decide 1
@@ -140,8 +200,10 @@ EOF
     local secret=hunter2-s3cr3t url kind
     url="https://ops:$secret@db.example:8443"
     changed 'if .type == "observation" then .endpoint = "'"$url"'" | .create_table_query += " COMMENT '"'$url'"'" | .engine_full += " COMMENT '"'password=$secret'"'" |
-        .mutations = [{id: "mutation_1.txt", command: "(UPDATE s = dictGet('"'d'"', '"'password = $secret'"', 1) WHERE 1)", created: null, done: true}]
-        elif .destination then .destination |= (.endpoint = "'"$url"'" | .engine_full = "MergeTree COMMENT '"'$url'"'") else . end'
+        .mutations = [{id: "mutation_1.txt", command: "(UPDATE s = dictGet('"'d'"', '"'password = $secret'"', 1) WHERE 1)", created: null, done: true}] |
+            (., {type: "account", stage: "x", role: "reader", complete: true, reasons: [], client: "'"$url"'", recorded: {password: "'"$secret"'"}})
+        elif .destination then .destination |= (.endpoint = "'"$url"'" | .engine_full = "MergeTree COMMENT '"'$url'"'") |
+            (if .ledger then .ledger |= map(.by = "'"$url"'" | .token as $t | .note = {token: $t, say: "password='"$secret"'"}) | .capture.note = "'"$url"'" | .settings = {api_key: "'"$secret"'"} else . end) else . end'
     grep -q "$secret" stream
     for kind in --show=20 --json; do
         verdict "$kind" <stream >said 2>told || [ $? -le 3 ]
@@ -149,6 +211,9 @@ EOF
         [[ $(cat said told) != *$secret* ]]
     done
     grep -q 'https://<redacted>@db.example:8443' said
+    # A token of the ledger is none, and is shown.
+    jq -e '[.intervals[] | select(.ledger).ledger[] | .token == .note.token and (.token | startswith("owed-"))] | length > 0 and all' said
+    jq -e '.accounts[0].recorded.password == "<redacted>" and ([.intervals[].settings.api_key] | index("<redacted>"))' said
 }
 
 @test "each finding says which guarantee it breaks" {

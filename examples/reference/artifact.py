@@ -30,13 +30,14 @@ class Artifact:
         self.file = os.fdopen(fd, "wb")
         self.file.write(header)
 
-    def put(self, values, at):
-        """A row, by the names of the scope's columns; a name that no column has is an error of the rules."""
+    def put(self, values, at, ts=None):
+        """A row, by the names of the scope's columns; a name that no column has is an error of the rules. ts: the record's time."""
         extra = [k for k in values if k not in self.names]
         if extra:
             raise UnknownColumn("the table's scope has no column " + extra[0])
         row = [cells.cell(c, values.get(c["name"])) for c in self.columns]
-        data = ('{"cells":%s,"at":"%s"}\n' % (cells.text(row), at)).encode()
+        time = ',"ts":%d' % ts if ts is not None and 0 <= ts <= 1 << 53 else ""
+        data = ('{"cells":%s,"at":"%s"%s}\n' % (cells.text(row), at, time)).encode()
         self.hash.update(data)
         self.file.write(data)
         self.rows += 1

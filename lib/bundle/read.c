@@ -320,8 +320,8 @@ static int format_parse(const struct json *doc, struct arena *a, struct err *err
     return 0;
 }
 
-/* A tree costs fifty times its text: a text of nothing but commas must not take a machine's memory. Commas and opening
- * brackets outside strings are never fewer than the values. */
+/* A tree costs up to six times its text: a text of nothing but commas must not take a machine's memory. Commas and
+ * opening brackets outside strings are never fewer than the values. */
 size_t bundle_values(const char *p, size_t n)
 {
     size_t values = 1;

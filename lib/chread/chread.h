@@ -14,6 +14,8 @@
 #include "http/http.h"
 #include "stream/codes.h"
 #include "stream/names.h"
+#include "types/definition.h"
+#include "stream/replica.h"
 #include "types/engine.h"
 #include "types/types.h"
 
@@ -32,6 +34,7 @@ int chread_say(struct chread_why *why, enum status status, const struct cause *c
 /* ---- decoding ---- */
 
 enum chread_format { CHREAD_NATIVE, CHREAD_ROWBINARY };
+const char *chread_format_word(enum chread_format f); /* "native", "rowbinary" */
 const char *chread_format_name(enum chread_format f); /* as ClickHouse's FORMAT clause has it */
 
 /* Gets one row as `[cell,…]`, valid until it returns. Not 0: give up. */
@@ -97,10 +100,12 @@ struct chread_options {
     enum chread_format format;
     uint64_t max_rows; /* a query */
     uint64_t keys_per_query;
+    bool json_text;          /* a column is a JSON, or holds such, and is read as its text */
     bool keys_only;          /* no row of another key is read */
     uint64_t settle_ms;      /* between two reads; the caller's to wait, kept here for the observation */
     uint64_t max_table_rows; /* of the whole table; 0: it is not read whole */
     size_t max_bytes;        /* of one row's cells */
+    uint64_t max_delay_s;    /* that a replica may have */
 };
 
 struct chread_setting {
@@ -128,7 +133,7 @@ struct chread {
 /* Connect: the server's line and the settings it knows are read, so that every later statement carries readonly=2 and
  * the neutral value of each setting that changes what a SELECT returns. A setting that the server does not know cannot
  * change its answers and is not sent. -1 with *why: server down, wrong password, a user who may not send settings, an
- * old line. */
+ * old line, one that gives no JSON as text where o->json_text is set. */
 int chread_open(struct chread *c, const struct chread_options *o, struct chread_why *why);
 void chread_close(struct chread *c);
 
@@ -142,6 +147,13 @@ struct chread_mutation {
     bool done;
 };
 
+/* The replica that answers, of a table that is replicated. */
+struct chread_replica {
+    bool shown; /* in system.replicas; else the rest is empty */
+    char *path, *name, *exception, *queue_exception;
+    struct replica_state state;
+};
+
 /* The destination as found. All texts are malloc'd and never NULL after chread_look. */
 struct chread_table {
     char *server_uuid, *server_version, *server_host, *timezone;
@@ -151,12 +163,14 @@ struct chread_table {
     struct chread_mutation *mutations;
     size_t n_mutations;
     int64_t client_ms, server_ms; /* both clocks when the look began */
+    struct chread_replica replica;
 };
 #define CHREAD_TABLE_INIT ((struct chread_table){0})
 
 /* What the scope names. */
 struct chread_expect {
     const char *server_uuid, *database, *table, *table_uuid; /* the uuids NULL where nothing names them */
+    const char *replica_path, *replica_name;                 /* both or neither: the table's, and the replica's of it */
     bool every_row;             /* a table whose engine merges rows is read too, each row that stands */
     const struct engine *final; /* of each key the last row, as this engine shows it; NULL: every row */
 };
@@ -167,10 +181,21 @@ int chread_look(struct chread *c, const struct chread_expect *expect, struct chr
 void chread_table_free(struct chread_table *t);
 /* Where each column of the table stands, by its name. */
 void chread_names(const struct chread_table *t, struct map *names);
-/* 0 where the table has a supported form (a MergeTree without TTL, with a UUID of its own, whose engine is one that
- * expect takes) and every column of cols is there with its type. */
+/* 0 where the table has a supported form (a MergeTree without a TTL but one whose rows chread_expired tells, with a
+ * UUID of its own, whose engine is one that expect takes) and every column of cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                 struct chread_why *why);
+/* What the table's TTL does to its rows; texts live in the arena. */
+void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out);
+/* True where the table's engine is one that replicates, of those that are read. */
+bool chread_replicated(const struct chread_table *t);
+/* 0 where the table is not replicated, or the replica that answers has all that the table's log holds; from then on
+ * every statement asks the server to refuse a read of one that lacks what a quorum has, where it takes that setting. */
+int chread_replica_ready(struct chread *c, const struct chread_expect *e, const struct chread_table *t,
+                         struct chread_why *why);
+/* The replica as it was seen at both looks; last NULL: there was none. Its texts are the looks'. */
+struct replica chread_replica(const struct chread *c, const struct chread_table *first,
+                              const struct chread_table *last);
 /* What differs between two looks (identity, definition, columns), as text appended to out. True where nothing does. */
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
 /* True for a line that this program reads: 24.3 and later. */
@@ -217,6 +242,27 @@ int chread_undetermined(struct chread *c, const struct chread_expect *expect, co
                         const struct columns *cols, const struct chread_keys *keys, const struct chread_plan *plan,
                         chread_row_fn *fn, void *ctx, uint64_t *unpaired, struct chread_why *why);
 
+/* ---- rows that a TTL may have taken away ---- */
+
+/* Of each owed row what its expiry can be told by, kept until the table's TTL is known. cols must outlive it; scratch:
+ * where a file goes that holds what memory does not, NULL for its usual place. */
+struct chread_owed;
+struct chread_owed *chread_owed_new(const struct columns *cols, const char *scratch);
+/* As chread_keys_add has them. -1 with *err where scratch space fails. */
+int chread_owed_add(struct chread_owed *o, const char *p, const uint32_t *ends, struct err *err);
+void chread_owed_free(struct chread_owed *o);
+
+struct chread_expired {
+    uint64_t rows, keys; /* owed rows that have expired, and their keys */
+    uint64_t mixed;      /* of these: keys that also owe a row which has not */
+};
+
+/* Call fn with the key (an array of its cells) of each owed row whose time by the table's TTL, as the server computes
+ * it, is not past now_ms, the server's clock: once a key. */
+int chread_expired(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, int64_t now_ms,
+                   struct chread_owed *owed, chread_row_fn *fn, void *ctx, struct chread_expired *out,
+                   struct chread_why *why);
+
 /* ---- the whole table ---- */
 
 struct chread_part {
@@ -262,6 +308,8 @@ struct chread_reads {
     size_t parts[2];      /* then: how many there were before and after */
     bool parts_same;
     uint64_t undetermined, unpaired; /* under FINAL: keys left out, and rows that took back what nobody wrote */
+    struct chread_expired expired;   /* of a TTL that deletes */
+    bool expired_ignored;            /* the operator says that those are of no matter */
 };
 
 struct chread_unstable {
@@ -272,8 +320,10 @@ struct chread_unstable {
 };
 #define CHREAD_UNSTABLE_INIT ((struct chread_unstable){.cause = {.code = CODE_NONE}})
 
-/* A mutation that runs or began, or a definition that changed: the two reads may be of two tables. Appends to *u. */
-void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u);
+/* A mutation that runs or began, a definition that changed, or a replica that fell behind: the two reads may be of two
+ * tables. Appends to *u. */
+void chread_find_unstable(const struct chread *c, const struct chread_table *first, const struct chread_table *last,
+                          struct chread_unstable *u);
 void chread_unstable_free(struct chread_unstable *u);
 /* Write the observation. last NULL: the read did not come to its end. */
 struct stream_out;

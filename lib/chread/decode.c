@@ -10,6 +10,11 @@ const char *chread_format_name(enum chread_format f)
     return f == CHREAD_NATIVE ? "Native" : "RowBinary";
 }
 
+const char *chread_format_word(enum chread_format f)
+{
+    return f == CHREAD_NATIVE ? "native" : "rowbinary";
+}
+
 int decode_varint(const unsigned char *p, size_t n, uint64_t *v, size_t *used)
 {
     *v = 0;
@@ -74,6 +79,7 @@ struct chread_decoder *chread_decoder_new(enum chread_format f, const struct col
     d->key_place = xcalloc(cols->n, sizeof *d->key_place);
     d->column_at = xcalloc(cols->n, sizeof *d->column_at);
     for (size_t i = 0; i < cols->n; i++) {
+        node_prefixes(&d->column_at[i].parts, &cols->at[i].type);
         node_build(&d->column_at[i].node, &d->column_at[i].parts, &cols->at[i].type, SIZE_MAX);
         d->key_place[i] = SIZE_MAX;
     }

@@ -30,11 +30,12 @@ struct node {
 /* ---- Native: a column is parts, one after the other, each for all its values of the block ---- */
 
 enum part_kind {
-    PART_NULLS, /* a byte a value */
-    PART_ENDS,  /* where each array ends among all elements, eight bytes */
-    PART_FIXED, /* width bytes */
-    PART_TEXTS, /* each with its length before it */
-    PART_EMPTY  /* a byte a value that says nothing, of Tuple() */
+    PART_NULLS,  /* a byte a value */
+    PART_ENDS,   /* where each array ends among all elements, eight bytes */
+    PART_FIXED,  /* width bytes */
+    PART_TEXTS,  /* each with its length before it */
+    PART_PREFIX, /* once, before all else: eight bytes that say that a JSON comes as its text */
+    PART_EMPTY   /* a byte a value that says nothing, of Tuple() */
 };
 
 struct part {
@@ -91,6 +92,8 @@ struct chread_decoder {
 /* Build the node of a type and, in the order of Native, the parts that its values have; outer is the part whose ends
  * count them. */
 void node_build(struct node *node, struct parts *parts, const struct type *t, size_t outer);
+/* What comes before the parts of the type's values: of each JSON in it, in its order. */
+void node_prefixes(struct parts *parts, const struct type *t);
 void node_free(struct node *node);
 /* Put the n_rows times n_columns cells that stand in out from starts[0] to its end column after column, each column an
  * array. Each cell begins at its start, and a byte stands between two. */

@@ -7,7 +7,6 @@
 
 #include "chread/chread.h"
 #include "stream/observation.h"
-#include "types/definition.h"
 #include "types/engine.h"
 
 /* ---- the form ---- */
@@ -29,9 +28,11 @@ static int form_of_column(const struct chread_table *t, const struct map *names,
     const uint64_t *place = map_find(names, c->name, c->name_len);
     const struct chread_column *found = place ? &t->columns[*place] : NULL;
     struct type type;
-    if (!type_supported(&c->type))
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                          "column '%s' is %s, a type without cells", c->name, c->type.name);
+    const char *what;
+    enum code lacks = column_lacks(c, &what);
+    if (lacks != CODE_NONE)
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}), "column '%s' is %s, %s",
+                          c->name, c->type.name, what);
     if (!found)
         return chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_COLUMN_MISSING, {"column", c->name}),
                           "column '%s' is not in the table any more", c->name);
@@ -82,11 +83,44 @@ static int form_of_engine(const struct chread_table *t, const struct chread_expe
     engine_parse(t->engine, t->engine_full, &arena, &e);
     if (expect->final && e.kind != ENGINE_OTHER)
         status = form_of_final(t, &e, expect->final, cols, why);
-    else if (e.kind != ENGINE_PLAIN && !(expect->every_row && engine_shows_rows(&e)))
+    else if ((e.kind != ENGINE_PLAIN || e.replicated) && !(expect->every_row && engine_shows_rows(&e)))
         status = chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table's engine is %s, and only a %s can be judged", *t->engine != '\0' ? t->engine : "unknown",
-            expect->every_row ? "MergeTree that is plain, replacing or collapsing, or a view," : "plain MergeTree");
+            expect->every_row ? "MergeTree that is plain, replacing or collapsing, replicated or not, or a view,"
+                              : "plain MergeTree");
+    arena_free(&arena);
+    return status;
+}
+
+void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out)
+{
+    definition_ttl_of_both(t->create_table_query, t->engine_full, a, out);
+}
+
+/* Which rows the TTL may have taken away can be told where the owed rows show its column. */
+static int form_of_ttl(const struct chread_table *t, const struct map *names, const struct columns *cols,
+                       struct chread_why *why)
+{
+    struct arena arena = ARENA_INIT;
+    struct ttl ttl;
+    size_t at;
+    int status = 0;
+    chread_ttl(t, &arena, &ttl);
+    const uint64_t *place = ttl.column ? map_find(names, ttl.column, strlen(ttl.column)) : NULL;
+    struct type type = {0};
+    if (place)
+        type_parse(t->columns[*place].type, strlen(t->columns[*place].type), &type, NULL);
+    if (ttl.kind == TTL_OTHER || (ttl.kind == TTL_DELETES && !type_is_expiry(&type)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
+                            "which rows or values of the table have vanished cannot be told: %s",
+                            ttl.kind == TTL_OTHER ? ttl.why : "its TTL's column is none of a date or a time");
+    else if (ttl.kind == TTL_DELETES && cols->n > 0 && !columns_find(cols, ttl.column, strlen(ttl.column), &at))
+        status = chread_say(
+            why, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}),
+            "column '%s', of the table's TTL, is not compared: which of the owed rows have expired cannot be told",
+            ttl.column);
+    type_free(&type);
     arena_free(&arena);
     return status;
 }
@@ -103,12 +137,9 @@ int chread_form(const struct chread_table *t, const struct chread_expect *expect
         return chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table has no UUID (its database is not Atomic), so that it cannot be told from a recreated one");
-    if (definition_has_ttl(t->create_table_query) || definition_has_ttl(t->engine_full))
-        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
-                          "the table's definition has a TTL, by which rows or values vanish");
     struct map names = MAP_INIT;
-    int status = 0;
     chread_names(t, &names);
+    int status = form_of_ttl(t, &names, cols, why);
     for (size_t i = 0; i < cols->n && status == 0; i++)
         status = form_of_column(t, &names, &cols->at[i], why);
     map_free(&names);
@@ -132,6 +163,10 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
     differs(&x, "server's version", a->server_version, b->server_version);
     differs(&x, "table's UUID", a->table_uuid, b->table_uuid);
     differs(&x, "engine", a->engine, b->engine);
+    if (a->replica.shown && b->replica.shown) {
+        differs(&x, "replica's path", a->replica.path, b->replica.path);
+        differs(&x, "replica", a->replica.name, b->replica.name);
+    }
     bool same = a->n_columns == b->n_columns && strcmp(a->create_table_query, b->create_table_query) == 0 &&
                 strcmp(a->engine_full, b->engine_full) == 0;
     for (size_t i = 0; same && i < a->n_columns; i++)

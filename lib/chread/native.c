@@ -140,7 +140,7 @@ static int count_values(struct chread_decoder *d, struct part *p, struct err *er
     const struct parts *all = &d->column_at[d->column].parts;
     uint64_t last = 0;
     if (p->of == SIZE_MAX) {
-        p->values = (size_t)d->block_rows;
+        p->values = p->kind == PART_PREFIX ? d->block_rows > 0 : (size_t)d->block_rows;
         return 0;
     }
     const struct part *ends = &all->at[p->of];
@@ -154,6 +154,15 @@ static int count_values(struct chread_decoder *d, struct part *p, struct err *er
         return -1;
     p->values = (size_t)last;
     return 0;
+}
+
+/* Any other number is of another form of the JSON's values. */
+static int prefix(struct chread_decoder *d, const struct part *p, struct err *err)
+{
+    static const unsigned char text[8] = {1};
+    return p->values == 0 || memcmp(block(d) + p->at, text, sizeof text) == 0
+               ? 0
+               : not_native(d, err, "a JSON that does not come as its text");
 }
 
 static int nulls(struct chread_decoder *d, const struct part *p, struct err *err)
@@ -198,7 +207,9 @@ static int fixed(struct chread_decoder *d, const struct part *p, struct err *err
     if (n < need)
         return short_of(d, need, err);
     d->pos += (size_t)need;
-    return p->kind == PART_NULLS && nulls(d, p, err) != 0 ? -1 : 1;
+    if ((p->kind == PART_NULLS && nulls(d, p, err) != 0) || (p->kind == PART_PREFIX && prefix(d, p, err) != 0))
+        return -1;
+    return 1;
 }
 
 /* The column's next part, or its end. */

@@ -12,6 +12,14 @@ static size_t add_part(struct parts *parts, enum part_kind kind, size_t outer, s
     return parts->n++;
 }
 
+void node_prefixes(struct parts *parts, const struct type *t)
+{
+    if (t->kind == TYPE_JSON)
+        add_part(parts, PART_PREFIX, SIZE_MAX, 8);
+    for (size_t i = 0; i < t->n_of; i++)
+        node_prefixes(parts, &t->of[i]);
+}
+
 static void build_inner(struct node *node, struct parts *parts, const struct type *t, size_t outer)
 {
     node->n_of = t->n_of;

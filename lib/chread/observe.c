@@ -19,7 +19,20 @@ static void add_unstable(struct chread_unstable *u, const struct cause *cause, c
         u->cause = *cause;
 }
 
-void chread_find_unstable(const struct chread_table *first, const struct chread_table *last, struct chread_unstable *u)
+/* What a replica that fell behind meanwhile lacked at the second read alone, nobody knows. */
+static void find_replica(const struct chread *c, const struct chread_table *first, const struct chread_table *last,
+                         struct chread_unstable *u)
+{
+    struct buf text = BUF_INIT;
+    const struct replica r = chread_replica(c, first, last);
+    enum code code = chread_replicated(first) ? replica_unfit(&r, &text) : CODE_NONE;
+    if (code != CODE_NONE)
+        add_unstable(u, BECAUSE(code, {"replica", r.name}), buf_str(&text));
+    buf_free(&text);
+}
+
+void chread_find_unstable(const struct chread *c, const struct chread_table *first, const struct chread_table *last,
+                          struct chread_unstable *u)
 {
     struct buf text = BUF_INIT, shown = BUF_INIT;
     for (size_t i = 0; i < first->n_mutations; i++)
@@ -43,6 +56,7 @@ void chread_find_unstable(const struct chread_table *first, const struct chread_
         msg_mask(&shown, text.p, text.len);
         add_unstable(u, BECAUSE(CODE_DEFINITION_CHANGED), buf_str(&shown));
     }
+    find_replica(c, first, last, u);
     buf_free(&text);
     buf_free(&shown);
 }
@@ -104,6 +118,12 @@ void chread_describe(struct buf *out, const struct chread *c, const struct chrea
     jw_shown(&w, "table_uuid", t->table_uuid);
     put_definition(&w, t);
     put_columns(&w, t);
+    if (t->replica.shown) {
+        jw_obj(&w, "replica");
+        jw_shown(&w, "path", t->replica.path);
+        jw_shown(&w, "name", t->replica.name);
+        jw_end_obj(&w);
+    }
     jw_shown(&w, "unfit", unfit ? unfit->reason : NULL);
     jw_shown(&w, "unfit_code", unfit ? code_word(unfit->cause.code) : NULL);
     jw_end_obj(&w);
@@ -162,6 +182,23 @@ static void copy_reads(const struct chread *c, const struct chread_reads *r, str
     o->unpaired = r->unpaired;
 }
 
+static void copy_expiry(const struct chread_table *t, const struct chread_reads *r, struct arena *arena,
+                        struct observation *o)
+{
+    struct ttl ttl;
+    struct buf text = BUF_INIT;
+    chread_ttl(t, arena, &ttl);
+    if (ttl.kind != TTL_DELETES)
+        return;
+    ttl_say(&ttl, &text);
+    o->ttl = arena_strndup(arena, text.p, text.len);
+    o->expired_rows = r->expired.rows;
+    o->expired_keys = r->expired.keys;
+    o->expired_mixed = r->expired.mixed;
+    o->expired_ignored = r->expired_ignored;
+    buf_free(&text);
+}
+
 void chread_observe(struct stream_out *out, const struct chread *c, const struct chread_expect *e,
                     const struct chread_table *first, const struct chread_table *last, const struct chread_reads *reads,
                     const struct chread_unstable *u, bool stable)
@@ -188,19 +225,23 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
         .partition_key = first->partition_key,
         .sorting_key = first->sorting_key,
         .dedup_window = first->dedup_window,
-        .format = o->format == CHREAD_NATIVE ? "native" : "rowbinary",
+        .format = chread_format_word(o->format),
         .query_timeout_ms = o->http.timeout_ms,
         .max_rows_per_query = o->max_rows,
         .keys_per_query = o->keys_per_query,
         .settle_ms = o->settle_ms,
         .started = {true, first->client_ms, first->server_ms},
         .finished = {last != NULL, last ? last->client_ms : 0, last ? last->server_ms : 0},
+        .has_replica = chread_replicated(first) && first->replica.shown,
         .stable = stable,
         .unstable = u->why,
         .n_unstable = u->n,
     };
+    if (seen.has_replica)
+        seen.replica = chread_replica(c, first, last);
     copy_lists(c, first, last ? last : first, &arena, &seen);
     copy_reads(c, reads, &arena, &seen);
+    copy_expiry(first, reads, &arena, &seen);
     stream_put_observation(out, &seen);
     arena_free(&arena);
 }

@@ -149,15 +149,40 @@ int session_ask(struct chread *c, const struct chread_expect *expect, const stru
 
 /* ---- settings ---- */
 
+static void push_setting(struct chread *c, const char *name, const char *value)
+{
+    if ((c->n_settings & (c->n_settings - 1)) == 0) /* full: the room is a power of two */
+        c->settings = xrealloc(c->settings, (c->n_settings == 0 ? 1 : 2 * c->n_settings) * sizeof *c->settings);
+    c->settings[c->n_settings++] = (struct chread_setting){xstrdup(name), xstrdup(value)};
+}
+
 static void add_setting(struct chread *c, const char *name, const char *value)
 {
     if (map_find(&c->setting_names, name, strlen(name)))
         return;
-    if ((c->n_settings & (c->n_settings - 1)) == 0) /* full: the room is a power of two */
-        c->settings = xrealloc(c->settings, (c->n_settings == 0 ? 1 : 2 * c->n_settings) * sizeof *c->settings);
-    c->settings[c->n_settings] = (struct chread_setting){xstrdup(name), xstrdup(value)};
-    map_add(&c->setting_names, c->settings[c->n_settings].name, strlen(name), c->n_settings);
-    c->n_settings++;
+    push_setting(c, name, value);
+    map_add(&c->setting_names, c->settings[c->n_settings - 1].name, strlen(name), c->n_settings - 1);
+}
+
+int session_offer(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *name,
+                  const char *value, struct chread_why *why)
+{
+    struct buf sql = BUF_INIT;
+    struct texts x = TEXTS_INIT;
+    push_setting(c, name, value);
+    buf_printf(&sql, "SELECT toString(getSetting('%s'))", name);
+    int status = session_ask(c, expect, t, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "asking for a setting", why);
+    bool taken = status == 0 && x.n == 1 && strcmp(x.rows[0][0], value) == 0;
+    /* Unknown, or not to be sent by this user. */
+    bool refused = status == 1 && (c->code == 115 || c->code == 164 || c->code == 452);
+    if (!taken) {
+        struct chread_setting *last = &c->settings[--c->n_settings];
+        free(last->name);
+        free(last->value);
+    }
+    texts_free(&x);
+    buf_free(&sql);
+    return status == 0 || refused ? 0 : -1;
 }
 
 static void add_always(struct chread *c)
@@ -209,12 +234,18 @@ static int read_settings(struct chread *c, struct chread_why *why)
     for (size_t i = 0; i < neutral_settings_n; i++)
         if (!neutral_settings[i].always)
             buf_printf(&sql, ",%s", neutral_settings[i].name);
+    for (size_t i = 0; c->o->json_text && i < json_settings_n; i++)
+        buf_printf(&sql, ",%s", json_settings[i].name);
     buf_adds(&sql, ",', concat(',', name, ',')) > 0 ORDER BY name");
     int status = session_texts(c, buf_str(&sql), 2, HTTP_ASKED_LIST, &t, "reading system.settings", why);
     if (status == 0)
         session_take_settings(c, &t);
     texts_free(&t);
     buf_free(&sql);
+    const char *need = c->o->json_text ? json_as_text(chread_format_word(c->o->format)) : NULL;
+    if (status == 0 && need && !map_find(&c->setting_names, need, strlen(need)))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_SERVER_UNSUPPORTED),
+                            "the server has no setting %s, and gives no JSON as its text without it", need);
     return status;
 }
 

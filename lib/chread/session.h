@@ -30,8 +30,13 @@ int table_take_definition(const struct texts *x, const struct chread_expect *e, 
                           struct chread_why *why);
 int table_take_columns(const struct texts *x, struct chread_table *t, struct chread_why *why);
 int table_take_mutations(const struct texts *x, struct chread_table *t, struct chread_why *why);
+int replica_take(const struct texts *x, struct chread_table *t, struct chread_why *why);
+/* Append the SELECT of system.replicas, without its condition, and how many columns it asks for. */
+void replica_ask(struct buf *sql);
+size_t replica_asked(void);
+void replica_free(struct chread_replica *r);
 /* The window where the definition says it, or NULL; malloc'd. */
-char *table_window(const char *engine_full);
+char *table_window(const char *engine_full, bool replicated);
 int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_why *why);
 
 #define SESSION_FORMAT_ROOM 64 /* for what follows a statement's condition */
@@ -42,6 +47,11 @@ void session_from(struct buf *sql, const struct chread_expect *expect);
  * where the server or the table is not the one of the look any more. */
 int session_ask(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *sql,
                 size_t columns, struct http_asked asked, struct texts *x, const char *what, struct chread_why *why);
+
+/* Send the setting with every statement from now on, if the server takes it from this user. -1 with *why where that
+ * cannot be told, or the server is not the one of the look. */
+int session_offer(struct chread *c, const struct chread_expect *expect, const struct chread_table *t, const char *name,
+                  const char *value, struct chread_why *why);
 
 /* The settings as http takes them, with max_result_rows as given and room for one more; NULL-terminated, to be freed.
  */

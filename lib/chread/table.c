@@ -11,7 +11,7 @@
 
 #define LOOKS 3 /* a connection may be closed between two statements; this often is not chance */
 
-#define WINDOW "non_replicated_deduplication_window"
+#define WINDOW "replicated_deduplication_window"
 
 #define SECONDS ((uint64_t)253402300799) /* of the year 9999's last */
 
@@ -178,31 +178,56 @@ static int read_mutations(struct look *l, struct chread_table *t)
     return status;
 }
 
-char *table_window(const char *engine_full)
+/* One that is not shown is found to be that where the replica is judged: who the table is can be told without it. */
+static int read_replica(struct look *l, struct chread_table *t)
 {
-    const char *in = strstr(engine_full, WINDOW);
-    if (!in)
-        return NULL;
-    in += sizeof WINDOW - 1;
-    in += strspn(in, " =");
-    return xstrndup(in, strspn(in, "0123456789"));
+    struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
+    replica_ask(&sql);
+    where_table(&sql, l->expect, "table");
+    int status = ask(l, buf_str(&sql), replica_asked(), HTTP_ASKED_ROW, &x, "reading system.replicas");
+    if (status == 0)
+        status = replica_take(&x, t, l->why);
+    texts_free(&x);
+    buf_free(&sql);
+    return status;
+}
+
+static const char *window_name(bool replicated)
+{
+    return replicated ? WINDOW : "non_" WINDOW;
+}
+
+char *table_window(const char *engine_full, bool replicated)
+{
+    const char *name = window_name(replicated);
+    size_t n = strlen(name);
+    for (const char *in = strstr(engine_full, name); in; in = strstr(in + n, name))
+        if ((in == engine_full || in[-1] == ' ') && (in[n] == ' ' || in[n] == '=')) {
+            in += n + strspn(in + n, " =");
+            return xstrndup(in, strspn(in, "0123456789"));
+        }
+    return NULL;
 }
 
 /* Of no weight for the check: what the table keeps against repeated INSERTs, "" where it cannot be told. */
 static void read_window(struct look *l, struct chread_table *t)
 {
-    t->dedup_window = table_window(t->engine_full);
+    bool replicated = chread_replicated(t);
+    t->dedup_window = table_window(t->engine_full, replicated);
     if (t->dedup_window)
         return;
     struct texts x = TEXTS_INIT;
+    struct buf sql = BUF_INIT;
     struct chread_why ignored;
     struct look aside = {.c = l->c, .expect = l->expect, .why = &ignored, .statements = l->statements};
-    bool got = ask(&aside, "SELECT value FROM system.merge_tree_settings WHERE name = '" WINDOW "'", 1,
-                   HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
+    buf_printf(&sql, "SELECT value FROM system.merge_tree_settings WHERE name = '%s'", window_name(replicated));
+    bool got = ask(&aside, buf_str(&sql), 1, HTTP_ASKED_WORDS, &x, "reading system.merge_tree_settings") == 0 &&
                x.n == 1;
     t->dedup_window = xstrdup(got ? x.rows[0][0] : "");
     l->moved = l->moved || aside.moved;
     texts_free(&x);
+    buf_free(&sql);
 }
 
 static void fill_texts(struct chread_table *t)
@@ -223,6 +248,33 @@ static int refuse(struct chread_why *why, const char *what, const char *found, c
     return -1;
 }
 
+/* Another replica of the scope's table is said to be that, whatever else about it is another. */
+static bool is_other_replica(const struct chread_expect *e, const struct chread_table *t)
+{
+    return e->replica_path && t->replica.shown && strcmp(t->replica.path, e->replica_path) == 0 &&
+           strcmp(t->replica.name, e->replica_name) != 0;
+}
+
+/* One that is not shown at all is no other: what it lacks is not known, which is found where that is judged. */
+static int hold_replica(const struct chread_expect *e, const struct chread_table *t, struct chread_why *why)
+{
+    const struct chread_replica *r = &t->replica;
+    bool replicated = chread_replicated(t);
+    if (!e->replica_path || (replicated && !r->shown) ||
+        (r->shown && strcmp(r->path, e->replica_path) == 0 && strcmp(r->name, e->replica_name) == 0))
+        return 0;
+    struct buf found = BUF_INIT;
+    buf_adds(&found, r->shown ? "" : "not replicated");
+    if (r->shown)
+        buf_printf(&found, "replica '%s' of %s", r->name, r->path);
+    chread_say(why, STATUS_UNAVAILABLE, BECAUSE(CODE_REPLICA_OTHER, {"replica", e->replica_name}),
+               "the table that answers is %s, and the scope's is replica '%s' of %s", buf_str(&found), e->replica_name,
+               e->replica_path);
+    why->refused = true;
+    buf_free(&found);
+    return -1;
+}
+
 /* A look over one connection. The server is held against the evidence before anything is said about the table. */
 static int look_once(struct look *l, struct chread_table *t, bool hold)
 {
@@ -231,12 +283,20 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
     l->moved = false;
     if (read_server(l, t) != 0)
         return -1;
-    if (hold && e->server_uuid && strcmp(t->server_uuid, e->server_uuid) != 0)
+    bool other = hold && e->server_uuid && strcmp(t->server_uuid, e->server_uuid) != 0;
+    if (other && !e->replica_path)
         return refuse(l->why, "server's UUID", t->server_uuid, e->server_uuid);
-    if (read_table(l, t) != 0)
+    bool found = read_table(l, t) == 0 && (!chread_replicated(t) || read_replica(l, t) == 0);
+    if (found && hold && is_other_replica(e, t))
+        return hold_replica(e, t, l->why);
+    if (other)
+        return refuse(l->why, "server's UUID", t->server_uuid, e->server_uuid);
+    if (!found)
         return -1;
     if (hold && e->table_uuid && strcmp(t->table_uuid, e->table_uuid) != 0)
         return refuse(l->why, "table's UUID", t->table_uuid, e->table_uuid);
+    if (hold && hold_replica(e, t, l->why) != 0)
+        return -1;
     if (read_columns(l, t) != 0 || read_mutations(l, t) != 0)
         return -1;
     read_window(l, t);
@@ -303,5 +363,6 @@ void chread_table_free(struct chread_table *t)
     }
     free(t->columns);
     free(t->mutations);
+    replica_free(&t->replica);
     *t = (struct chread_table)CHREAD_TABLE_INIT;
 }

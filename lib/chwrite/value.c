@@ -167,7 +167,7 @@ static const char *ticks_of_text(const struct json *v, unsigned scale, struct wi
         ticks = ticks * 10 + (i < at.fraction_len ? (uint64_t)(at.fraction[i] - '0') : 0);
     snprintf(text, sizeof text, "%" PRId64, at.seconds);
     whole.str = text;
-    whole.len = (uint32_t)strlen(text);
+    whole.len = (unsigned)strlen(text) & JSON_LEN_MAX;
     why = exact(&whole, 1, (int)scale, w);
     if (!why)
         wide_add(w, ticks);

@@ -303,8 +303,9 @@ static int mark_keys(struct cut *c, struct err *err)
             cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", name}),
                     "key column '%s' is %s: a scalar type, no float and not Nullable, is needed", name, k->type.name);
     }
-    for (size_t i = 0; i < all->n; i++)
-        if (!type_supported(&all->at[i].type))
+    const char *what;
+    for (size_t i = 0; i < all->n; i++) /* no option here says how a JSON is compared */
+        if (column_lacks(&all->at[i], &what) != CODE_NONE)
             cut_say(c, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", all->at[i].name}),
                     "column '%s' is %s, which is not compared", all->at[i].name, all->at[i].type.name);
     return 0;

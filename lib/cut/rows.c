@@ -30,16 +30,25 @@ struct pass {
     struct arena line;
     const struct json **values; /* of a row, by column */
     bool said_name;
+    bool of_records; /* an event's time is its record's */
 };
 
-/* The text of `at`, or NULL; what a row line cannot carry, which is anything that needs an escape, is left out. */
-static const char *at_of(const struct json *event, size_t *n)
+/* An event has its record's time where its job's source takes no other, which a job without a manifest does not say. */
+static bool has_record_times(const struct cut *c)
+{
+    const struct json *source = c->source_node ? c->source_node->parameters : NULL,
+                      *field = json_get(source, "time_field");
+    return source && (!field || field->type == JSON_NULL);
+}
+
+/* The row's `at`; what its line cannot carry, which is anything that needs an escape, is left out. */
+static void take_at(const struct json *event, struct stream_row *row)
 {
     const struct json *at = json_get(event, "at");
     if (!at || at->type != JSON_STRING || at->len == 0 || at->escaped)
-        return NULL;
-    *n = at->len;
-    return at->str;
+        return;
+    row->at = at->str;
+    row->at_len = at->len;
 }
 
 /* A row of a record-wise job is of one record, which its at names: one of the leg's log and ranges, and past those of
@@ -143,15 +152,14 @@ static const char *again_of(struct pass *p, const struct interval *iv, uint64_t 
 }
 
 /* {"cells":[…],"at":"…"} */
-static void put_expected(struct pass *p, const char *at, size_t at_len)
+static void put_expected(struct pass *p, const struct stream_row *row)
 {
     if (!p->expected || p->expected_err.kind != ERR_NONE)
         return;
     buf_reset(&p->text);
     buf_adds(&p->text, "{\"cells\":");
-    buf_add(&p->text, p->cells.p, p->cells.len);
-    if (at)
-        buf_printf(&p->text, ",\"at\":\"%.*s\"", (int)at_len, at);
+    buf_add(&p->text, row->cells, row->cells_len);
+    stream_row_place(&p->text, row);
     buf_adds(&p->text, "}\n");
     file_add(p->expected, p->text.p, p->text.len, &p->expected_err);
 }
@@ -166,12 +174,16 @@ static int put_event(struct pass *p, const char *text, size_t n, const char *whe
         return err_set(err, ERR_REFUSED, "'%s', line %" PRIu64 ": byte %zu: %s", where, line, e.offset, e.why);
     if (!json_is(json_get(event, "type"), "event") || !values || values->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "'%s', line %" PRIu64 ": not an event with its values", where, line);
-    size_t at_len = 0;
-    const char *at = at_of(event, &at_len);
+    struct stream_row row = {.side = SIDE_CAPTURED, .again = again, .again_len = again ? strlen(again) : 0};
+    take_at(event, &row);
+    if (p->of_records && row.at && ts_take(event, "ts", &row.ts, "event", err) != 0)
+        return err_prefix(err, "'%s', line %" PRIu64, where, line);
     hold_at(p, json_get(event, "at"), where, line);
     cells_of(p, values, where, line);
-    stream_put_row(p->out, SIDE_CAPTURED, p->cells.p, p->cells.len, at, at_len, again);
-    put_expected(p, at, at_len);
+    row.cells = p->cells.p;
+    row.cells_len = p->cells.len;
+    stream_put_row(p->out, &row);
+    put_expected(p, &row);
     p->c->rows++;
     return 0;
 }
@@ -230,7 +242,7 @@ static void read_leg(struct pass *p, const struct cut_leg *leg)
 
 int cut_rows(struct cut *c, struct stream_out *out, struct file_out *expected, struct err *err)
 {
-    struct pass p = {.c = c, .out = out, .expected = expected};
+    struct pass p = {.c = c, .out = out, .expected = expected, .of_records = has_record_times(c)};
     p.values = xcalloc(c->scope.columns.n, sizeof(*p.values));
     for (size_t i = 0; i < c->n_legs; i++)
         read_leg(&p, &c->legs[i]);

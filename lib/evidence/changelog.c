@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define HANDLES_MAX 10000
-/* Of the first line, whose tree costs fifty times its text. */
+/* Of the first line, whose tree costs up to six times its text. */
 #define HEADER_MAX ((size_t)8 << 20)
 
 static int handles_parse(const struct json *doc, const char *where, struct arena *a, struct changelog *out,

@@ -37,9 +37,6 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     if (json_need(doc, "capture", JSON_OBJECT, &c, where, err) != 0 ||
         json_need_str(c, "outcome", a, &name, where, err) != 0 || outcome_parse(name, where, &out->outcome, err) != 0)
         return -1;
-    const struct json_text text = json_raw(c);
-    out->capture_text = text.p;
-    out->capture_len = text.n;
     if (json_need_u64(c, "seen", &out->seen, where, err) != 0 ||
         json_opt_u64(c, "stored", &out->stored, where, err) != 0 ||
         json_opt_bool(c, "truncated", &out->truncated, where, err) != 0)
@@ -61,18 +58,30 @@ static int capture_parse(const struct json *doc, const char *where, struct arena
     return 0;
 }
 
-static int columns_check(const struct json *list, const char *where, struct arena *a, struct err *err)
+/* As text with what is known of each; members that nobody here reads may hold anything. */
+static int columns_parse_text(const struct json *list, const char *where, struct arena *a, struct buf *out,
+                              struct err *err)
 {
+    struct json_w w;
+    jw_init(&w, out);
+    jw_arr(&w, NULL);
     const struct json *item = json_first(list);
     for (size_t i = 0; i < list->len; i++, item = json_next(list, item)) {
         char place[300];
-        const char *text;
+        const char *name, *type, *from = NULL;
         snprintf(place, sizeof place, "%.200s.destination.columns[%zu]", where, i);
-        if (json_need_str(item, "name", a, &text, place, err) != 0 ||
-            json_need_str(item, "type", a, &text, place, err) != 0 ||
-            json_opt_str(item, "from", a, &text, place, err) != 0)
+        if (json_need_str(item, "name", a, &name, place, err) != 0 ||
+            json_need_str(item, "type", a, &type, place, err) != 0 ||
+            json_opt_str(item, "from", a, &from, place, err) != 0)
             return -1;
+        jw_obj(&w, NULL);
+        jw_str(&w, "name", name);
+        jw_str(&w, "type", type);
+        if (from)
+            jw_str(&w, "from", from);
+        jw_end_obj(&w);
     }
+    jw_end_arr(&w);
     return 0;
 }
 
@@ -108,10 +117,13 @@ int destination_parse(const struct json *doc, const char *where, struct arena *a
     for (size_t i = 0; i < sizeof opt / sizeof *opt; i++)
         if (json_opt_str(o, opt[i].name, a, opt[i].to, where, err) != 0)
             return -1;
-    if (json_need(o, "columns", JSON_ARRAY, &columns, where, err) != 0 || columns_check(columns, where, a, err) != 0)
+    if (json_need(o, "columns", JSON_ARRAY, &columns, where, err) != 0)
         return -1;
-    d->columns = json_raw_dup(a, columns);
-    return 0;
+    struct buf text = BUF_INIT;
+    int rc = columns_parse_text(columns, where, a, &text, err);
+    d->columns = arena_strndup(a, buf_str(&text), text.len);
+    buf_free(&text);
+    return rc;
 }
 
 int interval_members(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err)
@@ -127,15 +139,12 @@ int interval_members(const struct json *doc, const char *where, struct arena *a,
     if (out->epoch <= out->previous)
         return err_set(err, ERR_REFUSED, "%s: epoch %" PRIu64 " is not past the barrier before it, %" PRIu64, where,
                        out->epoch, out->previous);
-    const struct json *mark = json_get(doc, "watermark"), *list;
+    const struct json *mark = json_get(doc, "watermark");
     out->has_watermark = mark && mark->type != JSON_NULL;
     if ((out->has_watermark && json_need_i64(doc, "watermark", &out->watermark, where, err) != 0) ||
         capture_parse(doc, where, a, out, err) != 0 ||
-        ledger_parse(doc, where, a, &out->ledger, &out->n_ledger, &list, err) != 0)
+        ledger_parse(doc, where, a, &out->ledger, &out->n_ledger, err) != 0)
         return -1;
-    const struct json_text text = json_raw(list);
-    out->ledger_text = text.p;
-    out->ledger_len = text.n;
     return 0;
 }
 

@@ -27,8 +27,6 @@ struct interval {
     struct destination destination;
     struct ledger_entry *ledger;
     size_t n_ledger;
-    const char *capture_text, *ledger_text; /* set by interval_parse: their JSON as written */
-    size_t capture_len, ledger_len;
 };
 
 /* The member `destination` of a document or a line; the writer masks as interval_put does. */
@@ -38,6 +36,8 @@ void destination_put(struct json_w *w, const struct destination *d);
 int interval_parse(const char *p, size_t n, const char *where, struct arena *a, struct interval *out, struct err *err);
 /* The members that the stream's interval line has too: all but job and destination, which are left as they were. */
 int interval_members(const struct json *doc, const char *where, struct arena *a, struct interval *out, struct err *err);
+/* The member `capture` of the same. */
+void capture_put(struct json_w *w, const struct interval *iv);
 /* The document with its final newline. A user part of the endpoint's URL and what looks like a credential in
  * create_table_query are masked. */
 void interval_put(struct buf *out, const struct interval *iv);

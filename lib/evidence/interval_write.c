@@ -33,7 +33,7 @@ static void masked(struct json_w *w, const char *name, const char *text)
     jw_redacted(w, name, text ? text : "");
 }
 
-static void capture_put(struct json_w *w, const struct interval *iv)
+void capture_put(struct json_w *w, const struct interval *iv)
 {
     jw_obj(w, "capture");
     jw_str(w, "outcome", capture_outcome_name(iv->outcome));

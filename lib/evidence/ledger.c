@@ -118,7 +118,7 @@ static int entry_parse(const struct json *v, const char *where, struct arena *a,
 }
 
 int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct ledger_entry **out, size_t *n,
-                 const struct json **list, struct err *err)
+                 struct err *err)
 {
     struct json *l;
     if (json_need(doc, "ledger", JSON_ARRAY, &l, where, err) != 0)
@@ -132,6 +132,5 @@ int ledger_parse(const struct json *doc, const char *where, struct arena *a, str
             return -1;
     }
     *n = l->len;
-    *list = l;
     return 0;
 }

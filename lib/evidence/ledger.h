@@ -39,9 +39,9 @@ void ledger_add(struct ledger *l, const struct ledger_entry *e);
 void ledger_free(struct ledger *l);
 
 const char *resend_name(enum resend r);
-/* The member `ledger` of the document: entries in the arena, the text as written in *text. */
+/* The member `ledger` of the document; entries in the arena. */
 int ledger_parse(const struct json *doc, const char *where, struct arena *a, struct ledger_entry **out, size_t *n,
-                 const struct json **list, struct err *err);
+                 struct err *err);
 void ledger_put(struct json_w *w, const struct ledger_entry *l, size_t n);
 
 /* An INSERT as a job sees it. */

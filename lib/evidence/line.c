@@ -66,15 +66,6 @@ int stream_interval(const struct stream_line *line, struct arena *arena, struct 
 
 /* ---- writing ---- */
 
-/* JSON text as a file had it, made one line. */
-static void put_text(struct json_w *w, const char *name, const char *p, size_t n)
-{
-    struct buf one = BUF_INIT;
-    json_put_line(&one, p, n);
-    jw_raw(w, name, one.p, one.len);
-    buf_free(&one);
-}
-
 static void begin(struct json_w *w, struct buf *text, const char *operator_id, uint64_t subtask)
 {
     jw_init(w, text);
@@ -99,12 +90,12 @@ void stream_put_interval(struct stream_out *out, const struct interval *iv)
     jw_u64(&w, "epoch", iv->epoch);
     jw_u64(&w, "previous", iv->previous);
     jw_str(&w, "attempt", iv->attempt);
-    put_text(&w, "capture", iv->capture_text, iv->capture_len);
+    capture_put(&w, iv);
     if (iv->has_watermark)
         jw_i64(&w, "watermark", iv->watermark);
     else
         jw_null(&w, "watermark");
-    put_text(&w, "ledger", iv->ledger_text, iv->ledger_len);
+    ledger_put(&w, iv->ledger, iv->n_ledger);
     if (iv->destination.columns)
         destination_put(&w, &iv->destination);
     finish(out, &w, &text);

@@ -27,8 +27,8 @@ struct interval_line {
 
 /* Parse an interval line; everything lives in arena. ERR_REFUSED, with the line's number. */
 int stream_interval(const struct stream_line *line, struct arena *arena, struct interval_line *out, struct err *err);
-/* Of a sink's, as interval_parse gave it: capture and ledger go on as they stood. Without a destination
- * where it has none. */
+/* Of a sink's: what is known of it, and no member of a file that nobody here reads. Without a destination where it has
+ * none. */
 void stream_put_interval(struct stream_out *out, const struct interval *iv);
 /* Of a source's. */
 void stream_put_interval_stands(struct stream_out *out, const struct interval_line *l);

@@ -256,13 +256,13 @@ static enum code code_of_server(int code)
         int code;
         enum code as;
     } known[] = {
-        {497, CODE_NOT_GRANTED},          {60, CODE_TABLE_MISSING},  {81, CODE_TABLE_MISSING},
-        {164, CODE_SETTINGS_NOT_ALLOWED}, {452, CODE_SETTING_FIXED}, {115, CODE_SERVER_UNSUPPORTED},
-        {192, CODE_LOGIN_REFUSED},        {193, CODE_LOGIN_REFUSED}, {194, CODE_LOGIN_REFUSED},
-        {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},  {159, CODE_SERVER_BOUND},
-        {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},  {158, CODE_SERVER_BOUND},
-        {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},   {168, CODE_SERVER_BOUND},
-        {191, CODE_SERVER_BOUND},
+        {497, CODE_NOT_GRANTED},          {60, CODE_TABLE_MISSING},   {81, CODE_TABLE_MISSING},
+        {164, CODE_SETTINGS_NOT_ALLOWED}, {452, CODE_SETTING_FIXED},  {115, CODE_SERVER_UNSUPPORTED},
+        {192, CODE_LOGIN_REFUSED},        {193, CODE_LOGIN_REFUSED},  {194, CODE_LOGIN_REFUSED},
+        {516, CODE_LOGIN_REFUSED},        {396, CODE_SERVER_BOUND},   {159, CODE_SERVER_BOUND},
+        {160, CODE_SERVER_BOUND},         {241, CODE_SERVER_BOUND},   {158, CODE_SERVER_BOUND},
+        {307, CODE_SERVER_BOUND},         {62, CODE_SERVER_BOUND},    {168, CODE_SERVER_BOUND},
+        {191, CODE_SERVER_BOUND},         {289, CODE_REPLICA_BEHIND},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].code == code)

@@ -16,6 +16,13 @@ size_t json_escape_at(const char *p, const char *end, unsigned *code, const char
 /* Decode n bytes whose escapes have been checked; the length. out needs n bytes: decoding makes nothing longer. */
 size_t json_escape_decode(const char *p, size_t n, char *out);
 
+/* ---- where a text begins ---- */
+
+/* The first in v that holds nothing: v itself, or its first name, or its first item's first. */
+const struct json *json_first_scalar(const struct json *v);
+/* Where the text of such a one begins. */
+const char *json_text_begin(const struct json *scalar);
+
 /* ---- names ---- */
 
 /* How an object's names stand: one after another, or each before its value. */

@@ -13,19 +13,26 @@
 #include "base/base.h"
 
 #define JSON_DEPTH 64
-#define JSON_TREE_MAX ((size_t)1 << 29) /* bytes of a text that a tree is made of */
+#define JSON_LEN_MAX 0xfffffffu              /* of what a value is long */
+#define JSON_TREE_MAX ((size_t)JSON_LEN_MAX) /* bytes of a text that a tree is made of */
 
 enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
 /* A value. A tree is one run of these in the order written: a container before what it holds, a member's name (a
- * JSON_STRING) before its value. So a tree takes 16 bytes for each value and each name, 24 and its bytes where a string
+ * JSON_STRING) before its value. So a tree takes 12 bytes for each value and each name, 20 and its bytes where a string
  * has escapes, and no list is copied; json_first, json_next and json_value walk it. */
-struct json {
-    const char *str; /* JSON_STRING: the decoded bytes (may hold NUL); all else: its text, where it begins */
-    uint32_t len;    /* bytes of str (strings and numbers), or how many items or members */
+struct __attribute__((packed, aligned(4))) json {
+    union {
+        const char
+            *str; /* JSON_STRING: the decoded bytes (may hold NUL); of a scalar, and of what is empty: its text */
+        struct {  /* of a container that holds something: */
+            uint32_t span; /* how many nodes it is, with all that it holds */
+            uint32_t back; /* so far before the text of the first scalar in it begins its own */
+        };
+    };
+    unsigned len : 28; /* bytes of str (strings and numbers), or how many items or members */
     enum json_type type : 3;
     unsigned escaped : 1; /* a string's text is not its bytes */
-    unsigned span : 28;   /* how many nodes it is, with all that it holds */
 };
 
 /* Where a text was refused. offset counts bytes from 0. */
@@ -44,11 +51,19 @@ struct json *json_parse(const char *p, size_t n, struct arena *arena, struct jso
  */
 struct json *json_parse_named(const char *p, size_t n, struct arena *arena, const char *what, struct err *err);
 
+static inline bool json_holds(const struct json *v) /* a container with something in it */
+{
+    return v->type >= JSON_ARRAY && v->len > 0;
+}
+static inline size_t json_span(const struct json *v) /* how many nodes it is, with all that it holds */
+{
+    return json_holds(v) ? v->span : 1;
+}
 /* The first item of an array, or the name of the first member of an object; NULL where there is none, of all else, and
  * of NULL. */
 static inline struct json *json_first(const struct json *v)
 {
-    return v && (v->type == JSON_ARRAY || v->type == JSON_OBJECT) && v->len ? (struct json *)(uintptr_t)(v + 1) : NULL;
+    return v && json_holds(v) ? (struct json *)(uintptr_t)(v + 1) : NULL;
 }
 static inline struct json *json_value(const struct json *name)
 {
@@ -57,7 +72,7 @@ static inline struct json *json_value(const struct json *name)
 /* What follows `at`, an item or a name of v; NULL behind the last. */
 static inline struct json *json_next(const struct json *v, const struct json *at)
 {
-    const struct json *next = v->type == JSON_OBJECT ? at + 1 + at[1].span : at + at->span;
+    const struct json *next = v->type == JSON_OBJECT ? at + 1 + json_span(at + 1) : at + json_span(at);
     return next < v + v->span ? (struct json *)(uintptr_t)next : NULL;
 }
 struct json *json_at(const struct json *array, size_t i); /* NULL past the end. It counts: for short arrays */

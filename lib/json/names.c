@@ -27,7 +27,7 @@ const struct json *json_names_first_repeat(const struct json *first, size_t n, e
         if (table[h])
             twice = at;
         table[h] = (uint32_t)(at - first) + 1;
-        at += layout == NAMES_ALONE ? 1 : 1 + at[1].span;
+        at += layout == NAMES_ALONE ? 1 : 1 + json_span(at + 1);
     }
     free(table);
     return twice;

@@ -106,13 +106,13 @@ ALWAYS_INLINE bool string_scan(struct reader *r, struct span *s)
  * before them. */
 ALWAYS_INLINE void string_put(struct reader *r, const struct span *s, struct json *node)
 {
-    *node = (struct json){s->p, (uint32_t)s->n, JSON_STRING, s->escaped, 1};
+    *node = (struct json){{s->p}, (unsigned)s->n & JSON_LEN_MAX, JSON_STRING, s->escaped};
     if (UNLIKELY(s->escaped)) {
         const char *at = s->p - 1;
         char *room = arena_alloc(r->arena, sizeof at + s->n);
         memcpy(room, &at, sizeof at);
         node->str = room + sizeof at;
-        node->len = (uint32_t)json_escape_decode(s->p, s->n, room + sizeof at);
+        node->len = (unsigned)json_escape_decode(s->p, s->n, room + sizeof at) & JSON_LEN_MAX;
     }
 }
 
@@ -166,7 +166,7 @@ static bool name_repeats(const struct reader *r, const struct frame *f, const bo
 {
     const struct json *name = r->nodes + r->used - 1, *at = r->nodes + f->at + build;
     while (at < name && (at->len != name->len || memcmp(at->str, name->str, name->len) != 0))
-        at += build ? 1 + at[1].span : 1;
+        at += build ? 1 + json_span(at + 1) : 1;
     return at < name;
 }
 
@@ -291,7 +291,8 @@ ALWAYS_INLINE bool scalar_read(struct reader *r, const bool build)
     if (!(*at == '-' || (*at >= '0' && *at <= '9') ? number_scan(r) : literal_scan(r, &type)))
         return false;
     if (build)
-        *node_push(r, build) = (struct json){at, type == JSON_NUMBER ? (uint32_t)(r->p - at) : 0, type, 0, 1};
+        *node_push(r, build) = (struct json){
+            {at}, type == JSON_NUMBER ? (unsigned)(r->p - at) & JSON_LEN_MAX : 0, type, 0};
     return true;
 }
 
@@ -305,7 +306,7 @@ ALWAYS_INLINE bool container_open(struct reader *r, const bool build)
     f->count = 0;
     f->object = *r->p == '{';
     if (build)
-        *node_push(r, build) = (struct json){r->p, 0, f->object ? JSON_OBJECT : JSON_ARRAY, 0, 1};
+        *node_push(r, build) = (struct json){{r->p}, 0, f->object ? JSON_OBJECT : JSON_ARRAY, 0};
     r->p++;
     skip_space(r);
     return true;
@@ -326,8 +327,13 @@ ALWAYS_INLINE bool container_close(struct reader *r, const bool build)
     if (UNLIKELY(f->count > SMALL_OBJECT) && f->object && !names_differ(r, f, build))
         return false;
     if (build) {
-        r->nodes[f->at].len = f->count;
-        r->nodes[f->at].span = (unsigned)(r->used - f->at) & ((1u << 28) - 1);
+        struct json *node = &r->nodes[f->at];
+        const char *at = node->str;
+        node->len = f->count & JSON_LEN_MAX;
+        if (f->count > 0) {
+            node->span = (uint32_t)(r->used - f->at);
+            node->back = (uint32_t)(json_text_begin(json_first_scalar(node)) - at);
+        }
     } else {
         r->used = f->at;
     }
@@ -418,7 +424,7 @@ struct json *json_parse(const char *p, size_t n, struct arena *arena, struct jso
     struct json_error unused;
     struct reader r;
     reader_start(&r, n ? p : "", n, arena, e ? e : &unused);
-    bool ok = n <= JSON_TREE_MAX ? walk(&r, true) : refuse(&r, r.p, "longer than 512 MiB");
+    bool ok = n <= JSON_TREE_MAX ? walk(&r, true) : refuse(&r, r.p, "longer than 256 MiB");
     if (r.nodes)
         r.nodes = arena_resize(arena, r.nodes, r.room * sizeof *r.nodes, r.used * sizeof *r.nodes);
     return ok ? r.nodes : NULL;

@@ -144,30 +144,33 @@ static bool is_pair(const struct json *v)
     return json_get(v, "value") && (is_credential(json_get(v, "name")) || is_credential(json_get(v, "key")));
 }
 
-static void put(struct buf *out, const struct json *v, bool operators);
+/* Whose names tell: a document's; an operator's, whose program is none; of nobody, the texts alone. */
+enum names { DOCUMENTS, OPERATORS, NOBODYS };
 
-static void put_object(struct buf *out, const struct json *v, bool operators)
+static void put(struct buf *out, const struct json *v, enum names names);
+
+static void put_object(struct buf *out, const struct json *v, enum names names)
 {
-    bool pair = is_pair(v);
+    bool pair = names != NOBODYS && is_pair(v);
     buf_addc(out, '{');
     for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
-        bool hide = redact_name(m->str, m->len) || (pair && json_is(m, "value"));
+        bool hide = names != NOBODYS && (redact_name(m->str, m->len) || (pair && json_is(m, "value")));
         if (m != json_first(v))
             buf_addc(out, ',');
         json_put_str(out, m->str, m->len);
         buf_addc(out, ':');
         if (hide && json_value(m)->type != JSON_NULL)
             json_put_s(out, REDACTED);
-        else if (operators && json_is(m, "program") && json_value(m)->type == JSON_STRING)
+        else if (names == OPERATORS && json_is(m, "program") && json_value(m)->type == JSON_STRING)
             json_put_raw(out, json_value(m));
         else
-            put(out, json_value(m), operators);
+            put(out, json_value(m), names);
     }
     buf_addc(out, '}');
 }
 
 /* Arguments of a program: an option's value is the next one. */
-static void put_array(struct buf *out, const struct json *v, bool operators)
+static void put_array(struct buf *out, const struct json *v, enum names names)
 {
     buf_addc(out, '[');
     const struct json *before = NULL;
@@ -177,27 +180,32 @@ static void put_array(struct buf *out, const struct json *v, bool operators)
         if (is_credential(before) && before->str[0] == '-' && !memchr(before->str, '=', before->len))
             json_put_s(out, REDACTED);
         else
-            put(out, item, operators);
+            put(out, item, names);
     }
     buf_addc(out, ']');
 }
 
-static void put(struct buf *out, const struct json *v, bool operators)
+static void put(struct buf *out, const struct json *v, enum names names)
 {
     switch (v->type) {
     case JSON_STRING: put_text(out, v->str, v->len); break;
-    case JSON_ARRAY: put_array(out, v, operators); break;
-    case JSON_OBJECT: put_object(out, v, operators); break;
+    case JSON_ARRAY: put_array(out, v, names); break;
+    case JSON_OBJECT: put_object(out, v, names); break;
     default: json_put_raw(out, v);
     }
 }
 
 void redact_put(struct buf *out, const struct json *v)
 {
-    put(out, v, false);
+    put(out, v, DOCUMENTS);
 }
 
 void redact_operators(struct buf *out, const struct json *v)
 {
-    put(out, v, true);
+    put(out, v, OPERATORS);
+}
+
+void redact_texts(struct buf *out, const struct json *v)
+{
+    put(out, v, NOBODYS);
 }

@@ -14,6 +14,8 @@ void redact_put(struct buf *out, const struct json *v);
 /* The same of what an operator or a job says of itself. An operator's `program` is what it runs: its text stands as it
  * is, since {token: .token} with a word taken out is another program, or none. */
 void redact_operators(struct buf *out, const struct json *v);
+/* The same by the texts alone, of what has names of its own: an INSERT's token is no credential. */
+void redact_texts(struct buf *out, const struct json *v);
 /* Append a text with user parts of URLs, and what looks like a password argument of SQL, masked. */
 void redact_text(struct buf *out, const char *p, size_t n);
 /* Another's text as jw_shown, its credentials masked. */

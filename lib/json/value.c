@@ -4,6 +4,7 @@
  * refuse whatever a document's format does not allow, naming the field.
  */
 #include "json/json.h"
+#include "json/internal.h"
 
 #include <string.h>
 
@@ -49,23 +50,37 @@ static const char *container_end(const char *p)
     return p;
 }
 
-struct json_text json_raw(const struct json *v)
+const struct json *json_first_scalar(const struct json *v)
+{
+    while (json_holds(v))
+        v++;
+    return v;
+}
+
+const char *json_text_begin(const struct json *v)
 {
     const char *p = v->str;
+    if (v->type != JSON_STRING)
+        return p;
+    if (!v->escaped)
+        return p - 1;
+    memcpy(&p, v->str - sizeof p, sizeof p);
+    return p;
+}
+
+struct json_text json_raw(const struct json *v)
+{
+    const char *p = json_text_begin(json_first_scalar(v)) - (json_holds(v) ? v->back : 0), *end = p;
     switch (v->type) {
     case JSON_NULL:
-    case JSON_TRUE: return (struct json_text){p, 4};
-    case JSON_FALSE: return (struct json_text){p, 5};
-    case JSON_NUMBER: return (struct json_text){p, v->len};
-    case JSON_STRING:
-        if (!v->escaped)
-            return (struct json_text){p - 1, (size_t)v->len + 2};
-        memcpy(&p, v->str - sizeof p, sizeof p);
-        return (struct json_text){p, (size_t)(string_end(p) - p)};
+    case JSON_TRUE: end = p + 4; break;
+    case JSON_FALSE: end = p + 5; break;
+    case JSON_NUMBER: end = p + v->len; break;
+    case JSON_STRING: end = v->escaped ? string_end(p) : p + v->len + 2; break;
     case JSON_ARRAY:
-    case JSON_OBJECT: break;
+    case JSON_OBJECT: end = container_end(p); break;
     }
-    return (struct json_text){p, (size_t)(container_end(p) - p)};
+    return (struct json_text){p, (size_t)(end - p)};
 }
 
 char *json_raw_dup(struct arena *a, const struct json *v)

@@ -82,12 +82,11 @@ static void put_deletion(const struct multiset_question *q, struct buf *why, str
     buf_printf(why, "; mutation %s of %s, which is done, deletes rows of the table", q->deletion, q->deletion_created);
 }
 
-static void put_expiry(const struct multiset_question *q, struct buf *why, struct cause *cause)
+/* What a TTL that the table had before may have taken away nobody can tell. */
+static void put_expiry(const struct multiset_question *q, struct buf *why)
 {
-    if (!q->expires)
-        return;
-    lead(cause, BECAUSE(CODE_ROWS_EXPIRED));
-    buf_adds(why, "; the table has a TTL, by which rows vanish on their own");
+    if (q->ttl)
+        buf_printf(why, "; by the table's TTL, %s, none of them had expired", q->ttl);
 }
 
 /* A row that a merge took away had landed, and which rows those are the table does not keep. */
@@ -218,7 +217,7 @@ void causes_put(const struct multiset_question *q, enum relation r, const struct
     if (near_all)
         put_near(m, rows, why, cause);
     put_deletion(q, why, cause);
-    put_expiry(q, why, cause);
+    put_expiry(q, why);
     put_merges(q, why, cause);
     if (!unfit_all)
         put_unfit(m, rows, why, cause);

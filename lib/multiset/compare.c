@@ -295,17 +295,24 @@ static void compare_rows(struct key_work *k)
         k->w->out->sum.kind_keys[i] += k->kinds[i];
 }
 
+static bool holds_key(struct compare *c, const struct key_set *set)
+{
+    return set->n > 0 && key_set_has(set, group_key(c));
+}
+
 /* True where the key at hand becomes the first one held twice. */
 static bool compare_key(struct compare *c, struct work *w)
 {
-    bool differ = !w->found_captured && reads_differ(c);
+    /* Of such a key each read may show another row. */
+    bool left_out = !w->found_captured && holds_key(c, c->excluded_found),
+         differ = !w->found_captured && !left_out && reads_differ(c);
     if (differ && w->reads) {
         c->result->differ_keys++;
         note_first(c, &c->result->differ);
     }
     if (!in_scope(c, w))
         return false;
-    if (w->owed == SIDE_REFERENCE && c->excluded->n && key_set_has(c->excluded, group_key(c))) {
+    if (left_out || (w->owed == SIDE_REFERENCE && holds_key(c, c->excluded))) {
         w->out->sum.excluded_keys++;
         return false;
     }

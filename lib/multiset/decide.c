@@ -112,6 +112,10 @@ static bool nothing_owed(const struct multiset_question *q)
 /* Why keys are left out that no reference leaves open. */
 static void put_left_out(const struct multiset_question *q, struct buf *why, struct cause *cause)
 {
+    if (q->expired_ignored) {
+        *cause = *BECAUSE(CODE_ROWS_EXPIRED);
+        buf_adds(why, ": their rows are past the table's TTL");
+    }
     if (!q->left_out.why)
         return;
     *cause = q->left_out.cause;
@@ -242,7 +246,7 @@ static enum status differences(const struct multiset_question *q, enum relation 
         causes_put(q, r, of, late, why, cause);
     if (failed || of->sum.ambiguous_keys)
         return failed ? STATUS_FAILED : STATUS_UNSUPPORTED;
-    if (of->sum.excluded_keys == 0 || (r != RELATION_COVERAGE && !q->left_out.why))
+    if (of->sum.excluded_keys == 0 || (!q->left_out.why && (r != RELATION_COVERAGE || q->expired_ignored)))
         return STATUS_PASSED;
     cause->code = CODE_KEYS_LEFT_OUT;
     buf_printf(why,
@@ -369,12 +373,16 @@ static void offsets_end(struct offsets *o, const struct multiset_relation *decid
 /* Cells of a type that has none are nobody's canonical cells: equal bytes of them say nothing. */
 static bool without_cells(const struct columns *columns, struct cause *cause, struct buf *why)
 {
-    for (size_t i = 0; i < columns->n; i++)
-        if (!type_supported(&columns->at[i].type)) {
-            *cause = *BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", columns->at[i].name});
-            buf_printf(why, "column '%s' is %s, a type without cells", columns->at[i].name, columns->at[i].type.name);
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *c = &columns->at[i];
+        const char *what;
+        enum code lacks = column_lacks(c, &what);
+        if (lacks != CODE_NONE) {
+            *cause = *BECAUSE(lacks, {"column", c->name});
+            buf_printf(why, "column '%s' is %s, %s", c->name, c->type.name, what);
             return true;
         }
+    }
     return false;
 }
 

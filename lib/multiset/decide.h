@@ -28,7 +28,8 @@ struct multiset_question {
     const char *merges;              /* the engine, where merges may have taken away rows that are compared; or NULL */
     const char *deletion;            /* the newest mutation that is done and deletes rows of the table; NULL: none */
     const char *deletion_created;    /* when it began */
-    bool expires;                    /* the table has a TTL */
+    const char *ttl;                 /* by which rows of the table expire, and those that have are left out; or NULL */
+    bool expired_ignored;            /* keys are left out for that alone, and of no matter on the operator's word */
     const struct stream_log *logs;   /* what was found of the topics, one a topic */
     size_t n_logs;
     bool table_whole; /* the observation says that the table was read whole */

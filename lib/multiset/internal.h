@@ -178,6 +178,7 @@ struct partition_name {
     char *topic;
     uint64_t partition;
     uint64_t last_offset, last_n; /* of the row before */
+    uint64_t last_ms;             /* of the one before that has a time */
     bool any, unordered;
     size_t rank; /* in the order of topic and partition */
 };
@@ -208,7 +209,7 @@ struct places {
 };
 void places_init(struct places *p, uint64_t seed);
 /* 0, or -1 where text is not topic/partition/offset[#n]. */
-int places_add(struct places *p, const char *at, size_t n, struct err *err);
+int places_add(struct places *p, const char *at, size_t n, struct stream_ts ts, struct err *err);
 /* The index of a partition by its name, or SIZE_MAX. */
 size_t places_find(const struct places *p, const char *name, size_t n);
 void places_free(struct places *p);
@@ -216,11 +217,12 @@ void places_free(struct places *p);
 struct place {
     size_t partition; /* index in places.at */
     uint64_t offset, n;
+    struct stream_ts ts;
 };
 struct places_reader {
     struct spool_reader in;
     const struct places *from;
-    uint64_t *offset; /* of the row before, a partition each */
+    uint64_t *offset, *ms; /* of the row before, a partition each */
     uint64_t left;
 };
 void places_read(struct places_reader *r, struct places *p);
@@ -308,8 +310,8 @@ struct left {
 };
 struct compare {
     struct table *t;
-    const struct key_set *excluded;
-    struct arena *arena; /* of the result's texts */
+    const struct key_set *excluded, *excluded_found; /* of the reference's keys; of the destination's */
+    struct arena *arena;                             /* of the result's texts */
     struct multiset_result *result;
     struct entry **group; /* the rows of the key at hand */
     size_t n, cap;

@@ -19,7 +19,7 @@ struct multiset {
     char *scratch;
     size_t list;
     struct places places[2];
-    struct key_set excluded;
+    struct key_set excluded, excluded_found;
     struct arena arena;
     struct buf key, absent; /* scratch */
     uint64_t rows[SIDES];
@@ -33,7 +33,7 @@ struct multiset *multiset_new(const struct multiset_config *config)
     struct multiset *m = xcalloc(1, sizeof *m);
     m->form = (struct key_form){.columns = config->columns, .hash_bits = config->hash_bits};
     key_form_seed(&m->form, config->seed);
-    m->excluded.seed = m->form.seed[0];
+    m->excluded.seed = m->excluded_found.seed = m->form.seed[0];
     m->form.key = xmalloc(config->columns * sizeof *m->form.key);
     memcpy(m->form.key, config->key, config->columns * sizeof *m->form.key);
     size_t keys = 0;
@@ -57,7 +57,7 @@ struct multiset *multiset_new(const struct multiset_config *config)
 /* Bytes of the memory that tables do not have. */
 static size_t beside(const struct multiset *m)
 {
-    return m->places[0].log.held.len + m->places[1].log.held.len + m->excluded.bytes;
+    return m->places[0].log.held.len + m->places[1].log.held.len + m->excluded.bytes + m->excluded_found.bytes;
 }
 
 static int submit(struct multiset *m, struct worker *w, struct err *err)
@@ -86,7 +86,7 @@ int multiset_add(struct multiset *m, enum side side, const struct multiset_row *
     if (!w)
         return -1;
     if (row->at && side <= SIDE_REFERENCE) {
-        if (places_add(&m->places[side], row->at, row->at_len, err) != 0)
+        if (places_add(&m->places[side], row->at, row->at_len, row->ts, err) != 0)
             return -1;
         number = m->places[side].rows - 1;
     }
@@ -133,6 +133,11 @@ void multiset_exclude(struct multiset *m, const char *key, size_t len)
     key_set_add(&m->excluded, (struct multiset_text){key, len});
 }
 
+void multiset_exclude_found(struct multiset *m, const char *key, size_t len)
+{
+    key_set_add(&m->excluded_found, (struct multiset_text){key, len});
+}
+
 void multiset_free(struct multiset *m)
 {
     if (!m)
@@ -142,6 +147,7 @@ void multiset_free(struct multiset *m)
     for (size_t i = 0; i < 2; i++)
         places_free(&m->places[i]);
     key_set_free(&m->excluded);
+    key_set_free(&m->excluded_found);
     arena_free(&m->arena);
     buf_free(&m->key);
     buf_free(&m->absent);
@@ -265,6 +271,7 @@ int multiset_compare(struct multiset *m, const struct multiset_asked *asked, str
         return -1;
     memcpy(out->rows, m->rows, sizeof out->rows);
     struct comparison k = {.c = {.excluded = &m->excluded,
+                                 .excluded_found = &m->excluded_found,
                                  .arena = &m->arena,
                                  .result = out,
                                  .absents = m->absents > 0,

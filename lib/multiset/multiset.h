@@ -41,6 +41,7 @@ struct multiset_row {
     const char *at;       /* topic/partition/offset[#n], or NULL */
     size_t at_len;
     struct again again;
+    struct stream_ts ts; /* of an owed row with a place; no part of it */
 };
 
 struct multiset;
@@ -53,6 +54,8 @@ void multiset_free(struct multiset *m);
 int multiset_add(struct multiset *m, enum side side, const struct multiset_row *row, struct err *err);
 /* Leave a key (its cells in order, `"a","b"` without brackets) out of comparisons with the reference. */
 void multiset_exclude(struct multiset *m, const char *key, size_t len);
+/* The same out of those with the destination, whose reads may then differ for it too. */
+void multiset_exclude_found(struct multiset *m, const char *key, size_t len);
 
 /* A key that the destination must not hold: row has its cells, its ends and its at. One that was deleted takes away the
  * reference's rows of earlier offsets of its partition. Errors as of multiset_add. */
@@ -76,6 +79,7 @@ struct multiset_finding {
     uint64_t owed_copies, found_copies; /* of the rows shown, on their sides */
     uint64_t rows;                      /* how many rows, or surplus copies, it stands for */
     char *at;                           /* of the first owed copy that it touches, or NULL */
+    struct stream_ts ts;                /* of the same */
     struct again explained;             /* surplus copies, by what can have made them; of missing rows kept alone */
 };
 

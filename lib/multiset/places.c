@@ -79,8 +79,20 @@ static size_t partition_of(struct places *p, const char *at, const struct stream
     return p->n - 1;
 }
 
-/* Written as: partition, offset less the one before in that partition (zigzag), n. */
-int places_add(struct places *p, const char *at, size_t n, struct err *err)
+static uint64_t zigzag(uint64_t to, uint64_t from)
+{
+    int64_t step = (int64_t)(to - from);
+    return (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0);
+}
+
+static uint64_t zagzig(uint64_t v)
+{
+    return (v >> 1) ^ (0 - (v & 1));
+}
+
+/* Written as: partition, doubled, and 1 more where there is a time; offset less the one before in that partition
+ * (zigzag); n; the time, less the one before. */
+int places_add(struct places *p, const char *at, size_t n, struct stream_ts ts, struct err *err)
 {
     struct stream_place parsed;
     if (!stream_place_split(at, n, &parsed))
@@ -92,10 +104,13 @@ int places_add(struct places *p, const char *at, size_t n, struct err *err)
     uint64_t offset = parsed.offset, rank = parsed.n;
     if (name->any && (offset < name->last_offset || (offset == name->last_offset && rank <= name->last_n)))
         name->unordered = true;
-    int64_t step = (int64_t)(offset - name->last_offset);
-    varint_put(&p->log.held, which);
-    varint_put(&p->log.held, (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0));
+    varint_put(&p->log.held, which << 1 | ts.has);
+    varint_put(&p->log.held, zigzag(offset, name->last_offset));
     varint_put(&p->log.held, rank);
+    if (ts.has) {
+        varint_put(&p->log.held, zigzag(ts.ms, name->last_ms));
+        name->last_ms = ts.ms;
+    }
     name->any = true;
     name->last_offset = offset;
     name->last_n = rank;
@@ -106,7 +121,8 @@ int places_add(struct places *p, const char *at, size_t n, struct err *err)
 
 void places_read(struct places_reader *r, struct places *p)
 {
-    *r = (struct places_reader){.from = p, .offset = xcalloc(p->n, sizeof *r->offset), .left = p->rows};
+    *r = (struct places_reader){.from = p, .offset = xcalloc(2 * p->n, sizeof *r->offset), .left = p->rows};
+    r->ms = r->offset + p->n;
     spool_read(&r->in, &p->log);
 }
 
@@ -116,19 +132,22 @@ int places_next(struct places_reader *r, struct place *out, struct err *err)
         return 0;
     const char *p;
     size_t have, used = 0, k;
-    if (spool_peek(&r->in, 30, &p, &have, err) != 0)
+    if (spool_peek(&r->in, 4 * VARINT_MAX, &p, &have, err) != 0)
         return -1;
-    uint64_t v[3];
-    for (size_t i = 0; i < 3; i++, used += k)
+    uint64_t v[4] = {0};
+    for (size_t i = 0; i < (v[0] & 1 ? 4 : 3); i++, used += k)
         if ((k = varint_get(p + used, have - used, &v[i])) == 0)
             return err_set(err, ERR_TROUBLE, "the order of the rows does not read back from the scratch file");
-    if (v[0] >= r->from->n)
+    out->partition = (size_t)(v[0] >> 1);
+    if (out->partition >= r->from->n)
         return err_set(err, ERR_TROUBLE, "the order of the rows does not read back from the scratch file");
     r->in.used += used;
     r->left--;
-    out->partition = (size_t)v[0];
-    out->offset = r->offset[out->partition] += (v[1] >> 1) ^ (0 - (v[1] & 1));
+    out->offset = r->offset[out->partition] += zagzig(v[1]);
     out->n = v[2];
+    out->ts = (struct stream_ts){.has = v[0] & 1};
+    if (out->ts.has)
+        out->ts.ms = r->ms[out->partition] += zagzig(v[3]);
     return 1;
 }
 

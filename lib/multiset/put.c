@@ -42,6 +42,7 @@ static void put_finding(struct stream_out *out, enum relation r, const struct mu
                            .found_copies = f->found_copies,
                            .rows = f->rows,
                            .at = f->at,
+                           .ts = f->ts,
                            .explained = {f->explained.resent != 0, f->explained.replayed != 0, f->explained.kept},
                            .explained_copies = explained < f->rows ? explained : 0,
                            .cut = f->cut,

@@ -25,6 +25,7 @@ struct open_run {
     bool fine;             /* a row before it was not part of it */
     uint64_t unfit;        /* rows of it with a cell that is unfit */
     struct place unfit_at; /* the first of them */
+    struct stream_ts oldest, newest;
 };
 
 struct kept_run {
@@ -119,6 +120,15 @@ static char *place_text(const struct partition_name *name, const struct place *a
     return arena_strndup(arena, text, (size_t)n);
 }
 
+/* It as a summary has it. */
+static struct summary_run run_of(const struct partition_name *name, const struct open_run *open)
+{
+    static const enum finding_kind kinds[] = {
+        [FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
+    return (struct summary_run){kinds[open->fate], name->topic, name->partition, open->first,
+                                open->last,        open->rows,  open->oldest,    open->newest};
+}
+
 /* A lost stretch with rows that no column can hold among others: the server refuses an INSERT whole. */
 static void note_batch(struct walk *k, const struct partition_name *name, const struct open_run *open)
 {
@@ -130,18 +140,15 @@ static void note_batch(struct walk *k, const struct partition_name *name, const 
     m->batches_unfit += open->unfit;
     if (open->rows <= m->batch.rows)
         return;
-    m->batch = (struct summary_run){KIND_MISSING, name->topic, name->partition, open->first, open->last, open->rows};
+    m->batch = run_of(name, open);
     m->batch_at = place_text(name, &open->unfit_at, k->arena);
 }
 
 static void close_run(struct walk *k, const struct partition_name *name, struct open_run *open, size_t max)
 {
-    static const enum finding_kind kinds[] = {
-        [FATE_MISSING] = KIND_MISSING, [FATE_CHANGED] = KIND_CHANGED, [FATE_DUPLICATED] = KIND_DUPLICATED};
     if (open->fate == FATE_FINE)
         return;
-    struct kept_run run = {{kinds[open->fate], name->topic, name->partition, open->first, open->last, open->rows},
-                           name->rank};
+    struct kept_run run = {run_of(name, open), name->rank};
     k->w->out->sum.runs_total++;
     note_batch(k, name, open);
     keep(k, &run, max);
@@ -175,8 +182,10 @@ static int step(struct walk *k, const struct places *p, const struct place *at, 
                 struct err *err)
 {
     const struct partition_name *name = &p->at[at->partition];
-    for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++)
+    for (; k->next < k->listed_n && k->listed[k->next]->number == number; k->next++) {
         k->listed[k->next]->f.at = place_text(name, at, k->arena);
+        k->listed[k->next]->f.ts = at->ts;
+    }
     for (size_t i = 0; i < 2; i++)
         if (k->w->twice[i] == number)
             k->w->out->ambiguous_at[i] = place_text(name, at, k->arena);
@@ -204,6 +213,7 @@ static int step(struct walk *k, const struct places *p, const struct place *at, 
         *open = (struct open_run){.fate = fate, .first = at->offset, .fine = open->fine};
     open->last = at->offset;
     open->rows++;
+    ts_widen(&open->oldest, &open->newest, at->ts);
     if (fate == FATE_MISSING && fates_get(&k->w->unfit, number) != FATE_FINE && open->unfit++ == 0)
         open->unfit_at = *at;
     return 0;
@@ -244,8 +254,7 @@ static void note_tail(struct walk *k, const struct partition_name *name, const s
     if (open->fate != FATE_MISSING)
         return;
     if (tail->partitions++ == 0) {
-        tail->first = (struct summary_run){KIND_MISSING, name->topic, name->partition,
-                                           open->first,  open->last,  open->rows};
+        tail->first = run_of(name, open);
         tail->whole = !open->fine;
     }
     tail->rows += open->rows;

@@ -49,7 +49,7 @@ static int no_double(const struct place *w, const struct json *v, double d, stru
     number_put(&as, d);
     err_set(err, ERR_REFUSED,
             "field %s (byte %zu): %s does not fit a double (the nearest is %s); declare numbers: text",
-            path.len ? buf_str(&path) : ".", (size_t)(v->str - w->root->str) + 1, buf_str(&text), buf_str(&as));
+            path.len ? buf_str(&path) : ".", (size_t)(v->str - json_raw(w->root).p) + 1, buf_str(&text), buf_str(&as));
     buf_free(&path);
     buf_free(&text);
     buf_free(&as);

@@ -5,6 +5,7 @@
  */
 #include "program/program.h"
 #include "base/hash.h"
+#include "program/times.h"
 #include "stream/stream.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct part {
     uint64_t records, answered, with_row, nulls, no_values, unreadable;
     unsigned char *bits; /* two records a byte: ANSWERED, WITH_ROW, and the record's value */
     size_t cap_bits;     /* bytes */
+    struct times times;
 };
 
 enum { ANSWERED = 1, WITH_ROW = 2, VALUE_SHIFT = 2, SAID = 3 /* a value: the program says that it cannot be read */ };
@@ -66,6 +68,7 @@ void program_answers_free(struct program_answers *a)
         free(a->parts[i].topic);
         free(a->parts[i].runs);
         free(a->parts[i].bits);
+        times_free(&a->parts[i].times);
     }
     for (size_t i = 0; i < a->n_whys; i++)
         why_free(&a->whys[i]);
@@ -205,6 +208,7 @@ int program_answers_record(struct program_answers *a, const struct program_recor
     p->no_values += r->value == PROGRAM_NO_VALUE;
     p->answered += bits & ANSWERED;
     p->unreadable += unreadable(bits);
+    times_add(&p->times, r->ts);
     p->records++;
     p->next = r->offset + 1;
     if (r->value == PROGRAM_NO_VALUE)
@@ -231,7 +235,7 @@ static uint64_t index_of(const struct part *p, uint64_t offset)
 }
 
 int program_answers_at(struct program_answers *a, const char *at, size_t len, enum program_answer answer,
-                       const char *why, size_t why_len, struct err *err)
+                       const char *why, size_t why_len, struct stream_ts *ts, struct err *err)
 {
     struct stream_place place;
     if (!stream_place_split(at, len, &place))
@@ -240,6 +244,8 @@ int program_answers_at(struct program_answers *a, const char *at, size_t len, en
     uint64_t index = p ? index_of(p, place.offset) : UINT64_MAX;
     if (index == UINT64_MAX)
         return err_set(err, ERR_REFUSED, "at '%.*s': no such record was read so far", (int)(len < 200 ? len : 200), at);
+    if (ts)
+        *ts = times_get(&p->times, index);
     unsigned was = bits_of(p, index), now = was | ANSWERED | (answer == PROGRAM_ROW ? WITH_ROW : 0u);
     if (answer == PROGRAM_UNREADABLE) {
         p->nulls -= was >> VALUE_SHIFT == PROGRAM_NULL;

@@ -31,6 +31,7 @@ struct program_record {
     const char *topic;
     size_t topic_len;
     uint64_t partition, offset;
+    struct stream_ts ts;
     bool aborted; /* its transaction was aborted */
     enum program_value value;
     const char *why;               /* why it is PROGRAM_NO_VALUE */
@@ -54,18 +55,19 @@ int program_record_tree(const char *line, size_t n, struct arena *a, const struc
 
 /* ---- their answers ---- */
 
-/* Which records were read, and what something answered to each. Memory is four bits a record and a little for each gap
- * in the offsets. Records of one partition must come in offset order. */
+/* Which records were read, when they were written, and what something answered to each. Memory is four bits a record,
+ * its time's share (nothing to two bytes where records are written one after another) and a little for each gap in the
+ * offsets. Records of one partition must come in offset order. */
 struct program_answers;
 struct program_answers *program_answers_new(void);
 int program_answers_record(struct program_answers *a, const struct program_record *r, struct err *err);
 
 enum program_answer { PROGRAM_ROW, PROGRAM_SKIP, PROGRAM_UNREADABLE };
 #define PROGRAM_WHY ((size_t)200) /* bytes of a reason that are kept */
-/* at: topic/partition/offset, with #n for a further row. why: of PROGRAM_UNREADABLE. -1 with *err where no such record
- * was read. */
+/* at: topic/partition/offset, with #n for a further row. why: of PROGRAM_UNREADABLE. *ts (may be NULL) is when the
+ * record was written. -1 with *err where no such record was read. */
 int program_answers_at(struct program_answers *a, const char *at, size_t len, enum program_answer answer,
-                       const char *why, size_t why_len, struct err *err);
+                       const char *why, size_t why_len, struct stream_ts *ts, struct err *err);
 /* How many records nothing answered; the place of the first of them goes to place. Of one without a value no answer is
  * missing. */
 uint64_t program_answers_missing(const struct program_answers *a, struct buf *place);

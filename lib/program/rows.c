@@ -49,17 +49,23 @@ static bool is_place(const struct json *at)
     return at && at->type == JSON_STRING && at->len > 0 && !at->escaped;
 }
 
-/* aborted: set where the record's transaction was. */
+/* What is known of the record that an answer names. */
+struct named {
+    bool aborted; /* its transaction was */
+    struct stream_ts ts;
+};
+
 static int answer(struct program_rows *r, const struct json *at, enum program_answer what, const struct json *why,
-                  bool *aborted, struct err *err)
+                  struct named *of, struct err *err)
 {
     const char *text = why ? why->str : NULL;
     size_t n = why ? why->len : 0;
     struct err other = ERR_INIT;
     if (at && !is_place(at))
         return err_set(err, ERR_REFUSED, "its at is no text, or needs an escape");
-    *aborted = at && r->any_aborted && program_answers_at(r->aborted, at->str, at->len, what, text, n, &other) == 0;
-    if (*aborted || (at && program_answers_at(r->answers, at->str, at->len, what, text, n, err) == 0))
+    of->aborted = at && r->any_aborted &&
+                  program_answers_at(r->aborted, at->str, at->len, what, text, n, &of->ts, &other) == 0;
+    if (of->aborted || (at && program_answers_at(r->answers, at->str, at->len, what, text, n, &of->ts, err) == 0))
         return 0;
     r->unplaced = true;
     /* What is said to be unreadable must not be lost. */
@@ -70,18 +76,19 @@ static int answer(struct program_rows *r, const struct json *at, enum program_an
 
 /* as: "values" of a row, or "absent" of a key. What a row would owe that was aborted must be absent. */
 static void put_event(struct program_rows *r, const struct json *at, const char *as, const struct json *values,
-                      bool aborted)
+                      const struct named *of)
 {
     struct buf *line = stream_build(r->out, LINE_EVENT);
     if (at) {
         buf_adds(line, ",\"at\":");
         json_put_raw(line, at);
+        ts_put(line, of->ts);
     }
     buf_printf(line, ",\"%s\":", as);
     json_put_raw(line, values);
-    buf_adds(line, aborted ? RECORD_ABORTED : "");
+    buf_adds(line, of->aborted ? RECORD_ABORTED : "");
     stream_put_built(r->out, LINE_EVENT);
-    if (aborted || strcmp(as, "absent") == 0)
+    if (of->aborted || strcmp(as, "absent") == 0)
         r->absent++;
     else
         r->rows++;
@@ -100,30 +107,30 @@ int program_rows_value(void *ctx, const char *p, size_t n, struct err *err)
         return err_set(err, ERR_REFUSED, "byte %zu: %s", e.offset + 1, e.why);
     if (doc->type != JSON_OBJECT)
         return err_set(err, ERR_REFUSED, "not an object");
-    bool aborted = false;
+    struct named of = {.aborted = false};
     const struct json *at = json_get(doc, "at"), *values = json_get(doc, "values"), *skip = json_get(doc, "skip"),
                       *why = json_get(doc, "unreadable"), *absent = json_get(doc, "absent");
     if (at && skip && skip->type == JSON_TRUE && doc->len == 2) {
-        int rc = answer(r, at, PROGRAM_SKIP, NULL, &aborted, err);
-        r->skips += !aborted;
+        int rc = answer(r, at, PROGRAM_SKIP, NULL, &of, err);
+        r->skips += !of.aborted;
         return rc;
     }
     if (at && why && why->type == JSON_STRING && doc->len == 2)
-        return answer(r, at, PROGRAM_UNREADABLE, why, &aborted, err);
+        return answer(r, at, PROGRAM_UNREADABLE, why, &of, err);
     if (at && absent && absent->type == JSON_OBJECT && doc->len == 2) {
-        if (answer(r, at, PROGRAM_SKIP, NULL, &aborted, err) != 0)
+        if (answer(r, at, PROGRAM_SKIP, NULL, &of, err) != 0)
             return -1;
-        if (!aborted) /* one that was aborted deletes nothing */
-            put_event(r, at, "absent", absent, false);
+        if (!of.aborted) /* one that was aborted deletes nothing */
+            put_event(r, at, "absent", absent, &of);
         return r->out->broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
     }
     if (!values || values->type != JSON_OBJECT || doc->len != (at ? 2u : 1u)) {
         at = NULL;
         values = doc;
     }
-    if (answer(r, at, PROGRAM_ROW, NULL, &aborted, err) != 0)
+    if (answer(r, at, PROGRAM_ROW, NULL, &of, err) != 0)
         return -1;
-    put_event(r, at, "values", values, aborted);
+    put_event(r, at, "values", values, &of);
     return r->out->broken ? err_set(err, ERR_TROUBLE, "standard output failed") : 0;
 }
 

@@ -119,6 +119,9 @@ int reference_story_account(struct reference_story *s, const struct stream_line 
     each_text(s, &a, "verified", &cause);
     if (!a.complete && s->n_reasons == before)
         reference_story_say(s, &cause, "%s: incomplete, without a reason", a.stage);
+    const char *lacks = a.complete ? account_lacks(&a) : NULL;
+    if (lacks)
+        reference_story_say(s, BECAUSE(CODE_REFERENCE_UNPROVEN), "the account of %s has no %s", a.stage, lacks);
     record_rest(s, &a);
     s->account[a.role] = a;
     return 0;

@@ -83,6 +83,10 @@ static int counts_fit(const struct reference *r, const struct stream_account *ke
     const struct stream_account *reader = &kept[ACCOUNT_READER], *program = &kept[ACCOUNT_PROGRAM];
     bool all = r->complete || r->unreadable;
     const char *why;
+    for (size_t i = ACCOUNT_READER; r->complete && i <= ACCOUNT_PROGRAM; i++)
+        if (kept[i].stage && (why = account_lacks(&kept[i])) != NULL)
+            return err_set(err, ERR_REFUSED, "end line.recorded.%s: complete, and without %s",
+                           account_role_name((enum account_role)i), why);
     if (!account_adds_up(program, &why))
         return err_set(err, ERR_REFUSED, "end line.recorded.program: %s", why);
     why = NULL;

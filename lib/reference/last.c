@@ -17,6 +17,7 @@
 struct head {
     uint64_t entry;
     uint32_t n, at_len;
+    struct stream_ts ts;
 };
 
 struct entry {
@@ -103,14 +104,18 @@ static int read_at(struct reference_last *l, uint64_t from, void *to, size_t n, 
     return 0;
 }
 
-static int put_row(struct reference_last *l, uint64_t entry, const char *p, size_t n, const char *at, size_t at_len,
-                   struct err *err)
+static int put_row(struct reference_last *l, uint64_t entry, const struct stream_row *row, struct err *err)
 {
-    const struct head h = {entry, (uint32_t)n, (uint32_t)at_len};
+    struct head h;
+    memset(&h, 0, sizeof h); /* what lies between its members is written too */
+    h.entry = entry;
+    h.n = (uint32_t)row->cells_len;
+    h.at_len = row->at ? (uint32_t)row->at_len : 0;
+    h.ts = row->ts;
     buf_add(&l->tail, &h, sizeof h);
-    buf_add(&l->tail, p, n);
-    if (at)
-        buf_add(&l->tail, at, at_len);
+    buf_add(&l->tail, row->cells, h.n);
+    if (row->at)
+        buf_add(&l->tail, row->at, h.at_len);
     l->rows++;
     return l->tail.len < HELD ? 0 : flush(l, err);
 }
@@ -269,10 +274,10 @@ static int is_tied(struct reference_last *l, const struct entry *e, const char *
 }
 
 /* The row at hand of a key against the one before: it takes its place, or not. */
-static int take(struct reference_last *l, struct entry *e, const char *p, size_t n, const char *at, size_t at_len,
-                bool deleted, struct err *err)
+static int take(struct reference_last *l, struct entry *e, const struct stream_row *row, bool deleted, struct err *err)
 {
-    uint64_t partition = partition_of(l, at, at_len);
+    const char *p = row->cells;
+    uint64_t partition = partition_of(l, row->at, row->at_len);
     const char *version = NULL;
     size_t len = 0;
     int order = 1;
@@ -284,7 +289,7 @@ static int take(struct reference_last *l, struct entry *e, const char *p, size_t
         order = version ? by_number(version, len, e->version, strlen(e->version)) : 0;
     if (order < 0)
         return 0;
-    int tied = order > 0 ? 0 : is_tied(l, e, p, n, partition, err);
+    int tied = order > 0 ? 0 : is_tied(l, e, p, row->cells_len, partition, err);
     if (tied < 0)
         return -1;
     e->tied = tied || (e->tied && order == 0);
@@ -298,13 +303,12 @@ static int take(struct reference_last *l, struct entry *e, const char *p, size_t
     return 0;
 }
 
-int reference_last_add(struct reference_last *l, const char *p, size_t n, const char *at, size_t at_len,
-                       struct err *err)
+int reference_last_add(struct reference_last *l, const struct stream_row *row, struct err *err)
 {
-    const char *why;
+    const char *p = row->cells, *why;
     size_t len;
     struct entry *e = NULL;
-    if (!cells_scan_row(p, n, l->columns->n, &len, l->ends, l->columns->n, &why))
+    if (!cells_scan_row(p, row->cells_len, l->columns->n, &len, l->ends, l->columns->n, &why))
         return err_set(err, ERR_REFUSED, "cells: %s", why);
     int deleted = mark_of(l, p, l->deleted, "1"), back = mark_of(l, p, l->sign, "-1");
     bool ordered = key_of(l, p) && deleted >= 0 && back >= 0;
@@ -314,14 +318,14 @@ int reference_last_add(struct reference_last *l, const char *p, size_t n, const 
         ordered = !cells_is_unfit(version, of);
     }
     if (!ordered)
-        return put_row(l, FREE_ROW, p, n, at, at_len, err);
+        return put_row(l, FREE_ROW, row, err);
     if (entry_of(l, p, &e, err) != 0)
         return -1;
     e->sum += back ? -1 : 1;
     bool stands = l->e->kind != ENGINE_VERSIONED || !back;
-    if (stands && take(l, e, p, n, at, at_len, deleted || back, err) != 0)
+    if (stands && take(l, e, row, deleted || back, err) != 0)
         return -1;
-    return put_row(l, (uint64_t)(e - l->entries), p, n, at, at_len, err);
+    return put_row(l, (uint64_t)(e - l->entries), row, err);
 }
 
 /* ---- all of them ---- */
@@ -353,16 +357,23 @@ static int give(struct reference_last *l, uint64_t at, const struct head *h, ref
     buf_reserve(&l->back, all);
     if (read_at(l, at + sizeof *h, l->back.p, all, err) != 0)
         return -1;
-    const char *place = h->at_len > 0 ? l->back.p + n : NULL;
+    struct stream_row row = {.side = SIDE_REFERENCE,
+                             .cells = l->back.p,
+                             .cells_len = n,
+                             .at = h->at_len > 0 ? l->back.p + n : NULL,
+                             .at_len = h->at_len,
+                             .ts = h->ts};
     if (!e || !e->deleted) {
         found->kept++;
-        return fn(ctx, l->back.p, n, place, h->at_len, err);
+        return fn(ctx, &row, err);
     }
     e->owner->gone = true;
     found->deleted++;
     buf_reset(&l->key);
     buf_printf(&l->key, "[%s]", e->owner->key);
-    return gone(ctx, l->key.p, l->key.len, place, h->at_len, err);
+    row.cells = l->key.p;
+    row.cells_len = l->key.len;
+    return gone(ctx, &row, err);
 }
 
 int reference_last_rows(struct reference_last *l, reference_row_fn *fn, reference_row_fn *gone, void *ctx,

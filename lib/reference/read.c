@@ -189,7 +189,8 @@ static int other_line(struct reference *r, const char *p, size_t n, struct err *
     char sha[SHA256_HEX + 1];
     if (n != r->end_len || memcmp(p, r->end_line, n) != 0)
         return bad_line(
-            r, "not a row, which is {\"cells\":[…],\"at\":\"…\"} or {\"cells\":[…]} without a space between its tokens",
+            r,
+            "not a row, which is {\"cells\":[…],\"at\":\"…\",\"ts\":…}, {\"cells\":[…],\"at\":\"…\"} or {\"cells\":[…]} without a space between its tokens",
             err);
     int rc = next_line(r, &p, &n, err);
     if (rc < 0)
@@ -272,7 +273,7 @@ int reference_next(struct reference *r, const struct stream_row **row, struct er
         return next_key(r, &line, err);
     if (line.n < sizeof row_head - 1 || memcmp(line.p, row_head, sizeof row_head - 1) != 0)
         return other_line(r, line.p, line.n, err);
-    r->row = (struct stream_row){0};
+    r->row = (struct stream_row){.side = SIDE_REFERENCE};
     if (stream_row_tail(&line, line.p + sizeof row_head - 2, &r->row, err) != 0)
         return err_prefix(err, "reference '%s'", r->name);
     if (r->row.again)

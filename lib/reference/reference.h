@@ -49,9 +49,8 @@ struct reference_end {
 };
 
 int reference_begin(struct reference_writer *w, const char *path, const struct reference_head *h, struct err *err);
-/* A row: its cells from '[' to ']', canonical; at (or NULL) as stream_put_row takes it. */
-int reference_put(struct reference_writer *w, const char *cells, size_t cells_len, const char *at, size_t at_len,
-                  struct err *err);
+/* A row: its cells, canonical, and where they have any its at and its ts. */
+int reference_put(struct reference_writer *w, const struct stream_row *row, struct err *err);
 /* A key that must be absent: cells of the key's columns, canonical. */
 int reference_put_absent(struct reference_writer *w, const struct stream_absent *a, struct err *err);
 /* Write the end line and publish. w is freed in every case but for its counts and hashes. */
@@ -99,7 +98,7 @@ int reference_open_fd(struct reference *r, int fd, const char *name, size_t max_
  * columns (which must outlive r) are those that its rows are held to. To be called before the first row is read. */
 int reference_bind(struct reference *r, const struct json *document, const struct columns *columns, struct buf *note,
                    struct err *err);
-/* 1 with the next row in *row (cells, at), every cell canonical for its column; 2 with a key that must be absent in
+/* 1 with the next row in *row (cells, at, ts), every cell canonical for its column; 2 with a key that must be absent in
  * r->key, its cells canonical too; 0 after a whole end: the count and both hashes hold, and nothing follows; -1 with
  * *err. The row lives until the next call. */
 int reference_next(struct reference *r, const struct stream_row **row, struct err *err);

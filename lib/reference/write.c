@@ -48,17 +48,12 @@ int reference_begin(struct reference_writer *w, const char *path, const struct r
     return 0;
 }
 
-int reference_put(struct reference_writer *w, const char *cells, size_t cells_len, const char *at, size_t at_len,
-                  struct err *err)
+int reference_put(struct reference_writer *w, const struct stream_row *row, struct err *err)
 {
     buf_reset(&w->line);
     buf_adds(&w->line, "{\"cells\":");
-    buf_add(&w->line, cells, cells_len);
-    if (at) {
-        buf_adds(&w->line, ",\"at\":\"");
-        buf_add(&w->line, at, at_len);
-        buf_addc(&w->line, '"');
-    }
+    buf_add(&w->line, row->cells, row->cells_len);
+    stream_row_place(&w->line, row);
     buf_addc(&w->line, '}');
     if (put_line(w, err) != 0)
         return -1;

@@ -6,6 +6,7 @@
  */
 #include "ops/ops.h"
 #include "replay/internal.h"
+#include "stream/watermark.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -63,17 +64,15 @@ static void on_event(void *ctx, const char *text, size_t n)
         flush(s);
 }
 
+/* Of a lane that is idle, or no longer is and has no time yet, nothing moves. */
 static int watermark(struct op *op, const char *text, size_t n, const struct op_output *out, struct err *err)
 {
     struct arena a = ARENA_INIT;
-    int64_t ms = 0;
-    bool idle = false;
+    struct stream_watermark w;
     const struct json *doc = json_parse_named(text, n, &a, "watermark", err);
-    int rc = doc ? json_opt_bool(doc, "idle", &idle, "watermark", err) : -1;
-    if (rc == 0 && !idle)
-        rc = json_need_i64(doc, "ts", &ms, "watermark", err);
+    int rc = doc ? watermark_parse(doc, &w, err) : -1;
     arena_free(&a);
-    return rc != 0 || idle ? rc : op_watermark(op, ms, out, err);
+    return rc != 0 || !w.has_time ? rc : op_watermark(op, w.time, out, err);
 }
 
 static int lines(struct pass *s, struct op *op, struct capture_reader *r, struct err *err)

@@ -300,5 +300,6 @@ void view_about(struct view *v)
     say_observation(v, &r->observation);
     say_found(v, &r->observation);
     view_engine(v);
+    view_expiry(v);
     say_coverage(v);
 }

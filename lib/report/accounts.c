@@ -204,6 +204,18 @@ static int claimed(const struct report *r, const struct stream_account *bound, s
 
 /* ---- all of them ---- */
 
+/* A figure that was taken out contradicts nothing, so that what each stage always gives must be there. */
+static int figures_there(const struct report *r, struct err *err)
+{
+    for (size_t i = 0; account(r, i); i++) {
+        const char *lacks = account_lacks(account(r, i));
+        if (lacks)
+            return err_set(err, ERR_REFUSED, "the account of %.100s has no %s, and %s", account(r, i)->stage, lacks,
+                           passed);
+    }
+    return 0;
+}
+
 static int accounts(const struct report *r, uint64_t rows, struct err *err)
 {
     const struct stream_account *bound = report_reference(r), *a;
@@ -219,7 +231,7 @@ static int accounts(const struct report *r, uint64_t rows, struct err *err)
                        bound->stage, rows);
     if (sources(r, &r->said, err) != 0 || figures(r, rows, err) != 0)
         return -1;
-    return claimed(r, bound, err);
+    return claimed(r, bound, err) != 0 ? -1 : figures_there(r, err);
 }
 
 int report_hold_reference(const struct report *r, struct err *err)

@@ -10,7 +10,6 @@
 #include "report/internal.h"
 
 #include "base/hash.h"
-#include "types/definition.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -99,12 +98,6 @@ static bool has_windows(const struct report *r)
     return false;
 }
 
-static bool has_expiry(const struct report *r)
-{
-    const char *definition = r->observed ? r->observation.create_table_query : NULL;
-    return definition && definition_has_ttl(definition);
-}
-
 /* Of rows of one version nobody can tell which one FINAL shows. */
 static bool is_final(const struct report *r)
 {
@@ -125,7 +118,7 @@ static const struct {
 } left_out[EXCLUDED_TYPES] = {
     [EXCLUDED_OPEN] = {has_windows, "the scope has no windows"},
     [EXCLUDED_UNDETERMINED] = {is_final, "neither windows of the scope nor the table's engine make it so"},
-    [EXCLUDED_EXPIRED] = {has_expiry, "the table has no TTL"},
+    [EXCLUDED_EXPIRED] = {report_has_expiry, "the table has no TTL that makes it so"},
     [EXCLUDED_MOVED_ON] = {has_position, "no position of a source is known"},
 };
 
@@ -164,8 +157,9 @@ static int absent(const struct report *r, struct err *err)
 
 /* What is held, in this order: the first that does not hold is said. */
 static int (*const rules[])(const struct report *, struct err *) = {
-    makers,   question, report_hold_observation, report_hold_intervals,   report_hold_coverage,
-    excluded, absent,   report_hold_reference,   report_hold_comparisons, report_hold_counts};
+    makers,           question, report_hold_observation, report_hold_intervals,   report_hold_coverage,
+    excluded,         absent,   report_hold_reference,   report_hold_comparisons, report_hold_counts,
+    report_hold_times};
 
 int report_whole(const struct report *r, const struct json *shard, struct err *err)
 {

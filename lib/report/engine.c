@@ -49,6 +49,31 @@ static int hold_final(const struct report *r, const struct engine *found, struct
     return 0;
 }
 
+/* A replica's rows are the table's only where it had all that the log holds, before they were read and after. */
+static int hold_replica(const struct report *r, const struct engine *found, struct err *err)
+{
+    const struct observation *o = &r->observation;
+    const struct scope_declared *d = &r->scope.declared;
+    struct buf why = BUF_INIT;
+    int rc = 0;
+    if (!found->replicated)
+        rc = o->has_replica || (r->has_scope && d->replica_path)
+                 ? err_set(err, ERR_REFUSED,
+                           "the observation's table is not replicated, and it or the scope names a replica, and %s",
+                           a_check)
+                 : 0;
+    else if (!o->has_replica)
+        rc = err_set(err, ERR_REFUSED, "the observation is of a replicated table and of no replica, and %s", a_check);
+    else if (r->has_scope && d->replica_path &&
+             (strcmp(d->replica_path, o->replica.path) != 0 || strcmp(d->replica_name, o->replica.name) != 0))
+        rc = err_set(err, ERR_REFUSED, "the observation's replica is not the scope's, and %s", a_check);
+    else if (replica_unfit(&o->replica, &why) != CODE_NONE)
+        rc = err_set(err, ERR_REFUSED, "the observation's replica could not stand for the table, %s, and %s",
+                     buf_str(&why), a_check);
+    buf_free(&why);
+    return rc;
+}
+
 int report_hold_engine(const struct report *r, struct err *err)
 {
     struct arena a = ARENA_INIT;
@@ -56,14 +81,16 @@ int report_hold_engine(const struct report *r, struct err *err)
     engine_of(&r->observation, &a, &found);
     bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
     int rc = 0;
-    if (found.kind != ENGINE_PLAIN && !(declared && engine_shows_rows(&found)))
+    if ((found.kind != ENGINE_PLAIN || found.replicated) && !(declared && engine_shows_rows(&found)))
         rc = err_set(err, ERR_REFUSED, "the observation is of another engine than %s, and %s", OBSERVED_ENGINE,
                      a_check);
     else if (found.kind == ENGINE_VIEW && report_passed(r, CHECK_DESTINATION_COVERAGE))
         rc = err_set(err, ERR_REFUSED, "the observation is of a view, and %s passed",
                      check_name_text(CHECK_DESTINATION_COVERAGE));
+    else if (hold_final(r, &found, err) != 0)
+        rc = -1;
     else
-        rc = hold_final(r, &found, err);
+        rc = hold_replica(r, &found, err);
     arena_free(&a);
     return rc;
 }
@@ -109,16 +136,41 @@ static void say_final(struct view *v, const struct engine *e, const struct obser
             view_shown(v, o->partition_key));
 }
 
+static void say_replica(struct view *v, const struct observation *o)
+{
+    const struct replica *r = &o->replica;
+    const struct replica_state *last = r->has_after ? &r->after : &r->before;
+    const char *name = view_shown(v, r->name), *path = view_shown(v, r->path);
+    bool sent = was_sent(o, REPLICA_SETTING);
+    view_say(v, &v->about, "observed",
+             "replica %s of %s, one of %" PRIu64 " of which %" PRIu64 " are active; of the log's entries up to %" PRIu64
+             " it had taken those before %" PRIu64 ", and %" PRIu64 " waited in its queue",
+             name, path, last->replicas, last->active, last->log_max, last->log_pointer, last->queue);
+    if (o->n_reads == 0)
+        return;
+    view_say(v, &v->leads, NULL,
+             "the answer is of replica %s of %s alone; how replicas are read was never run on a server", name, path);
+    view_say(v, &v->about, "observed", REPLICA_SETTING " %s",
+             sent ? "went with every statement that read rows" : "was not sent: the server does not take it");
+    if (last->lost_parts)
+        view_say(v, &v->leads, NULL, "%" PRIu64 " parts of the table were lost since it was made, on all replicas",
+                 last->lost_parts);
+    view_say(v, &v->not_known, NULL, "what the other replicas of the table hold: they were not read");
+    view_say(
+        v, &v->assumptions, NULL,
+        "ZooKeeper or Keeper showed the replica all entries of the table's log: one that another replica wrote a moment before may be missing");
+}
+
 static void say_every_row(struct view *v, const struct engine *e)
 {
     view_say(
         v, &v->leads, NULL,
         "every row that stands was compared, and merges of the table, a %s, take rows of equal keys away at any time",
-        engine_name(e->kind));
+        engine_name(e));
     view_say(
         v, &v->assumptions, NULL,
         "rows that a merge of the %s took away before the read were never there for this answer: a row that is missing may have been there",
-        engine_name(e->kind));
+        engine_name(e));
 }
 
 static void say_view(struct view *v)
@@ -135,6 +187,8 @@ void view_engine(struct view *v)
     struct arena a = ARENA_INIT;
     struct engine e;
     engine_of(&r->observation, &a, &e);
+    if (r->observation.has_replica)
+        say_replica(v, &r->observation);
     if (r->observation.final && r->has_scope)
         say_final(v, &e, &r->observation);
     else if (engine_merges(&e) && r->observation.n_reads > 0)

@@ -165,6 +165,7 @@ static void say_not_known(struct view *v)
         view_say(v, &v->not_known, NULL,
                  "%" PRIu64 " aborted records that could not be read: no key of theirs was looked for",
                  r->kept[ACCOUNT_PROGRAM].aborted_unreadable.n);
+    view_not_kept(v);
     if (consumers_not_known(r))
         view_say(
             v, &v->not_known, NULL,
@@ -214,10 +215,30 @@ static void say_alone(struct view *v)
                  "(--coverage=complete-table)");
 }
 
+/* Two documents that a server prints alike are equal here, and one that it changed is no difference. */
+static void say_json(struct view *v)
+{
+    const struct report *r = v->report;
+    for (size_t i = 0; r->has_scope && i < r->scope.columns.n; i++) {
+        const struct column *c = &r->scope.columns.at[i];
+        if (c->from != FROM_JSON_TEXT)
+            continue;
+        const char *name = view_shown(v, c->name);
+        view_say(
+            v, &v->leads, NULL,
+            "assumed, not established: column '%s' is compared as the text that the server prints of its JSON (--from=%s:json-text): "
+            "what it does not keep of a document as written, such as null members and how a date or a number was spelled, is not compared",
+            name, name);
+        view_say(v, &v->assumptions, NULL,
+                 "the operator takes the text that the server prints of column '%s' for the JSON that was owed", name);
+    }
+}
+
 static void say_assumptions(struct view *v)
 {
     const struct report *r = v->report;
     say_alone(v);
+    say_json(v);
     say_unread(v);
     const struct {
         bool holds;

@@ -171,6 +171,10 @@ static void put_finding(struct buf *out, const struct report *r, const struct su
         buf_adds(out, "  at ");
         msg_mask(out, l->at, strlen(l->at));
     }
+    if (l->ts.has) {
+        buf_adds(out, l->at ? " of " : "  of ");
+        ts_human(out, l->ts);
+    }
     if (l->undecided && !s->undecided)
         buf_adds(out, "  (not decided)");
     buf_addc(out, '\n');
@@ -207,6 +211,12 @@ static void put_run(struct buf *out, const struct report *r, enum relation relat
     if (one) {
         buf_adds(out, ", such as ");
         put_key(out, r, json_get(one, "key"));
+    }
+    if (run->oldest.has) {
+        buf_adds(out, "; records of ");
+        ts_human(out, run->oldest);
+        buf_adds(out, " to ");
+        ts_human(out, run->newest);
     }
     buf_addc(out, '\n');
 }

@@ -38,8 +38,11 @@ int report_hold_quiet(const struct report *r, struct err *err);
 int report_hold_observation(const struct report *r, struct err *err); /* observed.c, as the next */
 int report_hold_coverage(const struct report *r, struct err *err);
 int report_hold_engine(const struct report *r, struct err *err);    /* engine.c */
+int report_hold_expiry(const struct report *r, struct err *err);    /* expiry.c, as the next */
+bool report_has_expiry(const struct report *r);                     /* a TTL that the table has was applied */
 int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */
 int report_hold_counts(const struct report *r, struct err *err);    /* counts.c */
+int report_hold_times(const struct report *r, struct err *err);     /* times.c: whatever passed */
 
 /* ---- making the view (view.c, about.c, established.c) ---- */
 
@@ -54,6 +57,8 @@ const char *report_implementation(struct view *v, const struct stream_account *a
 
 void view_about(struct view *v);       /* about, coverage (about.c) */
 void view_engine(struct view *v);      /* about and leads, of the table's engine (engine.c) */
+void view_expiry(struct view *v);      /* about, leads and assumptions, of the table's TTL (expiry.c) */
+void view_not_kept(struct view *v);    /* not_known, of rows that are missing (expiry.c) */
 void view_established(struct view *v); /* recorded, declared, not_known, assumptions, not_given (established.c) */
 
 /* ---- printing (findings.c) ---- */

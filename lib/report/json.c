@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* A kept line's members without its "type". What says where a table is, and how it is made, goes without credentials:
- * a stream may be edited. */
-static void put_members(struct json_w *w, const struct json *doc, bool of_a_server)
+/* A kept line's members without its "type". What says where a table is, how it is made or who read goes without
+ * credentials, whatever wrote the stream; a ledger's tokens are none. */
+static void put_members(struct json_w *w, const struct json *doc, bool masked)
 {
     for (const struct json *m = json_first(doc); m; m = json_next(doc, m)) {
         if (json_is(m, "type"))
@@ -15,7 +15,9 @@ static void put_members(struct json_w *w, const struct json *doc, bool of_a_serv
         struct buf member = BUF_INIT; /* a name may be long, and hold any character */
         json_put_str(&member, m->str, m->len);
         buf_addc(&member, ':');
-        if (of_a_server || json_is(m, "destination"))
+        if (masked && json_is(m, "ledger"))
+            redact_texts(&member, json_value(m));
+        else if (masked)
             redact_put(&member, json_value(m));
         else
             json_put_raw(&member, json_value(m));
@@ -25,12 +27,12 @@ static void put_members(struct json_w *w, const struct json *doc, bool of_a_serv
 }
 
 /* Every kept line of one kind as an array. */
-static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines, bool of_a_server)
+static void put_lines(struct json_w *w, const char *name, const struct report_lines *lines, bool masked)
 {
     jw_arr(w, name);
     for (const struct report_line *l = lines->first; l; l = l->next) {
         jw_obj(w, NULL);
-        put_members(w, l->doc, of_a_server);
+        put_members(w, l->doc, masked);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -68,6 +70,12 @@ static void put_destination(struct json_w *w, const struct view *v)
         jw_obj(w, observed ? "observed" : "recorded");
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             jw_redacted(w, all[i].name, observed ? all[i].observed : all[i].recorded);
+        if (observed && o->has_replica) {
+            jw_obj(w, "replica");
+            jw_shown(w, "path", o->replica.path);
+            jw_shown(w, "name", o->replica.name);
+            jw_end_obj(w);
+        }
         if (!observed) {
             jw_str(w, "async_insert", d->async_insert);
             jw_str(w, "wait_for_async_insert", d->wait_for_async_insert);
@@ -242,14 +250,15 @@ static void put_evidence(struct json_w *w, const struct report *r)
     const struct {
         const char *name;
         const struct report_lines *lines;
-    } all[] = {{"made", &r->checks},       {"stops", &r->stops},
-               {"bundles", &r->bundles},   {"scopes", &r->scopes},
-               {"columns", &r->columns},   {"intervals", &r->intervals},
-               {"accounts", &r->accounts}, {"observations", &r->observations},
-               {"sides", &r->sides},       {"summaries", &r->summaries},
-               {"logs", &r->logs}};
+        bool masked;
+    } all[] = {{"made", &r->checks, false},      {"stops", &r->stops, false},
+               {"bundles", &r->bundles, false},  {"scopes", &r->scopes, false},
+               {"columns", &r->columns, false},  {"intervals", &r->intervals, true},
+               {"accounts", &r->accounts, true}, {"observations", &r->observations, true},
+               {"sides", &r->sides, false},      {"summaries", &r->summaries, false},
+               {"logs", &r->logs, false}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        put_lines(w, all[i].name, all[i].lines, all[i].lines == &r->observations);
+        put_lines(w, all[i].name, all[i].lines, all[i].masked);
     put_findings(w, r);
     jw_u64(w, "keys_left_out", r->excluded);
     jw_obj(w, "must_be_absent");

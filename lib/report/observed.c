@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "stream/neutral.h"
-#include "types/definition.h"
 
 #include <string.h>
 
@@ -27,13 +26,6 @@ static bool mutating(const struct report *r)
         if (!r->observation.mutations[i].done)
             return true;
     return false;
-}
-
-static bool expires(const struct report *r)
-{
-    const struct observation *o = &r->observation;
-    return (o->engine_full && definition_has_ttl(o->engine_full)) ||
-           (o->create_table_query && definition_has_ttl(o->create_table_query));
 }
 
 static bool endless(const struct report *r)
@@ -74,7 +66,6 @@ static const struct {
 } rules[] = {
     {unstable, "does not say stable"},
     {mutating, "shows a mutation that was running"},
-    {expires, "is of a table with a TTL"},
     {endless, "does not say when it began and ended"},
     {backwards, "ends before it began"},
     {unasked, "counts rows of no query"},
@@ -84,8 +75,11 @@ static const struct {
 /* ---- how it was read ---- */
 
 /* What a reader sends beside the neutral settings; NULL: any value. */
-static const struct observed_setting others[] = {
-    {"wait_end_of_query", "1"}, {"max_execution_time", NULL}, {"max_result_rows", NULL}, {"max_query_size", NULL}};
+static const struct observed_setting others[] = {{"wait_end_of_query", "1"},
+                                                 {"max_execution_time", NULL},
+                                                 {"max_result_rows", NULL},
+                                                 {"max_query_size", NULL},
+                                                 {REPLICA_SETTING, "1"}};
 
 static int settings(const struct observation *o, struct err *err)
 {
@@ -110,6 +104,25 @@ static int settings(const struct observation *o, struct err *err)
     return seen == always
                ? 0
                : err_set(err, ERR_TROUBLE, "the observation does not say with which settings the table was read");
+}
+
+static bool reads_json(const struct report *r)
+{
+    bool reads = false;
+    for (size_t i = 0; r->has_scope && i < r->scope.columns.n; i++)
+        reads = reads || r->scope.columns.at[i].from == FROM_JSON_TEXT;
+    return reads;
+}
+
+/* A JSON is its text only where the server was asked for that. */
+static int as_text(const struct report *r, struct err *err)
+{
+    const struct observation *o = &r->observation;
+    const char *need = reads_json(r) ? json_as_text(o->format ? o->format : "") : NULL;
+    bool sent = false;
+    for (size_t i = 0; need && i < o->n_settings; i++)
+        sent = sent || strcmp(o->settings[i].name, need) == 0;
+    return !need || sent ? 0 : err_set(err, ERR_REFUSED, "the observation was made without %s, and %s", need, a_check);
 }
 
 static bool same_type(const struct column *c, const char *found)
@@ -176,7 +189,8 @@ int report_hold_observation(const struct report *r, struct err *err)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong(r))
             return err_set(err, ERR_REFUSED, "the observation %s, and %s", rules[i].words, a_check);
-    if (report_hold_engine(r, err) != 0 || same_table(r, err) != 0 || settings(&r->observation, err) != 0)
+    if (report_hold_engine(r, err) != 0 || report_hold_expiry(r, err) != 0 || same_table(r, err) != 0 ||
+        settings(&r->observation, err) != 0 || as_text(r, err) != 0)
         return -1;
     return columns(r, err);
 }

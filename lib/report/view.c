@@ -72,8 +72,12 @@ const char *view_list(struct view *v, const struct json *texts)
 static const char *means(const struct report *r, enum check_name c)
 {
     bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
+    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.ttl)
+        return "the table is of a supported form with the scope's columns, its TTL is a column plus a constant, and it stood still while it was read";
     if (declared && c == CHECK_RECONCILE_SCOPE)
         return "the declaration is whole: every range has both ends, and the key and the columns are of types that can be compared";
+    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.has_replica)
+        return "the table is of a supported form with the scope's columns, the replica that was read held all that the table's log did, and it stood still while it was read";
     if (declared && c == CHECK_RECONCILE_DESTINATION && !r->scope.server_uuid && !r->scope.table_uuid)
         return "the table has the declared name and columns, is a plain MergeTree without TTL, and stood still while it was read";
     if (c == CHECK_RECONCILE_ROWS && r->has_scope && r->scope.bundle.repeats)
@@ -269,8 +273,12 @@ static const char *passed_for(struct view *v)
     struct buf text = BUF_INIT;
     if (!v->coverage.read || v->coverage.whole)
         return NULL;
-    buf_printf(&text, "for the %" PRIu64 " keys that are owed; rows of other keys were not looked at",
-               v->coverage.keys);
+    uint64_t expired = v->report->excluded_why[EXCLUDED_EXPIRED];
+    if (expired > 0 && expired <= v->coverage.keys)
+        buf_printf(&text, "for %" PRIu64 " of ", v->coverage.keys - expired);
+    else
+        buf_adds(&text, "for ");
+    buf_printf(&text, "the %" PRIu64 " keys that are owed; rows of other keys were not looked at", v->coverage.keys);
     return keep(v, &text);
 }
 

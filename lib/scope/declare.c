@@ -116,6 +116,18 @@ static int found_columns(struct declare *d, const struct json *line, struct err 
     return 0;
 }
 
+/* Absent where the table is not replicated. */
+static int found_replica(struct declare *d, const struct json *line, struct err *err)
+{
+    struct json *of;
+    if (!json_get(line, "replica"))
+        return 0;
+    if (json_need(line, "replica", JSON_OBJECT, &of, "table", err) != 0 ||
+        json_need_str(of, "path", d->arena, &d->replica_path, "table.replica", err) != 0)
+        return -1;
+    return json_need_str(of, "name", d->arena, &d->replica_name, "table.replica", err);
+}
+
 int declare_table(struct declare *d, const struct json *line, struct err *err)
 {
     const char *code = NULL;
@@ -132,7 +144,7 @@ int declare_table(struct declare *d, const struct json *line, struct err *err)
         json_opt_str(line, "engine", d->arena, &d->engine, "table", err) != 0 ||
         json_opt_str(line, "engine_full", d->arena, &d->engine_full, "table", err) != 0 ||
         json_opt_str(line, "sorting_key", d->arena, &d->sorting_key, "table", err) != 0 ||
-        json_opt_str(line, "unfit_code", d->arena, &code, "table", err) != 0)
+        json_opt_str(line, "unfit_code", d->arena, &code, "table", err) != 0 || found_replica(d, line, err) != 0)
         return -1;
     d->unfit_code = code ? code_of(code, strlen(code)) : CODE_ENGINE_UNSUPPORTED;
     if (d->unfit && (d->unfit_code == CODES || d->unfit_code == CODE_NONE))
@@ -214,19 +226,21 @@ static int add_column(struct declare *d, const struct declare_column *c, struct 
         return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_KEY_UNSUPPORTED, {"column", c->name}),
                            "--key=%s: the column is %s, and a key is a scalar type, no float and not Nullable", c->name,
                            c->type);
-    if (!type_supported(&to->type))
-        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_COLUMN_TYPE_UNSUPPORTED, {"column", c->name}),
-                           "column '%s' is %s, a type without cells: leave it out, with --except=%s", c->name, c->type,
-                           c->name);
-    if (unit && !type_is_time(&to->type))
-        return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no time", c->name, unit, c->type);
+    if (unit && type_supported(&to->type) && type_from_parse(unit, &to->from, err) != 0)
+        return err_prefix(err, "--from=%s", c->name);
+    if (to->from != FROM_NONE && !type_takes_from(&to->type, to->from))
+        return err_set(err, ERR_REFUSED, "--from=%s:%s: the column is %s, which is no %s", c->name, unit, c->type,
+                       to->from == FROM_JSON_TEXT ? "JSON" : "time");
+    const char *what;
+    enum code lacks = column_lacks(to, &what);
+    if (lacks != CODE_NONE)
+        return declare_say(d, STATUS_UNSUPPORTED, BECAUSE(lacks, {"column", c->name}),
+                           "column '%s' is %s, %s: leave it out, with --except=%s", c->name, c->type, what, c->name);
     if (!unit && type_is_time(&to->type))
         return err_set(
             err, ERR_REFUSED,
             "column '%s' is %s: say --from=%s:UNIT, the unit of an owed time (s, ms, us, ns, ticks, days, iso)",
             c->name, c->type, c->name);
-    if (unit && type_from_parse(unit, &to->from, err) != 0)
-        return err_prefix(err, "--from=%s", c->name);
     return 0;
 }
 
@@ -379,7 +393,7 @@ static void note_merges(const struct declare *d, const struct scope *s, struct b
         buf_printf(
             note,
             "%severy row that was written is compared, and merges of a %s take rows away: --final compares the last of each key",
-            note->len ? "; " : "", engine_name(e.kind));
+            note->len ? "; " : "", engine_name(&e));
     arena_free(&a);
 }
 
@@ -416,6 +430,8 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     out->server_version = d->server_version;
     out->table_uuid = d->table_uuid;
     out->declared.complete_table = d->complete_table;
+    out->declared.replica_path = d->replica_path;
+    out->declared.replica_name = d->replica_name;
     if (ranges_source(d, out, err) != 0 || columns_of(d, &out->columns, err) != 0 ||
         (d->final && final_of(d, out, err) != 0))
         return -1;

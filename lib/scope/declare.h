@@ -53,6 +53,7 @@ struct declare {
     bool has_table;
     const char *unfit;                              /* why the table cannot be judged, or NULL */
     const char *engine, *engine_full, *sorting_key; /* of the table; "": not known */
+    const char *replica_path, *replica_name;        /* of one that is replicated */
     enum code unfit_code;
     struct declare_column *columns;
     size_t n_columns;

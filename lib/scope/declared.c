@@ -30,8 +30,11 @@ static int final_parse(const struct json *part, struct arena *a, struct scope_de
         json_opt_str(v, "version", a, &e->version, at, err) != 0 ||
         json_opt_str(v, "deleted", a, &e->deleted, at, err) != 0 || json_opt_str(v, "sign", a, &e->sign, at, err) != 0)
         return -1;
-    while (e->kind < ENGINE_OTHER && strcmp(engine_name(e->kind), name) != 0)
-        e->kind++;
+    const struct engine columns = *e;
+    engine_named(name, e);
+    e->version = columns.version;
+    e->deleted = columns.deleted;
+    e->sign = columns.sign;
     if (!engine_merges(e))
         return err_set(err, ERR_REFUSED, "%s.engine: '%.40s' keeps every row, or is not known here", at, name);
     return 0;
@@ -65,6 +68,19 @@ static int list_left_parse(const struct json *part, struct arena *a, struct scop
             return -1;
     }
     return 0;
+}
+
+static int replica_parse(const struct json *part, struct arena *a, struct scope_declared *d, struct err *err)
+{
+    static const char *const members[] = {"path", "name", NULL};
+    static const char at[] = "scope.declared.replica";
+    struct json *v;
+    if (!json_get(part, "replica"))
+        return 0;
+    if (json_need(part, "replica", JSON_OBJECT, &v, where, err) != 0 || json_only(v, members, at, err) != 0 ||
+        json_need_str(v, "path", a, &d->replica_path, at, err) != 0)
+        return -1;
+    return json_need_str(v, "name", a, &d->replica_name, at, err);
 }
 
 static const char complete[] = "complete-table";
@@ -105,7 +121,8 @@ static int parse(const struct json *part, struct arena *a, struct scope *s, stru
             return -1;
     }
     if (json_opt_str(part, "zone", a, &s->declared.zone, where, err) != 0 ||
-        final_parse(part, a, &s->declared, err) != 0 || list_left_parse(part, a, s, err) != 0)
+        final_parse(part, a, &s->declared, err) != 0 || replica_parse(part, a, &s->declared, err) != 0 ||
+        list_left_parse(part, a, s, err) != 0)
         return -1;
     return chosen_parse(part, a, s, err);
 }
@@ -229,7 +246,7 @@ static void final_put(struct json_w *w, const struct engine *e)
     if (!e)
         return;
     jw_obj(w, "final");
-    jw_str(w, "engine", engine_name(e->kind));
+    jw_str(w, "engine", engine_name(e));
     jw_str(w, "version", e->version);
     jw_str(w, "deleted", e->deleted);
     jw_str(w, "sign", e->sign);
@@ -261,6 +278,12 @@ static void put(struct json_w *w, const struct scope *s)
         jw_end_obj(w);
     }
     final_put(w, scope_final(s));
+    if (s->declared.replica_path) {
+        jw_obj(w, "replica");
+        jw_str(w, "path", s->declared.replica_path);
+        jw_str(w, "name", s->declared.replica_name);
+        jw_end_obj(w);
+    }
     if (s->declared.n_left == 0)
         return;
     jw_arr(w, "left_out");
@@ -273,6 +296,6 @@ static void put(struct json_w *w, const struct scope *s)
     jw_end_arr(w);
 }
 
-static const char *const known[] = {"coverage", "gone", "final", "zone", "left_out", "chosen", NULL};
+static const char *const known[] = {"coverage", "gone", "final", "zone", "replica", "left_out", "chosen", NULL};
 
 const struct scope_part scope_declared_part = {"declared", known, parse, check, put};

@@ -88,7 +88,8 @@ struct scope_declared {
     const char *from, *to; /* what chose where the ranges begin and end, but for a person: SCOPE_BY_…; NULL */
     bool final;            /* of each key the row that the table's engine shows as the last */
     struct engine engine;  /* then: the engine, with the columns by which it does */
-    bool complete_table;   /* the operator's word: the table holds what these ranges owe and nothing else */
+    const char *replica_path, *replica_name; /* of a replicated table: where it was looked at; both or neither */
+    bool complete_table; /* the operator's word: the table holds what these ranges owe and nothing else */
 };
 #define SCOPE_BY_OFFSETS "offsets" /* a file of offsets; any other is the instant of the first record */
 

@@ -55,72 +55,75 @@ const struct account_log *account_log(const struct stream_account *a, const char
 
 enum kind { NUMBER, STRING, TEXTS, OBJECT, LOGS, RANGES };
 
+/* Left out where it is not known, or null; or there in every account that is whole. */
+enum presence { PERHAPS, OR_NULL, ALWAYS };
+
 struct member {
     const char *name;
     size_t at;      /* in its struct */
     enum kind kind; /* a NUMBER is struct account_number, TEXTS and OBJECT struct account_text */
     unsigned roles; /* of a line that has it */
-    bool null;      /* null where it is not known; else left out */
+    enum presence there;
 };
 
 #define IN(role) (1u << ACCOUNT_##role)
 #define ALL (IN(READER) | IN(PROGRAM) | IN(SEALER) | IN(BINDER))
-#define OF(member, kind, roles, null) \
+#define OF(member, kind, roles, there) \
     { \
-#member, offsetof(struct stream_account, member), kind, roles, null \
+#member, offsetof(struct stream_account, member), kind, roles, there \
     }
 
 static const struct member members[] = {
-    OF(reasons, TEXTS, ALL, false),
-    OF(client, STRING, IN(READER), true),
-    OF(isolation, STRING, IN(READER), true),
-    OF(logs, LOGS, IN(READER), false),
-    OF(ranges, RANGES, IN(READER), false),
-    OF(delivered, NUMBER, IN(READER), false),
-    OF(aborted, NUMBER, IN(READER) | IN(PROGRAM), false),
-    OF(program, STRING, IN(PROGRAM), true),
-    OF(payload, STRING, IN(PROGRAM), false),
-    OF(records, NUMBER, IN(PROGRAM), false),
-    OF(implementation, OBJECT, IN(BINDER), false),
-    OF(rows, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
-    OF(absent, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), false),
-    OF(skips, NUMBER, IN(PROGRAM), false),
-    OF(without_row, NUMBER, IN(PROGRAM), true),
-    OF(aborted_unreadable, NUMBER, IN(PROGRAM), false),
-    OF(readable, NUMBER, IN(PROGRAM), false),
-    OF(null_values, NUMBER, IN(PROGRAM), false),
-    OF(unreadable, NUMBER, IN(PROGRAM), false),
-    OF(on_unreadable, STRING, IN(PROGRAM), false),
-    OF(unreadable_records, TEXTS, IN(PROGRAM), false),
-    OF(exit, NUMBER, IN(PROGRAM), true),
-    OF(signal, NUMBER, IN(PROGRAM), false),
-    OF(unfit_rows, NUMBER, IN(SEALER), false),
-    OF(nearest, NUMBER, IN(SEALER), false),
-    OF(failed_rows, NUMBER, IN(SEALER), false),
-    OF(superseded, NUMBER, IN(SEALER), false),
-    OF(deleted_keys, NUMBER, IN(SEALER), false),
-    OF(path, STRING, IN(SEALER), false),
-    OF(header_sha256, STRING, IN(BINDER), false),
-    OF(rows_sha256, STRING, IN(SEALER) | IN(BINDER), false),
-    OF(verified_here, TEXTS, IN(BINDER), false),
-    OF(verified_by_writer, TEXTS, IN(BINDER), false),
-    OF(excluded, NUMBER, IN(BINDER), false),
-    OF(verified, TEXTS, ALL, false),
-    OF(recorded, OBJECT, IN(READER) | IN(BINDER), false),
+    OF(reasons, TEXTS, ALL, PERHAPS),
+    OF(client, STRING, IN(READER), OR_NULL),
+    OF(isolation, STRING, IN(READER), OR_NULL),
+    OF(logs, LOGS, IN(READER), ALWAYS),
+    OF(ranges, RANGES, IN(READER), ALWAYS),
+    OF(delivered, NUMBER, IN(READER), ALWAYS),
+    OF(aborted, NUMBER, IN(READER) | IN(PROGRAM), PERHAPS),
+    OF(program, STRING, IN(PROGRAM), OR_NULL),
+    OF(payload, STRING, IN(PROGRAM), PERHAPS),
+    OF(records, NUMBER, IN(PROGRAM), ALWAYS),
+    OF(implementation, OBJECT, IN(BINDER), PERHAPS),
+    OF(rows, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), ALWAYS),
+    OF(absent, NUMBER, IN(PROGRAM) | IN(SEALER) | IN(BINDER), PERHAPS),
+    OF(skips, NUMBER, IN(PROGRAM), ALWAYS),
+    OF(without_row, NUMBER, IN(PROGRAM), OR_NULL),
+    OF(aborted_unreadable, NUMBER, IN(PROGRAM), PERHAPS),
+    OF(readable, NUMBER, IN(PROGRAM), ALWAYS),
+    OF(null_values, NUMBER, IN(PROGRAM), ALWAYS),
+    OF(unreadable, NUMBER, IN(PROGRAM), ALWAYS),
+    OF(on_unreadable, STRING, IN(PROGRAM), PERHAPS),
+    OF(unreadable_records, TEXTS, IN(PROGRAM), PERHAPS),
+    OF(exit, NUMBER, IN(PROGRAM), OR_NULL),
+    OF(signal, NUMBER, IN(PROGRAM), PERHAPS),
+    OF(unfit_rows, NUMBER, IN(SEALER), ALWAYS),
+    OF(nearest, NUMBER, IN(SEALER), ALWAYS),
+    OF(failed_rows, NUMBER, IN(SEALER), ALWAYS),
+    OF(superseded, NUMBER, IN(SEALER), PERHAPS),
+    OF(deleted_keys, NUMBER, IN(SEALER), PERHAPS),
+    OF(path, STRING, IN(SEALER), PERHAPS),
+    OF(header_sha256, STRING, IN(BINDER), ALWAYS),
+    OF(rows_sha256, STRING, IN(SEALER) | IN(BINDER), ALWAYS),
+    OF(verified_here, TEXTS, IN(BINDER), PERHAPS),
+    OF(verified_by_writer, TEXTS, IN(BINDER), PERHAPS),
+    OF(excluded, NUMBER, IN(BINDER), PERHAPS),
+    OF(verified, TEXTS, ALL, PERHAPS),
+    OF(recorded, OBJECT, IN(READER) | IN(BINDER), PERHAPS),
     {.name = NULL},
 };
 
 #undef OF
-#define OF(member, kind) \
+#define OF(member, kind, there) \
     { \
-#member, offsetof(struct account_range, member), kind, ALL, false \
+#member, offsetof(struct account_range, member), kind, ALL, there \
     }
 
 static const struct member range_members[] = {
-    OF(topic, STRING),     OF(partition, NUMBER),        OF(from, NUMBER),
-    OF(to, NUMBER),        OF(position, NUMBER),         OF(offsets, NUMBER),
-    OF(delivered, NUMBER), OF(null_values, NUMBER),      OF(not_delivered, NUMBER),
-    OF(aborted, NUMBER),   OF(marker_or_absent, NUMBER), {.name = NULL},
+    OF(topic, STRING, ALWAYS),     OF(partition, NUMBER, ALWAYS),         OF(from, NUMBER, ALWAYS),
+    OF(to, NUMBER, ALWAYS),        OF(position, NUMBER, ALWAYS),          OF(offsets, NUMBER, ALWAYS),
+    OF(delivered, NUMBER, ALWAYS), OF(null_values, NUMBER, ALWAYS),       OF(not_delivered, NUMBER, ALWAYS),
+    OF(aborted, NUMBER, PERHAPS),  OF(marker_or_absent, NUMBER, PERHAPS), {.name = NULL},
 };
 
 /* ---- what cannot be ---- */
@@ -351,6 +354,28 @@ int stream_account(const struct stream_line *line, struct arena *arena, struct s
 
 /* ---- counts ---- */
 
+static const char *lacks(const struct json *doc, const struct member *m, unsigned role)
+{
+    for (; m->name; m++) {
+        const struct json *v = json_get(doc, m->name);
+        if (m->there == ALWAYS && m->roles & 1u << role && (!v || v->type == JSON_NULL))
+            return m->name;
+    }
+    return NULL;
+}
+
+const char *account_lacks(const struct stream_account *a)
+{
+    const struct json *ranges = json_get(a->doc, "ranges");
+    if (!json_get(a->doc, "stage"))
+        return NULL;
+    const char *name = lacks(a->doc, members, a->role);
+    for (const struct json *r = a->role == ACCOUNT_READER ? json_first(ranges) : NULL; r && !name;
+         r = json_next(ranges, r))
+        name = lacks(r, range_members, a->role);
+    return name;
+}
+
 static size_t places(const struct stream_account *a)
 {
     const struct json *list = json_get(a->doc, "unreadable_records");
@@ -435,7 +460,7 @@ static void members_put(struct json_w *w, const struct member *m, unsigned role,
             jw_u64(w, m->name, number->n);
         else if ((m->kind == TEXTS || m->kind == OBJECT) && text->p)
             jw_raw(w, m->name, text->p, text->n);
-        else if (string || m->null)
+        else if (string || m->there == OR_NULL)
             jw_str(w, m->name, string);
     }
 }

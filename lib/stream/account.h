@@ -108,6 +108,9 @@ int account_recorded(const struct json *recorded, struct arena *arena, const cha
  * none. where is for messages. */
 int account_kept(const struct json *doc, enum account_role role, struct arena *arena, const char *where,
                  struct stream_account *out, struct err *err);
+/* A figure that every stage of its role gives of what is whole, and this account, which was read, does not: what is not
+ * there contradicts nothing. NULL where it gives them all, or is no stage's. */
+const char *account_lacks(const struct stream_account *a);
 /* False where the counts of a program's account cannot be those of one run, with *why. Counts that it does not give are
  * not looked at. */
 bool account_adds_up(const struct stream_account *program, const char **why);

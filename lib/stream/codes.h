@@ -394,6 +394,10 @@
       "a column is of a type that has no cells, so that its values cannot be compared", \
       "the type is none of those of owed-stream(5)", \
       "where the scope is declared, leave {column|the column that the reason names} out, with --except; else audit a table whose columns all have cells") \
+    X(JSON_NOT_DECLARED, "json-not-declared", \
+      "a column holds JSON, which a server does not keep as it was written and which is compared as the text that it prints, on the operator's word alone", \
+      "scope-declare was not told to take the column so", \
+      "say scope-declare --from={column|COLUMN}:json-text, with rules that give the server's text; or leave {column|the column} out, with --except") \
     /* ---- a table taken whole ---- */ \
     X(RUN_START_NOT_SHOWN, "run-start-not-shown", \
       "the bundle does not show how the run began, so that what the table held before is not known", \
@@ -464,6 +468,26 @@
       "the server shows this user no such table", \
       "another database or name, or a user who may not see it", \
       "name the table that is there, or grant this user SELECT on {table|it}") \
+    X(REPLICA_NOT_SHOWN, "replica-not-shown", \
+      "the table is replicated, and system.replicas shows this user nothing of the replica, so that nobody knows what it lacks", \
+      "a user who may not see the table there, or a server without a coordination service", \
+      "grant this user SELECT on system.replicas and SHOW TABLES on {table|the table}, or ask another replica, from table-look on") \
+    X(REPLICA_READ_ONLY, "replica-read-only", \
+      "the replica that was asked is read-only, and takes nothing of what others were given", \
+      "a lost session with ZooKeeper or Keeper, a server that is starting, or metadata that is missing there", \
+      "ask another replica than {replica|this one}, from table-look on, or wait until system.replicas shows is_readonly 0") \
+    X(REPLICA_EXPIRED, "replica-expired", \
+      "the replica that was asked has no session with ZooKeeper or Keeper, so that what it lacks is not known", \
+      "a network or service that is down, or a server that is starting or overloaded", \
+      "ask another replica than {replica|this one}, from table-look on, or wait until its session is back") \
+    X(REPLICA_BEHIND, "replica-behind", \
+      "the replica that was asked has not done all that the table's log holds: rows may be missing from it alone", \
+      "writes or merges at that time, a replica that was down, or fetches that fail", \
+      "wait until system.replicas shows of {replica|this replica} queue_size 0 and log_pointer past log_max_index, or ask another one, from table-look on; a delay alone may be allowed by --max-replica-delay-s") \
+    X(REPLICA_OTHER, "replica-other", \
+      "the table that answers is another replica of the one that the scope names", \
+      "another server's address, or a load balancer before several", \
+      "connect to replica {replica|that the scope names}, or declare the scope with table-look at the one that answers") \
     X(ENGINE_UNSUPPORTED, "engine-unsupported", \
       "the table's engine is none whose rows a read shows as they were written", \
       "an engine that replaces, sums or forwards rows, or a database that is not Atomic", \
@@ -481,9 +505,13 @@
       "a merge took the older versions away, as it does at any time", \
       "declare the scope with --final, which compares the last row of each key") \
     X(TABLE_EXPIRES, "table-expires", \
-      "the table has a TTL, by which rows or values vanish on their own", \
-      "the table's definition", \
+      "the table has a TTL of another form than a column plus a constant, by which rows or values vanish on their own", \
+      "a TTL of a column, with WHERE or GROUP BY, or of an expression", \
       "see ch-read(1), LIMITS: audit a table without TTL; a row that is gone cannot be told from one that never came") \
+    X(TTL_COLUMN_LEFT_OUT, "ttl-column-left-out", \
+      "the column that the table's TTL goes by is not compared, so that which owed rows have expired cannot be told", \
+      "a column that the rules do not give, or that --columns or --except leaves out", \
+      "let the rules give {column|the TTL's column}, and declare the scope with it") \
     X(COLUMN_MISSING, "column-missing", \
       "a column of the scope is not in the table any more", \
       "it was dropped or renamed", \
@@ -578,9 +606,13 @@
       "somebody deleted them after they had landed", \
       "look at the command of mutation {mutation|that the reason names}, of {created|the time that it names}, in the observation: rows that it deleted had landed, and are to be written again only where that was not meant; where it spares them, look at the findings from their first offset on, wait until the writer is through, and read again") \
     X(ROWS_EXPIRED, "rows-expired", \
-      "rows that are owed are not there, and the table has a TTL", \
-      "rows older than the table keeps", \
-      "hold the findings' values against the TTL in the table's definition, which the observation has: what is older than that is gone as it was meant; what is not, look for in the writer") \
+      "owed rows are older than the table's TTL keeps them, and their keys are left out: a merge may take such rows away at any time", \
+      "ranges that reach further back than the TTL", \
+      "ask about ranges whose rows the table still keeps (--since), or say with --expired=ignore that rows past the TTL are of no matter") \
+    X(ROWS_EXPIRED_IN_PART, "rows-expired-in-part", \
+      "keys owe rows that have expired and rows that have not, and are left out whole", \
+      "a key that names several rows, or sides that owe a key other times", \
+      "take a --key that names one row, or ask about ranges whose rows the table still keeps (--since)") \
     X(BATCH_UNFIT, "batch-unfit", \
       "rows that follow one another are not there, and one of them has a value that its column cannot hold", \
       "the server refused an INSERT whole because of one row, and the writer dropped the batch", \

@@ -91,7 +91,8 @@ int stream_finding(const struct stream_line *line, struct arena *arena, struct f
         json_need_u64(doc, "owed_copies", &out->owed_copies, at_where, err) != 0 ||
         json_need_u64(doc, "found_copies", &out->found_copies, at_where, err) != 0 ||
         json_need_u64(doc, "rows", &out->rows, at_where, err) != 0 || differ_parse(doc, arena, out, err) != 0 ||
-        json_opt_str(doc, "at", arena, &out->at, at_where, err) != 0 || explained_parse(doc, arena, out, err) != 0 ||
+        json_opt_str(doc, "at", arena, &out->at, at_where, err) != 0 ||
+        ts_parse(doc, "ts", &out->ts, at_where, err) != 0 || explained_parse(doc, arena, out, err) != 0 ||
         absent_read(doc, arena, out, err) != 0 || json_opt_bool(doc, "cut", &out->cut, at_where, err) != 0 ||
         json_opt_bool(doc, "others", &out->others, at_where, err) != 0 ||
         json_opt_bool(doc, "undecided", &out->undecided, at_where, err) != 0 ||
@@ -132,6 +133,7 @@ void stream_put_finding(struct stream_out *out, const struct finding *f)
         jw_end_arr(&w);
     }
     jw_str(&w, "at", f->at);
+    ts_jw(&w, "ts", f->ts);
     again_put(&explained, &f->explained);
     jw_str(&w, "explained", explained.len ? buf_str(&explained) : NULL);
     if (f->explained_copies)

@@ -6,6 +6,7 @@
 #include "stream/absent.h"
 #include "stream/again.h"
 #include "stream/relation.h"
+#include "stream/ts.h"
 
 #include "base/base.h"
 
@@ -31,6 +32,7 @@ struct finding {
     const struct finding_name *differ; /* the columns; NULL: the line does not say */
     size_t n_differ;
     const char *at;            /* or NULL */
+    struct stream_ts ts;       /* of the record there */
     struct again explained;    /* by what: each word once */
     uint64_t explained_copies; /* so many of its rows, where not all that it explains any of; else 0 */
     bool cut;                  /* its rows are too long to be shown */

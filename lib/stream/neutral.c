@@ -57,11 +57,47 @@ const struct neutral_setting neutral_settings[] = {
 };
 const size_t neutral_settings_n = sizeof neutral_settings / sizeof *neutral_settings;
 
+/* Of the spellings the one that keeps more apart, or else the plainest: nan and inf are no null, / has no escape. */
+const struct neutral_setting json_settings[] = {
+    {"output_format_native_write_json_as_string", "1", false},
+    {"output_format_binary_write_json_as_string", "1", false},
+    {"output_format_json_quote_64bit_integers", "0", false},
+    {"output_format_json_quote_64bit_floats", "0", false},
+    {"output_format_json_quote_decimals", "0", false},
+    {"output_format_json_quote_denormals", "1", false},
+    {"output_format_json_escape_forward_slashes", "0", false},
+    {"output_format_json_named_tuples_as_objects", "1", false},
+    {"output_format_json_skip_null_value_in_named_tuples", "0", false},
+    {"output_format_json_map_as_array_of_tuples", "0", false},
+    {"output_format_json_validate_utf8", "0", false},
+    {"output_format_decimal_trailing_zeros", "0", false},
+    {"output_format_float_precision", "0", false},
+    {"date_time_output_format", "simple", false},
+    {"date_time_64_output_format_cut_trailing_zeros_align_to_groups_of_thousands", "0", false},
+    {"interval_output_format", "numeric", false},
+};
+const size_t json_settings_n = sizeof json_settings / sizeof *json_settings;
+
+const char *json_as_text(const char *format)
+{
+    return json_settings[strcmp(format, "native") == 0 ? 0 : 1].name;
+}
+
+static const char *value_of(const struct neutral_setting *all, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].value;
+    return NULL;
+}
+
 const char *neutral_value(const char *name)
 {
-    for (size_t i = 0; i < neutral_settings_n; i++)
-        if (strcmp(neutral_settings[i].name, name) == 0)
-            return neutral_settings[i].value;
+    const char *value = value_of(neutral_settings, neutral_settings_n, name);
+    if (!value)
+        value = value_of(json_settings, json_settings_n, name);
+    if (value)
+        return value;
     /* A server may list what is no setting's name, and then it has no place in a statement or a line. */
     bool named = name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
     return named && strstr(name, "overflow_mode") ? "throw" : NULL;

@@ -242,6 +242,21 @@ static int final_parse(const struct json *doc, struct observation *o, struct err
     return json_need_u64(of, "unpaired", &o->unpaired, "observation.final", err);
 }
 
+static int expiry_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    static const char where[] = "observation.expiry";
+    struct json *of;
+    if (!json_get(doc, "expiry"))
+        return 0;
+    if (json_need(doc, "expiry", JSON_OBJECT, &of, here, err) != 0 ||
+        json_need_str(of, "ttl", arena, &o->ttl, where, err) != 0 ||
+        json_need_u64(of, "rows", &o->expired_rows, where, err) != 0 ||
+        json_need_u64(of, "keys", &o->expired_keys, where, err) != 0 ||
+        json_need_u64(of, "mixed_keys", &o->expired_mixed, where, err) != 0)
+        return -1;
+    return json_need_bool(of, "ignored", &o->expired_ignored, where, err);
+}
+
 static int stable_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
 {
     const struct json *list = NULL;
@@ -269,7 +284,9 @@ int stream_observation(const struct stream_line *line, struct arena *arena, stru
         if (member_parse(doc, &members[i], arena, out, err) != 0)
             return stream_misfit(line, err);
     out->has_keys = json_get(doc, "keys") != NULL;
-    if (whole_parse(doc, out, err) != 0 || final_parse(doc, out, err) != 0 || stable_parse(doc, arena, out, err) != 0)
+    if (whole_parse(doc, out, err) != 0 || final_parse(doc, out, err) != 0 || expiry_parse(doc, arena, out, err) != 0 ||
+        replica_parse(doc, arena, &out->has_replica, &out->replica, err) != 0 ||
+        stable_parse(doc, arena, out, err) != 0)
         return stream_misfit(line, err);
     return 0;
 }
@@ -391,6 +408,19 @@ static void final_put(struct json_w *w, const struct observation *o)
     jw_end_obj(w);
 }
 
+static void expiry_put(struct json_w *w, const struct observation *o)
+{
+    if (!o->ttl)
+        return;
+    jw_obj(w, "expiry");
+    jw_shown(w, "ttl", o->ttl);
+    jw_u64(w, "rows", o->expired_rows);
+    jw_u64(w, "keys", o->expired_keys);
+    jw_u64(w, "mixed_keys", o->expired_mixed);
+    jw_bool(w, "ignored", o->expired_ignored);
+    jw_end_obj(w);
+}
+
 void stream_put_observation(struct stream_out *out, const struct observation *o)
 {
     struct buf text = BUF_INIT;
@@ -402,6 +432,9 @@ void stream_put_observation(struct stream_out *out, const struct observation *o)
         member_put(&w, &members[i], o);
     whole_put(&w, o);
     final_put(&w, o);
+    expiry_put(&w, o);
+    if (o->has_replica)
+        replica_put(&w, &o->replica);
     jw_bool(&w, "stable", o->stable);
     jw_arr(&w, "unstable");
     for (size_t i = 0; i < o->n_unstable; i++)

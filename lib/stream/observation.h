@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "json/json.h"
+#include "stream/replica.h"
 
 struct stream_line;
 struct stream_out;
@@ -62,6 +63,12 @@ struct observation {
     bool parts_same;
     bool final;                           /* read with FINAL; then the next two are given */
     uint64_t undetermined_keys, unpaired; /* of several last rows; and of more rows taken back than written */
+    const char *ttl; /* by which rows expire, such as `t + toIntervalDay(30)`; NULL: none. Then the next are given */
+    uint64_t expired_rows, expired_keys; /* owed rows past it, and keys left out for them */
+    uint64_t expired_mixed;              /* of these: keys that also owe rows which are not */
+    bool expired_ignored;                /* on the operator's word */
+    bool has_replica;                    /* of a table that is replicated */
+    struct replica replica;
     bool stable;
     char *const *unstable; /* why not */
     size_t n_unstable;

@@ -109,27 +109,32 @@ void stream_put_built(struct stream_out *out, enum line_type type)
     stream_put(out, type, out->line.p, out->line.len);
 }
 
-void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
-                    size_t at_len, const char *again)
+void stream_row_place(struct buf *line, const struct stream_row *row)
+{
+    if (!row->at)
+        return;
+    buf_adds(line, ",\"at\":\"");
+    buf_add(line, row->at, row->at_len);
+    buf_addc(line, '"');
+    ts_put(line, row->ts);
+}
+
+void stream_put_row(struct stream_out *out, const struct stream_row *row)
 {
     struct buf *b = stream_build(out, LINE_ROW);
     buf_adds(b, ",\"side\":\"");
-    buf_adds(b, side_name(side));
+    buf_adds(b, side_name(row->side));
     buf_addc(b, '"');
-    if (side_read(side)) {
+    if (side_read(row->side)) {
         buf_adds(b, ",\"read\":");
-        buf_addu64(b, side_read(side));
+        buf_addu64(b, side_read(row->side));
     }
     buf_adds(b, ",\"cells\":");
-    buf_add(b, cells, cells_len);
-    if (at) {
-        buf_adds(b, ",\"at\":\"");
-        buf_add(b, at, at_len);
-        buf_addc(b, '"');
-    }
-    if (again) {
+    buf_add(b, row->cells, row->cells_len);
+    stream_row_place(b, row);
+    if (row->again) {
         buf_adds(b, ",\"again\":\"");
-        buf_adds(b, again);
+        buf_add(b, row->again, row->again_len);
         buf_addc(b, '"');
     }
     stream_put_built(out, LINE_ROW);

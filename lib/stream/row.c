@@ -53,6 +53,23 @@ static void take_tail(const char *p, size_t *n, const char *name, size_t name_le
     *n = (size_t)(label - p);
 }
 
+/* Take `,"ts":number` off the end of p[0..*n), where it stands there in its one spelling. */
+static void take_ts(const char *p, size_t *n, struct stream_ts *ts)
+{
+    static const char name[] = ",\"ts\":";
+    const size_t name_len = sizeof name - 1;
+    size_t k = 0;
+    uint64_t ms;
+    while (k < *n && k < 17 && p[*n - 1 - k] >= '0' && p[*n - 1 - k] <= '9')
+        k++;
+    const char *digits = p + *n - k;
+    if (k == 0 || *n - k < name_len || memcmp(digits - name_len, name, name_len) != 0 || !scan_u64(digits, k, &ms) ||
+        ms > TS_MAX)
+        return;
+    *ts = (struct stream_ts){true, ms};
+    *n -= k + name_len;
+}
+
 int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err)
 {
     *row = (struct stream_row){0};
@@ -87,9 +104,12 @@ int stream_row_tail(const struct stream_line *line, const char *cells, struct st
     if (n < 1 || cells[n - 1] != '}')
         return bad_row(line, "does not end after its members", err);
     n--;
-    if (n > 0 && cells[n - 1] == '"') {
+    if (n > 0 && cells[n - 1] != ']') {
         take_tail(cells, &n, ",\"again\":", sizeof ",\"again\":" - 1, &row->again, &row->again_len);
+        take_ts(cells, &n, &row->ts);
         take_tail(cells, &n, ",\"at\":", sizeof ",\"at\":" - 1, &row->at, &row->at_len);
+        if (row->ts.has && !row->at)
+            return bad_row(line, "has a ts and no at", err);
     }
     if (n < 2 || cells[n - 1] != ']')
         return bad_row(line, "has a member that is not known or not in its place", err);

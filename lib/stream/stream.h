@@ -20,6 +20,7 @@
 #include "stream/relation.h"
 #include "stream/require.h"
 #include "stream/side.h"
+#include "stream/ts.h"
 
 #define STREAM_FORMAT "owed-stream"
 #define STREAM_VERSION 1
@@ -107,16 +108,17 @@ struct stream_row {
     size_t cells_len;
     const char *at; /* or NULL */
     size_t at_len;
-    const char *again; /* or NULL */
+    struct stream_ts ts; /* when the record that at names was written; decides nothing */
+    const char *again;   /* or NULL */
     size_t again_len;
 };
 
-/* Split a row line: members side, read, cells, at, again in that order, no white space. The cells' own form is the
- * caller's to check: cells_scan_row must find the row's end at cells_len. ERR_REFUSED with what is wrong. side, at and
- * again may hold nothing that needs an escape. */
+/* Split a row line: members side, read, cells, at, ts, again in that order, no white space; ts only behind at. The
+ * cells' own form is the caller's to check: cells_scan_row must find the row's end at cells_len. ERR_REFUSED with what
+ * is wrong. side, at and again may hold nothing that needs an escape. */
 int stream_row(const struct stream_line *line, struct stream_row *row, struct err *err);
-/* The same for a line known to hold, up to its cells' bracket at cells, what a row before it held: fills cells, at and
- * again of a row that is otherwise that one's, at and again NULL. */
+/* The same for a line known to hold, up to its cells' bracket at cells, what a row before it held: fills cells, at, ts
+ * and again of a row that is otherwise that one's, these three not there. */
 int stream_row_tail(const struct stream_line *line, const char *cells, struct stream_row *row, struct err *err);
 
 /* A row's at: topic/partition/offset, with #n for a record's further rows. */
@@ -163,10 +165,10 @@ void stream_pass(struct stream_out *out, const struct stream_line *line);
 struct buf *stream_build(struct stream_out *out, enum line_type type);
 void stream_put_built(struct stream_out *out, enum line_type type);
 
-/* A row. NULL at or again are left out. at and again are plain text without anything to escape (at may be given as
- * stream_row returned it). */
-void stream_put_row(struct stream_out *out, enum side side, const char *cells, size_t cells_len, const char *at,
-                    size_t at_len, const char *again);
+/* A row, as stream_row gives it: at and again, which are left out where they are NULL, hold nothing to escape. */
+void stream_put_row(struct stream_out *out, const struct stream_row *row);
+/* Append a row's `,"at":…,"ts":…`, those that it has. */
+void stream_row_place(struct buf *line, const struct stream_row *row);
 /* A check of this program. cause: why it did not pass; not written where it did. evidence: NULL-terminated array of
  * texts or NULL. counts: JSON object text or NULL. Raises the program's own exit status. */
 void stream_put_check(struct stream_out *out, enum check_name name, enum status status, const struct cause *cause,

@@ -12,7 +12,8 @@ static const char *copies_name(enum finding_kind k)
     return k == KIND_DUPLICATED ? "surplus" : "rows";
 }
 
-static const char explained[] = "explained", tail[] = "tail", beside[] = "beside";
+static const char explained[] = "explained", tail[] = "tail", beside[] = "beside", oldest[] = "oldest_ts",
+                  newest[] = "newest_ts";
 
 /* Where each number stands: its member, or its member in a group. */
 static const struct number {
@@ -63,8 +64,12 @@ static int runs_parse(const struct json *doc, struct arena *arena, struct summar
             json_need_u64(v, "partition", &run[i].partition, "summary.runs", err) != 0 ||
             json_need_u64(v, "first", &run[i].first, "summary.runs", err) != 0 ||
             json_need_u64(v, "last", &run[i].last, "summary.runs", err) != 0 ||
-            json_need_u64(v, "rows", &run[i].rows, "summary.runs", err) != 0)
+            json_need_u64(v, "rows", &run[i].rows, "summary.runs", err) != 0 ||
+            ts_parse(v, oldest, &run[i].oldest, "summary.runs", err) != 0 ||
+            ts_parse(v, newest, &run[i].newest, "summary.runs", err) != 0)
             return -1;
+        if (run[i].oldest.has != run[i].newest.has)
+            return err_set(err, ERR_REFUSED, "summary.runs[%zu]: one of %s and %s alone", i, oldest, newest);
     }
     v = json_first(unordered);
     for (size_t i = 0; i < unordered->len; i++, v = json_next(unordered, v)) {
@@ -136,6 +141,8 @@ static void runs_put(struct json_w *w, const struct summary *s)
         jw_u64(w, "first", run->first);
         jw_u64(w, "last", run->last);
         jw_u64(w, "rows", run->rows);
+        ts_jw(w, oldest, run->oldest);
+        ts_jw(w, newest, run->newest);
         jw_end_obj(w);
     }
     jw_end_arr(w);

@@ -5,6 +5,7 @@
 
 #include "stream/absent.h"
 #include "stream/relation.h"
+#include "stream/ts.h"
 
 #include "base/base.h"
 
@@ -16,6 +17,7 @@ struct summary_run {
     enum finding_kind kind;
     const char *topic;
     uint64_t partition, first, last, rows;
+    struct stream_ts oldest, newest; /* of those of their records whose time is known */
 };
 
 struct summary {

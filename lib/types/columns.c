@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const from_names[] = {NULL, "s", "ms", "us", "ns", "ticks", "days", "iso"};
+static const char *const from_names[] = {NULL, "s", "ms", "us", "ns", "ticks", "days", "iso", "json-text"};
 
 int type_from_parse(const char *s, enum type_from *out, struct err *err)
 {
@@ -21,7 +21,8 @@ int type_from_parse(const char *s, enum type_from *out, struct err *err)
         }
     }
     msg_mask(&shown, s, strnlen(s, 40));
-    err_set(err, ERR_REFUSED, "\"%s\" is no unit of time (s, ms, us, ns, ticks, days or iso)", buf_str(&shown));
+    err_set(err, ERR_REFUSED, "\"%s\" is no unit of time (s, ms, us, ns, ticks, days or iso), nor json-text",
+            buf_str(&shown));
     buf_free(&shown);
     return -1;
 }
@@ -29,6 +30,11 @@ int type_from_parse(const char *s, enum type_from *out, struct err *err)
 const char *type_from_name(enum type_from f)
 {
     return from_names[f];
+}
+
+bool type_takes_from(const struct type *t, enum type_from f)
+{
+    return f == FROM_JSON_TEXT ? type_holds_json(t) : type_is_time(t);
 }
 
 static const char *const kind_names[] = {NULL, "MATERIALIZED", "ALIAS"};
@@ -84,8 +90,9 @@ static int parse_from(const struct json *v, const char *where, struct column *c,
     s[v->len] = '\0';
     if (type_from_parse(s, &c->from, err) != 0)
         return err_prefix(err, "%s.from", where);
-    if (!type_is_time(&c->type))
-        return err_set(err, ERR_REFUSED, "%s.from: a unit of time on a column of type %s", where, c->type.name);
+    if (!type_takes_from(&c->type, c->from))
+        return err_set(err, ERR_REFUSED, "%s.from: %s on a column of type %s", where,
+                       c->from == FROM_JSON_TEXT ? type_from_name(c->from) : "a unit of time", c->type.name);
     return 0;
 }
 

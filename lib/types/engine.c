@@ -15,9 +15,28 @@ static const char *const names[] = {
 #undef X
 };
 
-const char *engine_name(enum engine_kind k)
+#define REPLICATED "Replicated"
+
+static const char *const replicated_names[] = {
+#define X(id, text) [ENGINE_##id] = REPLICATED text,
+    ENGINE_TABLE(X)
+#undef X
+};
+
+const char *engine_name(const struct engine *e)
 {
-    return names[k];
+    return (e->replicated ? replicated_names : names)[e->kind];
+}
+
+void engine_named(const char *name, struct engine *out)
+{
+    *out = (struct engine){.kind = ENGINE_PLAIN};
+    while (out->kind < ENGINE_OTHER && strcmp(names[out->kind], name) != 0 &&
+           strcmp(replicated_names[out->kind], name) != 0)
+        out->kind++;
+    out->replicated = out->kind < ENGINE_OTHER && strcmp(names[out->kind], name) != 0;
+    if (out->replicated && out->kind != ENGINE_PLAIN && !engine_merges(out))
+        *out = (struct engine){.kind = ENGINE_OTHER};
 }
 
 bool engine_merges(const struct engine *e)
@@ -37,15 +56,15 @@ bool engine_shows_rows(const struct engine *e)
 
 bool engine_same(const struct engine *a, const struct engine *b)
 {
-    return a->kind == b->kind && same_text(a->version, b->version) && same_text(a->deleted, b->deleted) &&
-           same_text(a->sign, b->sign);
+    return a->kind == b->kind && a->replicated == b->replicated && same_text(a->version, b->version) &&
+           same_text(a->deleted, b->deleted) && same_text(a->sign, b->sign);
 }
 
 void engine_say(const struct engine *e, struct buf *out)
 {
     const char *const columns[] = {e->sign, e->version, e->deleted};
     const char *sep = "(";
-    buf_adds(out, names[e->kind]);
+    buf_adds(out, engine_name(e));
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (columns[i]) {
             buf_printf(out, "%s%s", sep, columns[i]);
@@ -100,14 +119,35 @@ static void skip_spaces(const char **p)
 
 /* ---- engines ---- */
 
+/* Past the path and the name of a replica, which stand before the columns, as they are or not at all. NULL where only
+ * one of them does. */
+static const char *past_replica(const char *p)
+{
+    int n = 0;
+    for (skip_spaces(&p); p && *p == '\''; n++) {
+        p = past_text(p);
+        if (p)
+            skip_spaces(&p);
+        if (p && *p == ',')
+            p++;
+        else if (p && *p != ')')
+            p = NULL;
+        if (p)
+            skip_spaces(&p);
+    }
+    return n == 0 || n == 2 ? p : NULL;
+}
+
 /* The columns between the brackets behind an engine's name, fewer than the room. -1
  * where something else stands there. */
-static int arguments(const char *p, struct arena *a, const char *to[ARGUMENTS])
+static int arguments(const char *p, bool replicated, struct arena *a, const char *to[ARGUMENTS])
 {
     int n = 0;
     if (*p != '(')
         return *p == '\0' || *p == ' ' ? 0 : -1;
     p++;
+    if (replicated && !(p = past_replica(p)))
+        return -1;
     for (skip_spaces(&p); *p != ')'; skip_spaces(&p)) {
         to[n] = take_name(&p, a);
         if (!to[n] || ++n == ARGUMENTS)
@@ -125,10 +165,9 @@ void engine_parse(const char *name, const char *full, struct arena *a, struct en
 {
     const char *at[ARGUMENTS] = {NULL};
     size_t len = strlen(name);
-    *out = (struct engine){.kind = ENGINE_PLAIN};
-    while (out->kind < ENGINE_OTHER && strcmp(names[out->kind], name) != 0)
-        out->kind++;
-    int n = out->kind < ENGINE_OTHER && strncmp(full, name, len) == 0 ? arguments(full + len, a, at) : -1;
+    engine_named(name, out);
+    int n = out->kind < ENGINE_OTHER && strncmp(full, name, len) == 0 ? arguments(full + len, out->replicated, a, at)
+                                                                      : -1;
     bool fits = n >= 0;
     switch (out->kind) {
     case ENGINE_PLAIN: fits = n == 0; break;

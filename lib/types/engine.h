@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table's engine, as the server names it: which rows of equal keys it merges
- * into one, and by which columns. Texts live in the caller's arena.
+ * into one, and by which columns. A Replicated one is of the kind that it
+ * replicates. Texts live in the caller's arena.
  */
 #ifndef OWED_TYPES_ENGINE_H
 #define OWED_TYPES_ENGINE_H
@@ -30,13 +31,16 @@ enum engine_kind {
 
 struct engine {
     enum engine_kind kind;
+    bool replicated;
     const char *version, *deleted, *sign; /* columns; NULL: the engine names none */
 };
 
 /* The engine of a name and a definition (system.tables.engine, engine_full). ENGINE_OTHER for one whose rows are not
  * read here, and where the definition is none of the name's. */
 void engine_parse(const char *name, const char *full, struct arena *a, struct engine *out);
-const char *engine_name(enum engine_kind k);
+const char *engine_name(const struct engine *e);
+/* The kind of that name, and whether it is replicated, in *out; ENGINE_OTHER for any other. */
+void engine_named(const char *name, struct engine *out);
 /* True where the engine makes one row of several of a key when it merges. */
 bool engine_merges(const struct engine *e);
 /* True where every row that stands can be read: what the table keeps, or a view shows. */

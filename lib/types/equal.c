@@ -18,13 +18,11 @@ static char next_byte(const char **p, char *q)
     return *(*p)++;
 }
 
-/* Types without cells are the same only where their names are, white space apart. A shortened name is like no other. */
-static bool other_equal(const char *a, const char *b)
+/* White space apart. */
+static bool text_equal(const char *a, const char *b)
 {
     char qa = 0, qb = 0;
 
-    if (strstr(a, "(...)"))
-        return false;
     for (;;) {
         char ca = next_byte(&a, &qa);
         if (ca != next_byte(&b, &qb))
@@ -34,8 +32,16 @@ static bool other_equal(const char *a, const char *b)
     }
 }
 
+/* Types without cells are the same only where their names are. A shortened name is like no other. */
+static bool other_equal(const char *a, const char *b)
+{
+    return !strstr(a, "(...)") && text_equal(a, b);
+}
+
 static bool words_equal(const struct type *a, const struct type *b)
 {
+    if (a->kind == TYPE_JSON)
+        return text_equal(a->n_words > 0 ? a->words[0].p : "", b->n_words > 0 ? b->words[0].p : "");
     bool same = a->n_words == b->n_words;
     for (size_t i = 0; same && i < a->n_words; i++)
         same = a->words[i].number == b->words[i].number && a->words[i].n == b->words[i].n &&

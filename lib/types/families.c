@@ -45,6 +45,7 @@ static const struct family families[] = {
     {"IPv6", "INET6", TYPE_IPV6, 128, ARGS_NONE, USE_KEY},
     {"Time", "TIME", TYPE_TIME, 32, ARGS_NONE, USE_KEY | USE_TIME},
     {"Time64", "TIME64", TYPE_TIME64, 64, ARGS_TIME64, USE_KEY | USE_TIME},
+    {"JSON", "JSON", TYPE_JSON, 0, ARGS_TEXT, 0},
     {"Array", "", TYPE_ARRAY, 0, ARGS_ONE, 0},
     {"Tuple", "", TYPE_TUPLE, 0, ARGS_ANY, 0},
     {"Map", "", TYPE_MAP, 0, ARGS_TWO, 0},
@@ -94,6 +95,11 @@ bool type_is_key(const struct type *t)
     return f && (f->use & USE_KEY) && !t->nullable;
 }
 
+bool type_is_expiry(const struct type *t)
+{
+    return t->kind >= TYPE_DATE && t->kind <= TYPE_DATETIME64 && !t->nullable && !t->low_cardinality && !t->aggregated;
+}
+
 bool type_is_time(const struct type *t)
 {
     const struct family *f = family_of(t);
@@ -101,6 +107,14 @@ bool type_is_time(const struct type *t)
     for (size_t i = 0; f && !is && i < t->n_of; i++)
         is = type_is_time(&t->of[i]);
     return is;
+}
+
+bool type_holds_json(const struct type *t)
+{
+    bool holds = t->kind == TYPE_JSON;
+    for (size_t i = 0; type_supported(t) && !holds && i < t->n_of; i++)
+        holds = type_holds_json(&t->of[i]);
+    return holds;
 }
 
 bool type_has_dictionary(const struct type *t)
@@ -118,10 +132,20 @@ static bool needs_v2(const struct type *t)
     return f && (!(f->use & USE_V1) || t->aggregated || (t->low_cardinality && t->kind != TYPE_STRING));
 }
 
+enum code column_lacks(const struct column *c, const char **what)
+{
+    bool json = type_holds_json(&c->type);
+    *what = json ? "which is compared as text, and on the operator's word alone" : "a type without cells";
+    if (!type_supported(&c->type))
+        return CODE_COLUMN_TYPE_UNSUPPORTED;
+    return json && c->from != FROM_JSON_TEXT ? CODE_JSON_NOT_DECLARED : CODE_NONE;
+}
+
 const char *columns_cells(const struct columns *c)
 {
+    const char *what;
     for (size_t i = 0; i < c->n; i++)
-        if (needs_v2(&c->at[i].type))
+        if (column_lacks(&c->at[i], &what) == CODE_NONE && needs_v2(&c->at[i].type))
             return CELLS_V2;
     return CELLS_V1;
 }

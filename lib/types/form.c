@@ -64,7 +64,7 @@ static char unescape(const char **p, const char *end)
 
 const char *form_quoted(const char *p, const char *end, struct buf *out)
 {
-    const char *past = skip_quoted(p, end), *last = past - 1;
+    const char *past = skip_quoted(p, end), *last = past ? past - 1 : p;
 
     for (p++; out && p < last;) {
         if (*p == '\\') {

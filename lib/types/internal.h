@@ -17,6 +17,7 @@ enum family_args {
     ARGS_TIME64, /* Time64([scale]) */
     ARGS_BYTES,  /* FixedString(N) */
     ARGS_NAMES,  /* Enum8('a' = 1, …) */
+    ARGS_TEXT,   /* JSON(…): kept, and not read */
     ARGS_ONE,    /* Array(T) */
     ARGS_ANY,    /* Tuple([name] T, …) */
     ARGS_TWO,    /* Map(K, V) */

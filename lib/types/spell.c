@@ -54,6 +54,10 @@ static void spell_args(const struct type *t, enum family_args args, struct buf *
         spell_names(t, out);
         buf_addc(out, ')');
         break;
+    case ARGS_TEXT:
+        if (t->n_words > 0)
+            buf_printf(out, "(%s)", t->words[0].p);
+        break;
     case ARGS_ONE:
     case ARGS_ANY:
     case ARGS_TWO:

@@ -126,6 +126,19 @@ static bool set_datetime(struct type *t, enum family_args form, const struct arg
     return true;
 }
 
+/* What stands between the parentheses says how the server keeps a value, and which types some of its parts have. */
+static bool set_text(struct type *t, const struct form *f)
+{
+    const char *p = f->args;
+    size_t n = f->args_len;
+
+    if (p)
+        form_trim(&p, &n);
+    if (n > 0)
+        words_add(t, p, n);
+    return true;
+}
+
 static bool set_family(struct type *t, const struct family *fam, const struct form *f)
 {
     struct arg a[2];
@@ -135,6 +148,8 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
     t->bits = fam->bits;
     if (fam->args == ARGS_NAMES)
         return words_of_enum(t, f);
+    if (fam->args == ARGS_TEXT)
+        return set_text(t, f);
     n = read_args(f, a);
     if (n < 0)
         return false;
@@ -157,11 +172,11 @@ static bool set_family(struct type *t, const struct family *fam, const struct fo
     }
 }
 
-/* May LowCardinality stand around it? The server takes no Decimal, DateTime64 or Time64 there, and no Enum. */
+/* May LowCardinality stand around it? The server takes no Decimal, DateTime64 or Time64 there, no Enum and no JSON. */
 static bool has_dictionaries(const struct type *t)
 {
     return t->kind != TYPE_DECIMAL && t->kind != TYPE_DATETIME64 && t->kind != TYPE_TIME64 && t->kind != TYPE_ENUM &&
-           t->kind != TYPE_OTHER;
+           t->kind != TYPE_JSON && t->kind != TYPE_OTHER;
 }
 
 /* Take one wrapper off. 1 where it stood there, -1 around what is no type name. */
@@ -329,7 +344,7 @@ static bool holds_cells(const struct type *t, enum family_args args)
     for (size_t i = 0; i < t->n_of; i++)
         if (!type_supported(&t->of[i]))
             return false;
-    return true;
+    return !(type_is_time(t) && type_holds_json(t)); /* a column's owed values come as one thing */
 }
 
 /* What a type without cells holds is kept without its names. */

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "json/json.h"
+#include "stream/codes.h"
 
 /* The versions of cells, as a line of columns and a scope name them. */
 #define CELLS_V1 "clink-canonical-cells-v1"
@@ -38,6 +39,7 @@ enum type_kind {
     TYPE_TUPLE,        /* of its elements, words their names where it has any; Point is one */
     TYPE_MAP,          /* of key and value */
     TYPE_NESTED,       /* of its columns, words their names */
+    TYPE_JSON,         /* its one word is what stands between its parentheses, where it has any */
     TYPE_OTHER         /* a well-formed name that has no cells: unsupported, by its name */
 };
 
@@ -85,6 +87,11 @@ bool type_supported(const struct type *t);
 bool type_is_key(const struct type *t);
 /* Holds a date or a time, at any depth: a column whose owed values need a unit (`from`). */
 bool type_is_time(const struct type *t);
+/* May be what a TTL goes by: a date or a time that is plain. */
+bool type_is_expiry(const struct type *t);
+/* Holds a JSON, at any depth: a column whose values have cells on the operator's word alone (`from`). It holds no time.
+ */
+bool type_holds_json(const struct type *t);
 /* LowCardinality at any depth. */
 bool type_has_dictionary(const struct type *t);
 
@@ -103,13 +110,17 @@ struct table_name {
 int table_name_settle(struct table_name *t, struct err *err);
 void table_name_free(struct table_name *t);
 
-/* The unit of an owed time (STREAM.md, `columns`.from). */
-enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO };
+/* What an owed value comes as (STREAM.md, `columns`.from): the unit of a time, or a JSON's text. */
+enum type_from { FROM_NONE, FROM_S, FROM_MS, FROM_US, FROM_NS, FROM_TICKS, FROM_DAYS, FROM_ISO, FROM_JSON_TEXT };
 /* clang-format off */
 #define TYPE_FROM_OPTION(TAKE, CTX) \
-    OPT_TAKE("from", "COLUMN:UNIT", TAKE, CTX, "the unit of a column's times: s, ms, us, ns, ticks, days or iso; may be repeated")
+    OPT_TAKE("from", "COLUMN:UNIT", TAKE, CTX, \
+             "the unit of a column's times: s, ms, us, ns, ticks, days or iso; or json-text, which\n" \
+             "only a declared scope takes, of a JSON's text; may be repeated")
 /* clang-format on */
 int type_from_parse(const char *s, enum type_from *out, struct err *err);
+/* Does a column of the type take it? */
+bool type_takes_from(const struct type *t, enum type_from f);
 const char *type_from_name(enum type_from f); /* NULL for FROM_NONE */
 
 /* How a table fills a column that nobody writes, where it is read all the same. */
@@ -136,11 +147,13 @@ struct columns {
 #define COLUMNS_INIT ((struct columns){NULL, 0, MAP_INIT})
 
 /* From the `columns` array of a columns line or a scope document: [{"name","type","key","from","kind"}], the last three
- * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that is no time, and a
- * time column without `from` where need_from is set. */
+ * optional. Refuses duplicate names, an unknown member, no column at all, `from` on a column that does not
+ * take it, and a time column without `from` where need_from is set. */
 int columns_parse(const struct json *arr, bool need_from, struct columns *out, struct err *err);
 void columns_write(const struct columns *c, struct buf *out); /* the array's JSON text */
 void columns_free(struct columns *c);
+/* Why the column's values are not compared: the code, and for a person what the column is; CODE_NONE where they are. */
+enum code column_lacks(const struct column *c, const char **what);
 /* The version of the columns' cells: v1 where all are of its types (one without cells asks for none). */
 const char *columns_cells(const struct columns *c);
 /* Call it when the last column stands, and find is no longer a search. The first column whose name another has, or

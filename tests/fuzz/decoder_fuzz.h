@@ -20,6 +20,7 @@ static const char *const fuzz_columns[] = {
     "[{\"name\":\"a\",\"type\":\"Nested(a UInt8, b Map(String, UInt8))\"},{\"name\":\"b\",\"type\":\"Enum8('a' = 1)\",\"key\":true}]",
     "[{\"name\":\"a\",\"type\":\"Array(Array(Array(UInt8)))\"},{\"name\":\"b\",\"type\":\"FixedString(3)\",\"key\":true}]",
     "[{\"name\":\"a\",\"type\":\"Tuple(UUID, IPv6, BFloat16, Nullable(IPv4))\"}]",
+    "[{\"name\":\"a\",\"type\":\"Nullable(JSON(a Int8))\",\"from\":\"json-text\"},{\"name\":\"b\",\"type\":\"Map(String, JSON)\",\"from\":\"json-text\"}]",
 };
 
 #define FUZZ_ROWS 64

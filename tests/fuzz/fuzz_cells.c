@@ -43,6 +43,7 @@ static const char *const types[] = {
     "Map(String, Map(UInt8, DateTime64(3)))",
     "Nested(a Int8, b Array(String))",
     "JSON",
+    "Array(Nullable(JSON(a Int8)))",
 };
 #define N_TYPES (sizeof types / sizeof types[0])
 
@@ -150,7 +151,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     type = types[data[0] % N_TYPES];
     insist(type_parse(type, strlen(type), &c.type, &err) == 0);
-    c.from = type_is_time(&c.type) ? (enum type_from)(data[1] % 8) : FROM_NONE;
+    if (type_is_time(&c.type))
+        c.from = (enum type_from)(data[1] % FROM_JSON_TEXT);
+    else if (type_holds_json(&c.type))
+        c.from = FROM_JSON_TEXT;
     size -= 2;
     p = xmalloc(size + (size == 0)); /* a block of its own, so that a read past its end is seen */
     memcpy(p, data + 2, size);

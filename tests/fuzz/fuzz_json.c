@@ -2,7 +2,7 @@
 /*
  * The JSON reader on any bytes: json_valid and json_parse agree to the byte and
  * the reason; the canonical form of what is accepted parses, and is its own
- * canonical form; every string in a tree is valid UTF-8.
+ * canonical form; every string in a tree is valid UTF-8, and every value knows its own text.
  */
 #include "json/json.h"
 
@@ -15,14 +15,16 @@ static void must(bool ok)
         abort();
 }
 
-static void strings_are_utf8(const struct json *v)
+static void check_values(const struct json *v)
 {
+    const struct json_text raw = json_raw(v);
+    must(json_valid(raw.p, raw.n, NULL) && raw.p[0] > ' ' && raw.p[raw.n - 1] > ' ');
     if (v->type == JSON_STRING)
         must(utf8_valid(v->str, v->len));
     for (const struct json *m = json_first(v); m; m = json_next(v, m)) {
-        strings_are_utf8(m);
+        check_values(m);
         if (v->type == JSON_OBJECT)
-            strings_are_utf8(json_value(m));
+            check_values(json_value(m));
     }
 }
 
@@ -37,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct json *v = json_parse(p, size, &a, &f);
     must(valid == (v != NULL));
     if (v) {
-        strings_are_utf8(v);
+        check_values(v);
         struct buf once = BUF_INIT, twice = BUF_INIT;
         json_canonical(&once, v);
         must(json_valid(once.p, once.len, NULL));

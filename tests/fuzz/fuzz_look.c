@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the audit reads of system tables, look by look: the settings, twice the server, the definition, the columns and
- * the mutations, twice the parts; each answer has its length before it in one byte. What is taken of them is judged,
- * observed and described, and the observation is read back as what was looked at.
+ * the mutations, and the replica where the table is replicated, twice the parts; each answer has its length before it
+ * in one byte. What is taken of them is judged, observed and described, and the observation is read back as what was
+ * looked at.
  */
 #include "chread/session.h"
 #include "json/json.h"
+#include "json/redact.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
 
@@ -60,7 +62,12 @@ static int look(struct input *in, struct chread_table *t, struct chread_why *why
     if (rc == 0 && table_take_server(&server, t, why) == 0 &&
         table_take_definition(&definition, &expect, t, why) == 0 && table_take_mutations(&mutations, t, why) == 0) {
         rc = table_take_columns(&columns, t, why);
-        t->dedup_window = table_window(t->engine_full);
+        t->dedup_window = table_window(t->engine_full, chread_replicated(t));
+        if (rc == 0 && chread_replicated(t)) {
+            struct texts replica;
+            rc = next(in, replica_asked(), 1, &replica) != 0 || replica_take(&replica, t, why) != 0 ? -1 : 0;
+            texts_free(&replica);
+        }
     } else {
         rc = -1;
     }
@@ -77,12 +84,37 @@ static void check_why(const struct chread_why *why)
     insist(why->reason[0] != '\0' && utf8_valid(why->reason, strlen(why->reason)) && why->cause.code != CODE_NONE);
 }
 
+/* A TTL that is read is of nothing but a name, a unit and a number, and reads the same where they stand alone. */
+static void judge_ttl(const struct chread_table *t)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct ttl ttl, again;
+    chread_ttl(t, &a, &ttl);
+    if (ttl.kind == TTL_DELETES) {
+        insist(*ttl.column != '\0');
+        buf_adds(&text, "MergeTree ORDER BY a TTL ");
+        http_quote_ident(&text, ttl.column, strlen(ttl.column));
+        if (ttl.interval)
+            buf_printf(&text, " + %s", ttl.interval);
+        definition_ttl(buf_str(&text), &a, &again);
+        insist(again.kind == TTL_DELETES && strcmp(again.column, ttl.column) == 0 && !again.interval == !ttl.interval);
+        insist(!ttl.interval ||
+               (strcmp(again.interval, ttl.interval) == 0 &&
+                ttl.interval[strspn(ttl.interval, "toIntervalSecondMinuteHourDayWeekMonthQuarterYear(-0123456789)")] ==
+                    '\0'));
+    }
+    buf_free(&text);
+    arena_free(&a);
+}
+
 static void judge(const struct chread_table *t)
 {
     static char id[] = "a", s[] = "s";
     struct column at[] = {{.name = id, .name_len = 1}, {.name = s, .name_len = 1}};
     struct columns cols = {.at = at, .n = 2};
     struct chread_why why;
+    judge_ttl(t);
     insist(type_parse("UInt8", 5, &at[0].type, NULL) == 0 && type_parse("String", 6, &at[1].type, NULL) == 0);
     at[0].key = true;
     struct arena a = ARENA_INIT;
@@ -95,7 +127,7 @@ static void judge(const struct chread_table *t)
         if (chread_form(t, &expects[i], &cols, &why) != 0)
             check_why(&why);
         else
-            insist((i > 0 && engine_merges(&e)) || strcmp(t->engine, "MergeTree") == 0);
+            insist((i > 0 && engine_shows_rows(&e)) || strcmp(t->engine, "MergeTree") == 0);
     engine_within_key(t->partition_key, &cols);
     arena_free(&a);
     type_free(&at[0].type);
@@ -119,6 +151,16 @@ static bool same_text(const char *seen, const char *was)
     return !utf8_valid(was, strlen(was)) || strcmp(seen, was) == 0;
 }
 
+/* What looks like a credential is masked. */
+static bool same_redacted(const char *seen, const char *was)
+{
+    struct buf b = BUF_INIT;
+    redact_text(&b, was, strlen(was));
+    bool same = same_text(seen, buf_str(&b));
+    buf_free(&b);
+    return same;
+}
+
 static void read_back(const struct stream_line *line, const struct chread *c, const struct chread_table *t)
 {
     struct arena a = ARENA_INIT;
@@ -129,8 +171,12 @@ static void read_back(const struct stream_line *line, const struct chread *c, co
     for (size_t i = 0; i < t->n_columns; i++)
         insist(same_text(o.columns[i].name, t->columns[i].name) && same_text(o.columns[i].type, t->columns[i].type));
     for (size_t i = 0; i < t->n_mutations; i++)
-        insist(same_text(o.mutations[i].command, t->mutations[i].command) &&
+        insist(same_redacted(o.mutations[i].command, t->mutations[i].command) &&
                o.mutations[i].done == t->mutations[i].done);
+    insist(o.has_replica == (chread_replicated(t) && t->replica.shown));
+    insist(!o.has_replica ||
+           (same_text(o.replica.name, t->replica.name) && same_text(o.replica.path, t->replica.path) &&
+            o.replica.before.log_pointer == t->replica.state.log_pointer));
     arena_free(&a);
 }
 
@@ -145,7 +191,7 @@ static void observe(const struct chread *c, const struct chread_table *first, co
     if (fd < 0)
         fd = scratch_open(NULL, NULL);
     insist(ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-    chread_find_unstable(first, last, &u);
+    chread_find_unstable(c, first, last, &u);
     stream_begin(&out, fd, NULL);
     chread_observe(&out, c, &expect, first, last, reads, &u, u.n == 0);
     insist(stream_flush(&out) == 0 && lseek(fd, 0, SEEK_SET) == 0);

@@ -33,6 +33,7 @@ static struct multiset *fill(const char *p, size_t size, const struct multiset_c
         struct err err = ERR_INIT;
         if (n > 1 && cells_scan_row(p + 1, n - 1, COLUMNS, &len, ends, COLUMNS, &why)) {
             struct multiset_row row = {.cells = p + 1, .len = len, .ends = ends, .at = before, .at_len = before_len};
+            row.ts = (struct stream_ts){n & 1, n * n};
             row.again = (struct again){p[0] >> 4 & 3, p[0] >> 5 & 1, p[0] >> 6 & 1};
             if ((unsigned char)p[0] >= 0x80) {
                 if (before && !stream_place_ok(before, before_len))
@@ -64,6 +65,11 @@ static bool same_text(struct multiset_text a, struct multiset_text b)
     return a.n == b.n && (a.p == NULL) == (b.p == NULL) && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+static bool same_ts(struct stream_ts a, struct stream_ts b)
+{
+    return a.has == b.has && (!a.has || a.ms == b.ms);
+}
+
 static void same_relation(const struct multiset_relation *a, const struct multiset_relation *b)
 {
     insist(a->sum.keys == b->sum.keys && a->sum.owed_rows == b->sum.owed_rows &&
@@ -81,10 +87,12 @@ static void same_relation(const struct multiset_relation *a, const struct multis
         insist(same_text(x->key, y->key) && same_text(x->owed, y->owed) && same_text(x->found, y->found) &&
                same_text(x->absent, y->absent));
         insist((x->at == NULL) == (y->at == NULL) && (!x->at || strcmp(x->at, y->at) == 0));
+        insist(same_ts(x->ts, y->ts));
     }
     for (size_t i = 0; i < a->sum.runs_listed; i++)
         insist(a->sum.runs[i].first == b->sum.runs[i].first && a->sum.runs[i].last == b->sum.runs[i].last &&
-               a->sum.runs[i].rows == b->sum.runs[i].rows);
+               a->sum.runs[i].rows == b->sum.runs[i].rows && same_ts(a->sum.runs[i].oldest, b->sum.runs[i].oldest) &&
+               same_ts(a->sum.runs[i].newest, b->sum.runs[i].newest));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct stream_row row;
         if (line.type == LINE_ROW && stream_row(&line, &row, &err) == 0)
             if (row.cells < line.p || row.cells + row.cells_len > line.p + line.n ||
-                row.cells[row.cells_len - 1] != ']')
+                row.cells[row.cells_len - 1] != ']' || (row.ts.has && (!row.at || row.ts.ms > TS_MAX)))
                 abort();
     }
     stream_in_free(&in);

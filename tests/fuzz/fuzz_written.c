@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (type_parse(type, strlen(type), &c.type, NULL) != 0 ||
         (type_is_time(&c.type) && type_from_parse(units[data[1] % (sizeof units / sizeof *units)], &c.from, NULL) != 0))
         abort();
-    const struct json text = {.type = JSON_STRING, .str = p, .len = (uint32_t)n, .span = 1},
+    const struct json text = {.type = JSON_STRING, .str = p, .len = (unsigned)n & JSON_LEN_MAX},
                       *v = json_parse(p, n, &a, NULL);
     if (v || utf8_valid(p, n))
         compare(&c, v ? v : &text);

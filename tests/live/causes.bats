@@ -69,6 +69,23 @@ led() {
     jq -e '.facts.at == "'"$topic"'/0/20" and (.about | tostring | contains("group loader-'"$topic"' (Empty, 0 members) has committed in 1 partitions of '"$topic"', 0 offsets short of their ends"))' report.json
 }
 
+@test "a lost batch, with the times of its records as the log has them" {
+    local status=0 of=([10]='' [19]='') i
+    # a second apart, from 2026-11-30T02:00:00.123Z on
+    seq 1 30 | jq -c '{partition: 0, ts: (1796004000123 + (. - 1) * 1000), value: "{\"id\":\(.),\"amount\":\(.).25}"}' | kafka produce "$topic" >/dev/null
+    take 10 | write
+    take 10 >/dev/null
+    take 10 | write
+    for i in "${!of[@]}"; do of[i]=$(kcat -b "$KAFKA_BOOTSTRAP" -q -C -t "$topic" -p 0 -o "$i" -c 1 -f %T); done
+    led rows-missing
+    jq -e --argjson oldest "${of[10]}" --argjson newest "${of[19]}" '(.summaries[0].runs | length == 1 and (.[0] |
+        [.first, .last, .oldest_ts, .newest_ts] == [10, 19, $oldest, $newest])) and [.findings[].ts] == [range($oldest; $newest + 1; 1000)]' report.json
+    "$root/pipelines/audit" --topic="$topic" --table="shop.$topic" --range=ALL --key=id --bootstrap="$KAFKA_BOOTSTRAP" --url="$CH_URL" --user=reader \
+        --password-env=READER_PASSWORD --settle-ms=10 -- jq -c "$rules" >report 2>stderr || status=$?
+    [ "$status" = 1 ]
+    grep -qxF "    missing     $topic/0 offsets 10..19: 10 rows, such as id=11; records of 2026-11-30T02:00:10.123Z to 2026-11-30T02:00:19.123Z" report
+}
+
 @test "a batch that the server refuses for one row, which leads before lateness" {
     records 1 30 25 123456789012.25
     take 20 | write

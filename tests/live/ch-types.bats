@@ -170,7 +170,6 @@ passes() { # FILE OF CELLS
     done <<'TYPES'
 Variant(String, UInt8)|Variant(String, UInt8)
 Dynamic|Dynamic
-JSON|JSON
 Array(Variant(String, UInt8))|Array(Variant(String, UInt8))
 AggregateFunction(sum, UInt64)|AggregateFunction(sum, UInt64)
 IntervalDay|IntervalDay

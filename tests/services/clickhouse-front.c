@@ -24,13 +24,13 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: clickhouse-front --lib=LIBCHDB --dir=DIR --users=FILE [--port=N] [--faults]\n"
+    "usage: clickhouse-front --lib=LIBCHDB --dir=DIR --users=FILE [--config=FILE] [--port=N] [--faults]\n"
     "\n"
     "Serves ClickHouse's HTTP interface on 127.0.0.1. DIR keeps the data and the server's identity;\n"
     "the port in use is written to DIR/port. FILE has lines\n"
     "  NAME full|select PASSWORD_FILE [SETTING=VALUE | SETTING==VALUE]...\n"
     "where == means that the user may not change the setting. --port is tried first; when it is taken,\n"
-    "or 0, a free one is used. --faults opens /__fault to full users.\n";
+    "or 0, a free one is used. --config is the engine's own. --faults opens /__fault to full users.\n";
 
 static bool faults_open;
 
@@ -199,7 +199,7 @@ static enum MHD_Result take_fault(struct MHD_Connection *c)
     snprintf(f.match, sizeof f.match, "%s", match != NULL ? match : "");
     if (f.when == FAULT_NONE || f.n == 0 || !fault_add(&f))
         return reply_text(c, MHD_HTTP_BAD_REQUEST,
-                          "when=before|after|error|refuse|delay|stall|during|hold|withhold, n>0\n");
+                          "when=before|after|error|refuse|delay|stall|during|hold|withhold|made, n>0\n");
     return reply_text(c, MHD_HTTP_OK, "Ok.\n");
 }
 
@@ -299,20 +299,17 @@ static int serve(const char *dir, uint16_t port)
 }
 
 struct arguments {
-    const char *lib, *dir, *users;
+    const char *lib, *dir, *users, *config;
     uint16_t port;
 };
 
 static int read_arguments(int argc, char **argv, struct arguments *a)
 {
     static const struct option options[] = {
-        {"lib", required_argument, NULL, 'l'},
-        {"dir", required_argument, NULL, 'd'},
-        {"users", required_argument, NULL, 'u'},
-        {"port", required_argument, NULL, 'p'},
-        {"faults", no_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"lib", required_argument, NULL, 'l'},   {"dir", required_argument, NULL, 'd'},
+        {"users", required_argument, NULL, 'u'}, {"config", required_argument, NULL, 'c'},
+        {"port", required_argument, NULL, 'p'},  {"faults", no_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},        {0},
     };
     unsigned long port;
     char *end;
@@ -323,6 +320,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a)
         case 'l': a->lib = optarg; break;
         case 'd': a->dir = optarg; break;
         case 'u': a->users = optarg; break;
+        case 'c': a->config = optarg; break;
         case 'f': faults_open = true; break;
         case 'h': fputs(usage, stdout); exit(0);
         case 'p':
@@ -363,7 +361,7 @@ int main(int argc, char **argv)
         return trouble(data, strerror(errno));
     if (put_default_aside(data) != 0)
         return 3;
-    if (engine_open(a.lib, data, why, sizeof why) != 0)
+    if (engine_open(a.lib, data, a.config, why, sizeof why) != 0)
         return trouble("engine", why);
     rc = settle(a.dir);
     if (rc == 0)

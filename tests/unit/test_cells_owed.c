@@ -430,9 +430,29 @@ static void test_text_is_bytes_case_space_and_form_included(void **state)
 static void test_a_column_without_cells_never_fits(void **state)
 {
     static const struct owed_case cases[] = {
-        {"JSON", "", "\"a\"", "{\"unfit\":\"a\"}", CELL_WRONG},
-        {"Array(JSON)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
-        {"Nullable(JSON)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"Dynamic", "", "\"a\"", "{\"unfit\":\"a\"}", CELL_WRONG},
+        {"Array(Dynamic)", "", "[1]", "{\"unfit\":\"[1]\"}", CELL_WRONG},
+        {"Nullable(Dynamic)", "", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"JSON", "", "\"a\"", "{\"unfit\":\"a\"}", CELL_WRONG}, /* without the operator's word */
+        {"Array(JSON)", "", "[\"{}\"]", "{\"unfit\":\"[\\\"{}\\\"]\"}", CELL_WRONG},
+    };
+
+    (void)state;
+    CHECK_OWED(cases);
+}
+
+static void test_a_json_is_the_text_that_the_rules_give(void **state)
+{
+    static const struct owed_case cases[] = {
+        {"JSON", "json-text", "\"{\\\"b\\\": 1,\\\"a\\\":2}\"", "\"{\\\"b\\\": 1,\\\"a\\\":2}\"", CELL_FIT},
+        {"JSON", "json-text", "\"no JSON\"", "\"no JSON\"", CELL_FIT},
+        {"JSON", "json-text", "{\"a\":1}", "{\"unfit\":\"{\\\"a\\\":1}\"}", CELL_WRONG},
+        {"JSON", "json-text", "1", "{\"unfit\":\"1\"}", CELL_WRONG},
+        {"JSON", "json-text", "null", "{\"unfit\":\"null\"}", CELL_UNFIT},
+        {"Nullable(JSON)", "json-text", "null", "null", CELL_FIT},
+        {"Array(Nullable(JSON(a Int8)))", "json-text", "[\"{}\",null]", "[\"{}\",null]", CELL_FIT},
+        {"Tuple(a JSON, b UInt8)", "json-text", "{\"b\":1,\"a\":\"{}\"}", "[\"{}\",\"1\"]", CELL_FIT},
+        {"Map(String, JSON)", "json-text", "{\"k\":\"{}\"}", "[[\"k\",\"{}\"]]", CELL_FIT},
     };
 
     (void)state;
@@ -517,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_a_number_is_no_string_and_a_bit_is_no_bool),
         cmocka_unit_test(test_text_is_bytes_case_space_and_form_included),
         cmocka_unit_test(test_a_column_without_cells_never_fits),
+        cmocka_unit_test(test_a_json_is_the_text_that_the_rules_give),
         cmocka_unit_test(test_values_of_the_wrong_kind_never_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

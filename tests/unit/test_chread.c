@@ -571,6 +571,90 @@ static void test_ttl(void **state)
             fail_msg("TTL seen: %s", without[i]);
 }
 
+static void expect_ttl(const char *definition, enum ttl_kind kind, const char *said)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct ttl t;
+    definition_ttl(definition, &a, &t);
+    if (t.kind == TTL_DELETES)
+        ttl_say(&t, &text);
+    else if (t.kind == TTL_OTHER)
+        buf_adds(&text, t.why);
+    if (t.kind != kind || strcmp(buf_str(&text), said) != 0)
+        fail_msg("%s: %d '%s'", definition, (int)t.kind, buf_str(&text));
+    buf_free(&text);
+    arena_free(&a);
+}
+
+static void test_ttl_forms(void **state)
+{
+    (void)state;
+    static const char none_of[] = "its TTL is none of a column plus a constant",
+                      column[] = "a column has a TTL, by which its values vanish";
+    static const struct {
+        const char *clause;
+        enum ttl_kind kind;
+        const char *said;
+    } of[] = {
+        {"", TTL_NONE, ""},
+        {" TTL t", TTL_DELETES, "t"},
+        {" TTL t SETTINGS index_granularity = 8192", TTL_DELETES, "t"},
+        {" TTL t + toIntervalDay(30) COMMENT ' TTL x'", TTL_DELETES, "t + toIntervalDay(30)"},
+        {" TTL t + toIntervalMonth(-3)", TTL_DELETES, "t + toIntervalMonth(-3)"},
+        {" TTL `a \\`+ t` + toIntervalYear(1) SETTINGS x = 1", TTL_DELETES, "a `+ t + toIntervalYear(1)"},
+        {" TTL TTL + toIntervalSecond(9223372036854775807)", TTL_DELETES,
+         "TTL + toIntervalSecond(9223372036854775807)"},
+        {" TTL toIntervalDay + toIntervalWeek(1)", TTL_DELETES, "toIntervalDay + toIntervalWeek(1)"},
+        {" TTL t + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(3), LZ4), t + toIntervalDay(9)", TTL_DELETES,
+         "t + toIntervalDay(9)"},
+        {" TTL t + toIntervalDay(9), x(t) TO DISK 'a, b' SETTINGS y = 2", TTL_DELETES, "t + toIntervalDay(9)"},
+        {" TTL t + toIntervalDay(1) TO VOLUME 'slow'", TTL_KEEPS, ""},
+        {" TTL t + toIntervalDay(1) WHERE a > 5", TTL_OTHER, "its TTL has a WHERE"},
+        {" TTL t + toIntervalDay(1) TO DISK 'a', t WHERE a > 5, t", TTL_OTHER, "its TTL has a WHERE"},
+        {" TTL t + toIntervalDay(1) GROUP BY a SET b = max(b), t = max(t)", TTL_OTHER, "its TTL has a GROUP BY"},
+        {" TTL t, u", TTL_OTHER, "rows go by two TTLs"},
+        {" TTL t FOREVER", TTL_OTHER, "its TTL is of a form that is not known here"},
+        {" TTL t + toIntervalMillisecond(30)", TTL_OTHER, none_of},
+        {" TTL t - toIntervalDay(30)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(1.5)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(a)", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(9223372036854775808)", TTL_OTHER, none_of},
+        {" TTL (t + toIntervalDay(1)) + toIntervalHour(1)", TTL_OTHER, none_of},
+        {" TTL (t + toIntervalDay(1))", TTL_OTHER, none_of},
+        {" TTL t + toIntervalDay(1) + toIntervalHour(1)", TTL_OTHER, none_of},
+        {" TTL toIntervalDay(1) + t", TTL_OTHER, none_of},
+        {" TTL addDays(t, 3)", TTL_OTHER, none_of},
+        {" TTL t + 86400", TTL_OTHER, none_of},
+        {" TTL 't' + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL `t + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL if(a > 0 AND b IN (1, 2), t, u) + toIntervalDay(1)", TTL_OTHER, none_of},
+        {" TTL", TTL_OTHER, none_of},
+        {" TTL + toIntervalDay(1)", TTL_OTHER, none_of},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct buf text = BUF_INIT;
+        struct arena a = ARENA_INIT;
+        struct ttl both;
+        buf_printf(&text, "MergeTree PARTITION BY toYYYYMM(t) ORDER BY (a, TTL)%s", of[i].clause);
+        expect_ttl(buf_str(&text), of[i].kind, of[i].said);
+        definition_ttl_of_both("CREATE TABLE d.t (`a` Int64) ENGINE = MergeTree ORDER BY a TTL a", text.p, &a, &both);
+        assert_int_equal(both.kind, TTL_OTHER);
+        arena_free(&a);
+        buf_reset(&text);
+        buf_printf(
+            &text,
+            "CREATE TABLE d.t (`a` Int64, `t` DateTime DEFAULT now(), `TTL` Int8) ENGINE = MergeTree ORDER BY a%s",
+            of[i].clause);
+        expect_ttl(buf_str(&text), of[i].kind, of[i].said);
+        buf_reset(&text);
+        buf_printf(&text, "CREATE TABLE d.t (`a` Int64, `s` String TTL t) ENGINE = MergeTree ORDER BY a%s",
+                   of[i].clause);
+        expect_ttl(buf_str(&text), TTL_OTHER, column);
+        buf_free(&text);
+    }
+}
+
 /* Every row of a table that keeps all. */
 static const struct chread_expect bare = {.database = "d", .table = "t"};
 
@@ -1035,6 +1119,37 @@ static double cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A server answers without the setting too, and its JSON is then something else than text: in RowBinary nothing shows
+ * it. */
+static void test_a_server_that_gives_no_json_as_text(void **state)
+{
+    static const char *const settings[][2] = {{"output_format_binary_write_json_as_string", "0"},
+                                              {"output_format_native_write_json_as_string", "0"}};
+    (void)state;
+    for (int format = CHREAD_NATIVE; format <= CHREAD_ROWBINARY; format++)
+        for (int has = 0; has < 2; has++) {
+            struct mock m;
+            struct chread ch;
+            struct chread_why why = {0};
+            struct chread_options o = {.format = (enum chread_format)format, .json_text = true};
+            bool fits = (format == CHREAD_ROWBINARY) == (has == 0);
+            mock_listen(&m);
+            answer_texts(&m, MOCK_ANSWER, 1, 1, (const char *[]){"26.5.1.1"});
+            answer_texts(&m, MOCK_ANSWER, 1, 2, settings[has]);
+            o.http.url = m.url;
+            mock_start(&m);
+            assert_int_equal(chread_open(&ch, &o, &why), fits ? 0 : -1);
+            if (fits)
+                assert_string_equal(ch.settings[ch.n_settings - 1].value, "1");
+            else
+                assert_true(why.status == STATUS_UNSUPPORTED && why.cause.code == CODE_SERVER_UNSUPPORTED &&
+                            strstr(why.reason, settings[!has][0]));
+            chread_close(&ch);
+            mock_stop(&m);
+            mock_free(&m);
+        }
+}
+
 static double open_with_settings(unsigned n)
 {
     struct mock m;
@@ -1070,7 +1185,7 @@ static double look_at_mutations(unsigned n)
     double before = cpu_s();
     assert_int_equal(begin(&s, &m), 0);
     assert_int_equal(chread_look(&s.ch, &evidence, &last, &s.why), 0);
-    chread_find_unstable(&s.t, &last, &u);
+    chread_find_unstable(&s.ch, &s.t, &last, &u);
     double took = cpu_s() - before;
     assert_int_equal(last.n_mutations, n);
     assert_int_equal(u.n, n / 2);
@@ -1274,9 +1389,10 @@ static void test_engines_of_the_page(void **state)
         p += 5;
         if (sscanf(p, "%63s Ta %7s Ta %7s", name, every, last) != 3 || strcmp(name, "Em") == 0)
             continue;
-        const char *columns = strncmp(name, "Versioned", 9) == 0 ? "(sg, ver)"
-                              : strncmp(name, "Coll", 4) == 0    ? "(sg)"
-                                                                 : "";
+        const char *plain = strncmp(name, "Replicated", 10) == 0 ? name + 10 : name;
+        const char *columns = strncmp(plain, "Versioned", 9) == 0 ? "(sg, ver)"
+                              : strncmp(plain, "Coll", 4) == 0    ? "(sg)"
+                                                                  : "";
         snprintf(full, sizeof full, "%s%s%s", name, columns, strcmp(name, "View") == 0 ? "" : " ORDER BY s");
         struct arena a = ARENA_INIT;
         struct engine e;
@@ -1303,7 +1419,7 @@ static void test_engines_of_the_page(void **state)
         columns_free(&cols);
         arena_free(&a);
     }
-    assert_true(listed >= 15);
+    assert_true(listed >= 18);
     assert_int_equal(known, (1u << ENGINE_KINDS) - 1);
     buf_free(&page);
 }
@@ -1328,6 +1444,7 @@ int main(void)
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_asked_in_another_way),
         cmocka_unit_test(test_ttl),
+        cmocka_unit_test(test_ttl_forms),
         cmocka_unit_test(test_form),
         cmocka_unit_test(test_engines_of_the_page),
         cmocka_unit_test(test_form_of_a_computed_column),
@@ -1341,6 +1458,7 @@ int main(void)
         cmocka_unit_test(test_new_connection),
         cmocka_unit_test(test_more_than_asked),
         cmocka_unit_test(test_unproven_looks),
+        cmocka_unit_test(test_a_server_that_gives_no_json_as_text),
         cmocka_unit_test(test_answers_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

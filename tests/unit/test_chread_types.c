@@ -102,6 +102,14 @@ static const struct {
     {"Array(DateTime('Asia/Tokyo'))", NULL, "0100000000000000 0100000000000000 01000000", "01 01000000 00", "[[\"1\"]]",
      "[[]]"},
     {"SimpleAggregateFunction(sum, UInt8)", NULL, "01 02", "01 02", "[\"1\"]", "[\"2\"]"},
+    {"JSON", NULL, "0100000000000000 027b7d 077b2261223a317d", "027b7d 077b2261223a317d", "[\"{}\"]",
+     "[\"{\\\"a\\\":1}\"]"},
+    {"Nullable(JSON(a Int8))", NULL, "0100000000000000 01 00 027b7d 027b7d", "01 00 027b7d", "[null]", "[\"{}\"]"},
+    {"Array(JSON)", NULL, "0100000000000000 0200000000000000 0200000000000000 027b7d 01ff", "02 027b7d 01ff 00",
+     "[[\"{}\",{\"b64\":\"/w==\"}]]", "[[]]"},
+    {"Tuple(JSON, Map(String, JSON), UInt8)", NULL,
+     "0100000000000000 0100000000000000 027b7d 0131 0000000000000000 0100000000000000 016b 027b7d 01 02",
+     "027b7d 00 01 0131 01 016b 027b7d 02", "[[\"{}\",[],\"1\"]]", "[[\"1\",[[\"k\",\"{}\"]],\"2\"]]"},
     {"Map(UInt8, Nested(a Array(Bool)))", NULL,
      "0100000000000000 0100000000000000 07 0200000000000000 0100000000000000 0300000000000000 01 00 01",
      "01 07 02 01 01 02 00 01 00", "[[[\"7\",[[[\"true\"],[\"false\",\"true\"]]]]]]", "[[]]"},
@@ -172,6 +180,11 @@ static void test_arrays_that_no_server_sends(void **state)
         {"Enum8('a' = 1)", "Enum8('b' = 1)", "", ERR_TROUBLE, "another column type"},
         {"Tuple(a Int8)", "Tuple(b Int8)", "", ERR_TROUBLE, "another column type"},
         {"FixedString(4)", "FixedString(5)", "", ERR_TROUBLE, "another column type"},
+        {"JSON", "JSON", "0000000000000000 027b7d 027b7d", ERR_TROUBLE, "does not come as its text"},
+        {"Array(JSON)", "Array(JSON)", "0100000001000000", ERR_TROUBLE, "does not come as its text"},
+        {"JSON", "JSON", "01000000", ERR_TROUBLE, "in the middle of a block"},
+        {"JSON", "String", "", ERR_TROUBLE, "another column type"},
+        {"JSON(a Int8)", "JSON(a Int16)", "", ERR_TROUBLE, "another column type"},
     };
     static const struct {
         const char *type, *hex;

@@ -27,6 +27,30 @@ static const struct {
      "VersionedCollapsingMergeTree(sg, ver)"},
     {"View", "", "View"},
     {"View", "View", "View"},
+    {"ReplicatedMergeTree", "ReplicatedMergeTree('/c/{uuid}/{shard}', '{replica}') ORDER BY id", "ReplicatedMergeTree"},
+    {"ReplicatedMergeTree", "ReplicatedMergeTree ORDER BY id", "ReplicatedMergeTree"},
+    {"ReplicatedMergeTree", "ReplicatedMergeTree() ORDER BY id", "ReplicatedMergeTree"},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/c/a\\'b, (x', '{r}', ver, `d,l`) ORDER BY id",
+     "ReplicatedReplacingMergeTree(ver, d,l)"},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree(ver) ORDER BY id",
+     "ReplicatedReplacingMergeTree(ver)"},
+    {"ReplicatedCollapsingMergeTree", "ReplicatedCollapsingMergeTree('/p', 'r', sg) ORDER BY id",
+     "ReplicatedCollapsingMergeTree(sg)"},
+    {"ReplicatedVersionedCollapsingMergeTree", "ReplicatedVersionedCollapsingMergeTree('/p','r',sg,ver) ORDER BY id",
+     "ReplicatedVersionedCollapsingMergeTree(sg, ver)"},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/p', ver) ORDER BY id", NULL},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/p', 'r', 'x', ver) ORDER BY id", NULL},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/p' 'r', ver) ORDER BY id", NULL},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/p', 'r, ver) ORDER BY id", NULL},
+    {"ReplicatedReplacingMergeTree", "ReplicatedReplacingMergeTree('/p', 'r'", NULL},
+    {"ReplicatedMergeTree", "ReplicatedMergeTree('/p', 'r', d) ORDER BY id", NULL},
+    {"ReplicatedMergeTree", "MergeTree ORDER BY id", NULL},
+    {"MergeTree", "MergeTree('/p', 'r') ORDER BY id", NULL},
+    {"ReplicatedSummingMergeTree", "ReplicatedSummingMergeTree('/p', 'r') ORDER BY id", NULL},
+    {"ReplicatedView", "ReplicatedView", NULL},
+    {"Replicated", "Replicated", NULL},
+    {"SharedMergeTree", "SharedMergeTree('/p', '{r}') ORDER BY id", NULL},
+    {"Distributed", "Distributed('c', 'd', 't')", NULL},
     {"SummingMergeTree", "SummingMergeTree ORDER BY id", NULL},
     {"SharedReplacingMergeTree", "SharedReplacingMergeTree('/p', '{r}', ver) ORDER BY id", NULL},
     {"MergeTree", "MergeTreeX ORDER BY id", NULL},
@@ -54,6 +78,7 @@ static void test_engines_as_they_are_printed(void **state)
         if ((e.kind == ENGINE_OTHER) != (engines[i].said == NULL) ||
             (engines[i].said && strcmp(buf_str(&said), engines[i].said) != 0))
             fail_msg("%s: %s", engines[i].full, buf_str(&said));
+        assert_int_equal(e.replicated, engines[i].said && strncmp(engines[i].said, "Replicated", 10) == 0);
         assert_int_equal(engine_merges(&e), strstr(buf_str(&said), "ingMergeTree") != NULL);
         assert_int_equal(engine_shows_rows(&e), engines[i].said != NULL);
         buf_free(&said);
@@ -139,14 +164,14 @@ static void test_the_engines_columns_are_compared_and_ordered(void **state)
         struct engine e;
         const char *why;
     } cases[] = {
-        {{ENGINE_REPLACING, NULL, NULL, NULL}, NULL},
-        {{ENGINE_REPLACING, "ver", NULL, NULL}, NULL},
-        {{ENGINE_VERSIONED, "ver", NULL, "sg"}, NULL},
-        {{ENGINE_REPLACING, "v", NULL, NULL}, "column 'v', the engine's version, is not compared"},
-        {{ENGINE_REPLACING, "s", NULL, NULL}, "column 's', the engine's version, is String"},
-        {{ENGINE_REPLACING, "n", NULL, NULL}, "is Nullable(UInt8)"},
-        {{ENGINE_REPLACING, "ver", "ver", NULL}, "the engine's mark of a delete, is UInt64"},
-        {{ENGINE_COLLAPSING, NULL, NULL, "x"}, "the engine's sign, is not compared"},
+        {{ENGINE_REPLACING, false, NULL, NULL, NULL}, NULL},
+        {{ENGINE_REPLACING, false, "ver", NULL, NULL}, NULL},
+        {{ENGINE_VERSIONED, false, "ver", NULL, "sg"}, NULL},
+        {{ENGINE_REPLACING, false, "v", NULL, NULL}, "column 'v', the engine's version, is not compared"},
+        {{ENGINE_REPLACING, false, "s", NULL, NULL}, "column 's', the engine's version, is String"},
+        {{ENGINE_REPLACING, false, "n", NULL, NULL}, "is Nullable(UInt8)"},
+        {{ENGINE_REPLACING, false, "ver", "ver", NULL}, "the engine's mark of a delete, is UInt64"},
+        {{ENGINE_COLLAPSING, false, NULL, NULL, "x"}, "the engine's sign, is not compared"},
     };
     struct columns c;
     columns_of(columns, &c);

@@ -387,6 +387,20 @@ static const char *text_of(struct multiset_text t, char *to)
     return to;
 }
 
+/* Some records have no time, and those of a partition are in no order. */
+static struct stream_ts ts_of(uint64_t partition, uint64_t offset)
+{
+    if ((offset * 7 + partition) % 5 == 0)
+        return (struct stream_ts){.has = false};
+    return (struct stream_ts){true, offset % 11 == 3 ? 0 : 1796000000000 + offset * 37 % 1000};
+}
+
+static void same_ts(struct stream_ts got, struct stream_ts want)
+{
+    assert_int_equal(got.has, want.has);
+    assert_true(!got.has || got.ms == want.ms);
+}
+
 static void hold_findings(const struct model *m, const struct multiset_relation *of)
 {
     char line[1000], a[300], b[300], c[300];
@@ -398,6 +412,10 @@ static void hold_findings(const struct model *m, const struct multiset_relation 
                  f->found_copies, f->rows, f->at ? f->at : "", f->explained.resent, f->explained.replayed,
                  f->explained.kept);
         assert_string_equal(line, m->line[i]);
+        struct stream_place at;
+        if (f->at)
+            assert_true(stream_place_split(f->at, strlen(f->at), &at));
+        same_ts(f->ts, f->at ? ts_of(at.partition, at.offset) : (struct stream_ts){.has = false});
     }
 }
 
@@ -423,6 +441,8 @@ static void hold_runs(const struct model *m, const struct multiset_relation *of)
                 assert_int_equal(got->first, run.first);
                 assert_int_equal(got->last, run.last);
                 assert_int_equal(got->rows, run.rows);
+                same_ts(got->oldest, run.oldest);
+                same_ts(got->newest, run.newest);
             }
             if (end)
                 break;
@@ -430,6 +450,7 @@ static void hold_runs(const struct model *m, const struct multiset_relation *of)
             fate = r->fate;
             run.last = r->offset;
             run.rows++;
+            ts_widen(&run.oldest, &run.newest, ts_of(r->partition, r->offset));
         }
     }
     assert_int_equal(next, of->sum.runs_listed);
@@ -537,6 +558,7 @@ static struct multiset *fill(const struct set *s, const struct multiset_config *
         if (r->at[0]) {
             row.at = r->at;
             row.at_len = strlen(r->at);
+            row.ts = ts_of(r->partition, r->offset);
         }
         assert_int_equal(multiset_add(m, (enum side)r->side, &row, &err), 0);
     }
@@ -861,16 +883,53 @@ static void places(void **state)
                                       "0/1"};
     struct err err = ERR_INIT;
     struct places p;
+    const struct stream_ts none = {.has = false};
     places_init(&p, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (places_add(&p, bad[i], strlen(bad[i]), &err) == 0)
+        if (places_add(&p, bad[i], strlen(bad[i]), none, &err) == 0)
             fail_msg("'%s' was taken for a place", bad[i]);
     static const char *const good[] = {"t/0/0", "t/0/9223372036854775807#2", "A.b_c-9/2147483647/5", "t/0/4"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_int_equal(places_add(&p, good[i], strlen(good[i]), &err), 0);
+        assert_int_equal(places_add(&p, good[i], strlen(good[i]), none, &err), 0);
     assert_true(p.at[0].unordered);
     assert_false(p.at[1].unordered);
     places_free(&p);
+}
+
+/* A place costs what it did where its record's time is not known, and two or three bytes more where one record follows
+ * another; what was written comes back. */
+static void times_of_places(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    size_t bytes[3];
+    for (unsigned kind = 0; kind < 3; kind++) {
+        static const uint64_t at_ends[] = {0, TS_MAX, 0, 1796000000123, TS_MAX - 1};
+        struct places p;
+        struct places_reader r;
+        struct place at;
+        char text[40];
+        places_init(&p, 1);
+        for (uint64_t i = 0; i < 1000; i++) {
+            struct stream_ts ts = {kind == 1 || (kind == 2 && i % 3),
+                                   kind == 1 ? 1796000000000 + i * 5 : at_ends[i % 5]};
+            int n = snprintf(text, sizeof text, "t/%" PRIu64 "/%" PRIu64, i % 2, i);
+            assert_int_equal(places_add(&p, text, (size_t)n, ts, &err), 0);
+        }
+        bytes[kind] = p.log.held.len;
+        places_read(&r, &p);
+        for (uint64_t i = 0; i < 1000; i++) {
+            assert_int_equal(places_next(&r, &at, &err), 1);
+            assert_true(at.partition == i % 2 && at.offset == i && at.n == 0);
+            assert_int_equal(at.ts.has, kind == 1 || (kind == 2 && i % 3));
+            assert_true(!at.ts.has || at.ts.ms == (kind == 1 ? 1796000000000 + i * 5 : at_ends[i % 5]));
+        }
+        assert_int_equal(places_next(&r, &at, &err), 0);
+        places_reader_free(&r);
+        places_free(&p);
+    }
+    assert_int_equal(bytes[0], 3000);
+    assert_true(bytes[1] < 4020);
 }
 
 /* Rows out of offset order have no runs, and that is said. */
@@ -908,6 +967,7 @@ int main(void)
         cmocka_unit_test(no_scratch),
         cmocka_unit_test(places),
         cmocka_unit_test(unordered),
+        cmocka_unit_test(times_of_places),
         cmocka_unit_test(one_worker_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

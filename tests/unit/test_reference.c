@@ -63,7 +63,9 @@ static void write_rows(size_t n)
     for (size_t i = 0; i < n; i++) {
         char cells[100];
         int len = snprintf(cells, sizeof cells, "[\"%zu\",\"a \xc3\xa9\",\"100\"]", i);
-        assert_int_equal(reference_put(&w, cells, (size_t)len, i % 2 ? "t/0/1" : NULL, 5, &err), 0);
+        const struct stream_row row = {
+            .cells = cells, .cells_len = (size_t)len, .at = i % 2 ? "t/0/1" : NULL, .at_len = 5, .ts = {i % 4 == 3, i}};
+        assert_int_equal(reference_put(&w, &row, &err), 0);
     }
     assert_int_equal(reference_finish(&w, &end, &err), 0);
     assert_true(w.rows == n);
@@ -84,6 +86,7 @@ static void comes_back(void **state)
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(reference_next(&r, &row, &err), 1);
             assert_true(i % 2 ? row->at_len == 5 && memcmp(row->at, "t/0/1", 5) == 0 : row->at == NULL);
+            assert_true(row->ts.has == (i % 4 == 3) && (!row->ts.has || row->ts.ms == i));
             assert_true(row->cells[0] == '[' && row->cells[row->cells_len - 1] == ']');
         }
         assert_int_equal(reference_next(&r, &row, &err), 0);
@@ -154,7 +157,7 @@ static void dropped_leaves_nothing(void **state)
     struct reference_writer w;
     assert_int_equal(reference_begin(&w, path, &head, &err), 0);
     for (int i = 0; i < 10000; i++)
-        assert_int_equal(reference_put(&w, "[\"1\"]", 5, NULL, 0, &err), 0);
+        assert_int_equal(reference_put(&w, &(struct stream_row){.cells = "[\"1\"]", .cells_len = 5}, &err), 0);
     reference_drop(&w);
     assert_int_equal(access(path, F_OK), -1);
     /* the directory is removed by teardown, which fails where anything is left in it */
@@ -242,12 +245,50 @@ static int record(struct program_answers *a, uint64_t partition, uint64_t offset
 
 static int answer(struct program_answers *a, const char *place, enum program_answer what)
 {
-    return program_answers_at(a, place, strlen(place), what, "said", 4, &err);
+    return program_answers_at(a, place, strlen(place), what, "said", 4, NULL, &err);
 }
 
 static int at(struct program_answers *a, const char *place)
 {
     return answer(a, place, strncmp(place, "t/3/", 4) != 0 ? PROGRAM_ROW : PROGRAM_SKIP);
+}
+
+static struct stream_ts time_of(uint64_t kind, uint64_t i)
+{
+    static const uint64_t ends[] = {0, TS_MAX, 1796000000123, 1796000000123, 1};
+    switch (kind) {
+    case 0: return (struct stream_ts){.has = false};
+    case 1: return (struct stream_ts){true, 1796000000000 + i / 7};
+    case 2: return (struct stream_ts){true, 1796000000000};
+    case 3: return (struct stream_ts){i > 500 && i % 3 != 0, 1796000000000 - i * i};
+    default: return (struct stream_ts){i / 64 % 2 == 0, ends[i % 5]};
+    }
+}
+
+/* Whatever is answered in whatever order, it is of the time of its record. */
+static void answers_know_times(void **state)
+{
+    (void)state;
+    struct program_answers *a = program_answers_new();
+    for (uint64_t i = 0; i < 5000; i++)
+        for (uint64_t kind = 0; kind < 5; kind++)
+            assert_int_equal(
+                program_answers_record(
+                    a,
+                    &(struct program_record){
+                        .topic = "t", .topic_len = 1, .partition = kind, .offset = 2 * i, .ts = time_of(kind, i)},
+                    &err),
+                0);
+    for (uint64_t i = 0; i < 5000; i++)
+        for (uint64_t kind = 0; kind < 5; kind++) {
+            char place[64];
+            uint64_t of = i * 2713 % 5000;
+            struct stream_ts got = {true, 77}, want = time_of(kind, of);
+            int n = snprintf(place, sizeof place, "t/%" PRIu64 "/%" PRIu64, kind, 2 * of);
+            assert_int_equal(program_answers_at(a, place, (size_t)n, PROGRAM_ROW, NULL, 0, &got, &err), 0);
+            assert_true(got.has == want.has && (!got.has || got.ms == want.ms));
+        }
+    program_answers_free(a);
 }
 
 static void answers_over_gaps(void **state)
@@ -439,11 +480,14 @@ static void story_of_both(void **state)
     static struct scope_source source = {.topic = "t", .partitions = ranges, .n_partitions = 3};
     const struct scope scope = {.sources = &source, .n_sources = 1};
     static const char reader[] =
-        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"ranges\":["
-        "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"complete\":true},"
-        "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
+        "{\"type\":\"account\",\"stage\":\"kafka-read\",\"role\":\"reader\",\"complete\":true,\"reasons\":[],\"logs\":[],\"ranges\":["
+        "{\"topic\":\"t\",\"partition\":0,\"from\":5,\"to\":10,\"position\":10,\"offsets\":5,\"delivered\":5,\"null_values\":0,"
+        "\"not_delivered\":0,\"complete\":true},"
+        "{\"topic\":\"t\",\"partition\":1,\"from\":3,\"to\":20,\"position\":20,\"offsets\":17,\"delivered\":4,\"null_values\":0,"
+        "\"not_delivered\":13,\"complete\":true}],\"delivered\":9,\"verified\":[\"ids\"]}";
     static const char program[] =
-        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4}";
+        "{\"type\":\"account\",\"stage\":\"ref-run\",\"role\":\"program\",\"complete\":true,\"reasons\":[],\"records\":9,\"rows\":4,"
+        "\"skips\":5,\"readable\":9,\"null_values\":0,\"unreadable\":0}";
     for (uint64_t rows = 3; rows <= 4; rows++) {
         struct reference_story s = {0};
         struct reference_end end;
@@ -487,6 +531,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(dropped_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(published_over_what_was_there, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_by_name, setup, teardown),
+        cmocka_unit_test(answers_know_times),
         cmocka_unit_test_setup_teardown(answers_over_gaps, setup, teardown),
         cmocka_unit_test_setup_teardown(records_that_cannot_be_read, setup, teardown),
         cmocka_unit_test_setup_teardown(null_payloads, setup, teardown),

@@ -14,6 +14,8 @@
 #include "stream/log.h"
 #include "stream/observation.h"
 #include "stream/stream.h"
+#include "stream/summary.h"
+#include "stream/watermark.h"
 
 #define HEAD \
     "{\"type\":\"stream\",\"format\":\"owed-stream\",\"version\":1,\"stages\":[{\"name\":\"a\",\"version\":\"1\"}]}\n"
@@ -140,6 +142,15 @@ static void test_row_members(void **state)
     assert_memory_equal(r.at, "t/0/1", 5);
     assert_memory_equal(r.again, "resent", 6);
     assert_int_equal(r.cells_len, 5);
+    assert_false(r.ts.has);
+    assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":"
+                           "9007199254740992,\"again\":\"resent\"}",
+                           &r, &err),
+                     0);
+    assert_true(r.ts.has && r.ts.ms == TS_MAX && r.at_len == 5 && r.again_len == 6 && r.cells_len == 5);
+    assert_int_equal(
+        split("{\"type\":\"row\",\"side\":\"reference\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":0}", &r, &err), 0);
+    assert_true(r.ts.has && r.ts.ms == 0 && !r.again);
     assert_int_equal(split("{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\"}", &r, &err),
                      0);
     assert_null(r.at);
@@ -154,6 +165,15 @@ static void test_row_refused(void **state)
         "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"again\":\"resent\",\"at\":\"t/0/1\"}",
         "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"a\\\\b\"}",
         "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"ts\":5}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"ts\":5,\"at\":\"t/0/1\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"again\":\"resent\",\"ts\":5}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":-1}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":1.5}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":05}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":\"5\"}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":null}",
+        "{\"type\":\"row\",\"side\":\"captured\",\"cells\":[\"1\"],\"at\":\"t/0/1\",\"ts\":9007199254740993}",
         "{\"type\":\"row\",\"side\":\"captured\",\"read\":0,\"cells\":[\"1\"]}",
         "{\"type\":\"row\",\"side\":\"captured\",\"read\":01,\"cells\":[\"1\"]}",
         "{\"type\":\"row\",\"side\":\"captured\",\"cells\":{}}",
@@ -179,7 +199,14 @@ static void test_write_and_read(void **state)
     int fd = scratch_open(NULL, &err);
     struct stream_out out;
     stream_begin(&out, fd, NULL);
-    stream_put_row(&out, SIDE_CAPTURED, "[\"1\"]", 5, "t/0/1", 5, AGAIN_RESENT);
+    stream_put_row(&out, &(struct stream_row){.side = SIDE_CAPTURED,
+                                              .cells = "[\"1\"]",
+                                              .cells_len = 5,
+                                              .at = "t/0/1",
+                                              .at_len = 5,
+                                              .ts = {true, 1},
+                                              .again = AGAIN_RESENT,
+                                              .again_len = sizeof AGAIN_RESENT - 1});
     stream_put_side(&out, &(struct stream_side){SIDE_CAPTURED, 1, 0, false, "cut \x01 short"});
     stream_put_check(&out, CHECK_RECONCILE_ROWS, STATUS_UNAVAILABLE, BECAUSE(CODE_READS_DIFFER), "bad \xff byte",
                      (const char *const[]){"a", "b", NULL}, "{\"n\":1}");
@@ -205,6 +232,39 @@ static void test_write_and_read(void **state)
     close(fd);
 }
 
+/* times: of the first of its two runs, of which the other has none. */
+#define SUMMARY(TIMES) \
+    "{\"type\":\"summary\",\"relation\":\"delivery\",\"missing\":{\"keys\":3,\"rows\":3}," \
+    "\"changed\":{\"keys\":0,\"rows\":0},\"duplicated\":{\"keys\":0,\"surplus\":0},\"unexpected\":{\"keys\":0,\"rows\":0}," \
+    "\"owed_rows\":5,\"found_rows\":2,\"keys\":5,\"explained\":{\"resent\":0,\"replayed\":0,\"unexplained\":0}," \
+    "\"owed_duplicate_keys\":0,\"unsupported_keys\":0,\"excluded_keys\":0,\"runs_total\":2," \
+    "\"tail\":{\"rows\":0,\"partitions\":0},\"listed\":3,\"runs\":[" \
+    "{\"kind\":\"missing\",\"topic\":\"t\",\"partition\":0,\"first\":1,\"last\":2,\"rows\":2," TIMES "}," \
+    "{\"kind\":\"missing\",\"topic\":\"t\",\"partition\":0,\"first\":4,\"last\":4,\"rows\":1}],\"runs_unordered\":[]}"
+
+/* A record's time is a whole number of milliseconds, and a run has both of its own. */
+static void test_times_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {SUMMARY("\"oldest_ts\":1"),
+                                      SUMMARY("\"newest_ts\":1"),
+                                      SUMMARY("\"oldest_ts\":-1,\"newest_ts\":-1"),
+                                      SUMMARY("\"oldest_ts\":1.5,\"newest_ts\":2"),
+                                      SUMMARY("\"oldest_ts\":null,\"newest_ts\":null"),
+                                      SUMMARY("\"oldest_ts\":\"yesterday\",\"newest_ts\":2"),
+                                      SUMMARY("\"oldest_ts\":1,\"newest_ts\":9007199254740993")};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena arena = ARENA_INIT;
+        struct err err = ERR_INIT;
+        struct summary summary;
+        struct stream_line line = {.p = bad[i], .n = strlen(bad[i]), .line_no = 3};
+        assert_int_equal(stream_summary(&line, &arena, &summary, &err), -1);
+        assert_int_equal(err.kind, ERR_REFUSED);
+        assert_non_null(strstr(err.text, "_ts"));
+        arena_free(&arena);
+    }
+}
+
 /* A line that is taken apart and written again is the line that it was. */
 static void test_lines(void **state)
 {
@@ -212,10 +272,11 @@ static void test_lines(void **state)
     static const char *const all[] = {
         "{\"type\":\"finding\",\"relation\":\"delivery\",\"kind\":\"changed\",\"key\":[\"1\"],\"owed\":[\"1\",null],"
         "\"found\":[\"1\",\"a\"],\"owed_copies\":1,\"found_copies\":2,\"rows\":3,\"differ\":[\"v\"],\"at\":\"t/0/1\","
-        "\"explained\":\"resent\",\"cut\":true,\"undecided\":true,\"read\":2}",
+        "\"ts\":9007199254740992,\"explained\":\"resent\",\"cut\":true,\"undecided\":true,\"read\":2}",
         "{\"type\":\"finding\",\"relation\":\"coverage\",\"kind\":\"unexpected\",\"key\":null,\"owed\":null,"
         "\"found\":null,\"owed_copies\":0,\"found_copies\":1,\"rows\":1,\"at\":null,\"explained\":null}",
         "{\"type\":\"excluded\",\"key\":[\"1\",\"2\"],\"why\":\"moved-on\"}",
+        SUMMARY("\"oldest_ts\":0,\"newest_ts\":1796000000123"),
         "{\"type\":\"observation\",\"endpoint\":\"http://h:1\",\"user\":\"u\",\"server_uuid\":\"s\",\"server_version\":\"26\","
         "\"line_tested\":true,\"server_host\":\"h\",\"timezone\":\"UTC\",\"database\":\"d\",\"table\":\"t\",\"table_uuid\":\"x\","
         "\"engine\":\"MergeTree\",\"engine_full\":\"MergeTree\",\"create_table_query\":\"CREATE\",\"partition_key\":\"\","
@@ -225,7 +286,10 @@ static void test_lines(void **state)
         "\"created\":\"2026-01-01T00:00:00.000Z\",\"done\":false}],\"started\":{\"client_ms\":5,\"server_ms\":-6},"
         "\"finished\":{\"client_ms\":7,\"server_ms\":8},\"reads\":[{\"read\":1,\"rows\":9,\"queries\":1,\"bytes\":10,\"ranges\":1,\"passed_over\":2}],"
         "\"keys\":11,\"unfit_keys\":12,\"table_whole\":true,\"max_table_rows\":13,\"parts\":{\"before\":1,\"after\":2,"
-        "\"same\":false},\"final\":{\"undetermined_keys\":1,\"unpaired\":2},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
+        "\"same\":false},\"final\":{\"undetermined_keys\":1,\"unpaired\":2},\"replica\":{\"path\":\"/p\",\"name\":\"r\",\"max_delay_s\":1,"
+        "\"before\":{\"readonly\":0,\"expired\":0,\"queue\":2,\"inserts\":3,\"merges\":4,\"mutations\":5,\"checks\":6,"
+        "\"log_max\":7,\"log_pointer\":8,\"delay_s\":9,\"lost_parts\":10,\"active\":11,\"replicas\":12,\"exception\":\"e\","
+        "\"queue_exception\":\"q\"}},\"stable\":false,\"unstable\":[\"mutation m in progress\"]}",
         "{\"type\":\"observation\",\"endpoint\":null,\"user\":null,\"server_uuid\":null,\"server_version\":null,"
         "\"line_tested\":false,\"server_host\":null,\"timezone\":null,\"database\":null,\"table\":null,\"table_uuid\":null,"
         "\"engine\":null,\"partition_key\":null,\"sorting_key\":null,\"dedup_window\":null,\"columns\":[],\"settings\":{},"
@@ -240,10 +304,13 @@ static void test_lines(void **state)
         struct finding finding;
         struct stream_excluded excluded;
         struct observation observation;
+        struct summary summary;
         if (strstr(all[i], "{\"type\":\"finding\"") && stream_finding(&line, &arena, &finding, &err) == 0)
             stream_put_finding(&out, &finding);
         else if (strstr(all[i], "{\"type\":\"excluded\"") && stream_excluded(&line, &arena, &excluded, &err) == 0)
             stream_put_excluded(&out, &excluded);
+        else if (strstr(all[i], "{\"type\":\"summary\"") && stream_summary(&line, &arena, &summary, &err) == 0)
+            stream_put_summary(&out, &summary);
         else if (stream_observation(&line, &arena, &observation, &err) == 0)
             stream_put_observation(&out, &observation);
         assert_string_equal(err.text, "");
@@ -252,6 +319,91 @@ static void test_lines(void **state)
         stream_out_free(&out);
         arena_free(&arena);
     }
+}
+
+/* A watermark says one of two things, and each comes back as it was written. */
+static void test_watermarks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } all[] = {
+        {"{\"type\":\"watermark\",\"ts\":-5}", NULL},
+        {"{\"type\":\"watermark\",\"ts\":\"9223372036854775807\"}", NULL},
+        {"{\"type\":\"watermark\",\"idle\":true}", NULL},
+        {"{\"type\":\"watermark\",\"idle\":false}", NULL},
+        {"{\"type\":\"watermark\"}", "watermark.ts: missing"},
+        {"{\"type\":\"watermark\",\"ts\":null}", "watermark.ts: not a whole number"},
+        {"{\"type\":\"watermark\",\"ts\":1.5,\"idle\":false}", "watermark.ts: not a whole number"},
+        {"{\"type\":\"watermark\",\"idle\":null}", "watermark.idle: not true or false"},
+        {"{\"type\":\"watermark\",\"idle\":true,\"ts\":1}", "of a lane that is idle, with a time"},
+        {"[\"watermark\"]", "watermark.ts: missing"},
+        {"{\"type\":\"watermark\",\"ts\":1", "byte"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct err err = ERR_INIT;
+        struct stream_out out = {.fd = -1};
+        struct stream_line line = {.p = all[i].text, .n = strlen(all[i].text), .line_no = 3};
+        struct stream_watermark w;
+        assert_int_equal(stream_watermark(&line, &w, &err), all[i].why ? -1 : 0);
+        if (all[i].why) {
+            assert_int_equal(err.kind, ERR_REFUSED);
+            assert_non_null(strstr(err.text, "line 3: "));
+            assert_non_null(strstr(err.text, all[i].why));
+        } else {
+            stream_put_watermark(&out, &w);
+            assert_int_equal(out.block.len, line.n + 1);
+            assert_memory_equal(out.block.p, all[i].text, line.n);
+        }
+        stream_out_free(&out);
+    }
+}
+
+/* One thing at a time that a replica lacks, before the reads or after them. */
+static void test_what_a_replica_lacks(void **state)
+{
+    (void)state;
+    static const struct replica_state current = {
+        .log_max = 5, .log_pointer = 6, .active = 1, .replicas = 3, .exception = "", .queue_exception = ""};
+    static const struct {
+        size_t number; /* of replica_numbers */
+        uint64_t value;
+        enum code code;
+    } cases[] = {{0, 1, CODE_REPLICA_READ_ONLY},
+                 {1, 1, CODE_REPLICA_EXPIRED},
+                 {2, 1, CODE_REPLICA_BEHIND},
+                 {3, 1, CODE_NONE},
+                 {4, 1, CODE_NONE},
+                 {6, 1, CODE_REPLICA_BEHIND},
+                 {7, 6, CODE_REPLICA_BEHIND},
+                 {8, 5, CODE_REPLICA_BEHIND},
+                 {8, 0, CODE_REPLICA_BEHIND},
+                 {9, 2, CODE_NONE},
+                 {9, 3, CODE_REPLICA_BEHIND},
+                 {11, 0, CODE_REPLICA_EXPIRED},
+                 {12, 1, CODE_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int after = 0; after < 2; after++) {
+            struct buf why = BUF_INIT;
+            struct replica r = {"/p", "r", 2, true, true, current, current};
+            *replica_number(after ? &r.after : &r.before, cases[i].number) = cases[i].value;
+            enum code code = replica_unfit(&r, &why);
+            if (code != cases[i].code || (code == CODE_NONE) != (why.len == 0))
+                fail_msg("case %zu: %s %s", i, code_word(code), buf_str(&why));
+            buf_free(&why);
+        }
+    struct buf why = BUF_INIT;
+    struct replica r = {"/p", "r", 0, true, false, current, current};
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_NOT_SHOWN);
+    r.has_after = true;
+    r.after.lost_parts = 1;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
+    r.before.lost_parts = 1;
+    assert_int_equal(replica_unfit(&r, &why), CODE_NONE);
+    /* An empty log, and one whose first entry was not taken, are the same two zeros. */
+    r.before.log_max = r.before.log_pointer = 0;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
+    buf_free(&why);
 }
 
 static int log_of(const char *text, struct arena *arena, struct stream_log *log, struct err *err)
@@ -330,10 +482,20 @@ static void test_large_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_unfinished),      cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_long_line),       cmocka_unit_test(test_row_members),
-        cmocka_unit_test(test_row_refused), cmocka_unit_test(test_write_and_read),  cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_lines),       cmocka_unit_test(test_groups_of_a_log),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_row_members),
+        cmocka_unit_test(test_row_refused),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_groups_of_a_log),
+        cmocka_unit_test(test_watermarks),
+        cmocka_unit_test(test_what_a_replica_lacks),
+        cmocka_unit_test(test_times_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,7 @@ static void test_well_formed_types_without_cells_keep_their_name(void **state)
         "Array(Variant(Int8, String))",
         "Array(Int8, Int8)",
         "Map(String)",
-        "Map(String, JSON)",
+        "Map(String, Dynamic)",
         "Tuple(a Int8, String)",
         "Tuple(a Int8, b Dynamic)",
         "Nested(Int8)",
@@ -163,7 +163,7 @@ static void test_well_formed_types_without_cells_keep_their_name(void **state)
         "LowCardinality(DateTime64(3))",
         "LowCardinality(Enum8('a' = 1))",
         "SimpleAggregateFunction(sum)",
-        "SimpleAggregateFunction(any, JSON)",
+        "SimpleAggregateFunction(any, Dynamic)",
         "Nullable(SimpleAggregateFunction(max, Int64))",
         "Geometry",
         "QBit(Float32, 4)",
@@ -173,7 +173,12 @@ static void test_well_formed_types_without_cells_keep_their_name(void **state)
         "AggregateFunction(quantiles(0.5, 0.9), UInt64)",
         "Variant(Int8, String)",
         "Dynamic(max_types=3)",
-        "JSON(max_dynamic_paths=8, a.b UInt32, SKIP c)",
+        "JSON(...)",
+        "LowCardinality(JSON)",
+        "Nullable(LowCardinality(JSON))",
+        "Tuple(a DateTime, b JSON)", /* of what its owed values come as there is one word */
+        "Map(Date, Array(JSON))",
+        "Array(Array(Dynamic))",
         "Object('json')",
         "int64",
         "uint8",
@@ -229,7 +234,7 @@ static void test_what_stands_inside_a_type_is_read_with_it(void **state)
         {"Nullable(UUID)", ""},
         {"LowCardinality(Nullable(Date))", ""},
         {"SimpleAggregateFunction(max, Int64)", ""},
-        {"SimpleAggregateFunction(any, JSON)", "any[];JSON[]"},
+        {"SimpleAggregateFunction(any, Dynamic)", "any[];Dynamic[]"},
         {"AggregateFunction(quantiles(0.5, 0.9), UInt64)", "quantiles(0.5, 0.9)[];UInt64[]"},
         {"Tuple()", ""},
         {"FixedString(3)", ""},
@@ -568,9 +573,56 @@ static void test_a_column_holds_times_or_dictionaries_at_any_depth(void **state)
     }
 }
 
+static void test_json_has_cells_on_the_operators_word(void **state)
+{
+    static const char *const names[] = {"JSON",
+                                        "Json",
+                                        "JSON()",
+                                        "JSON(max_dynamic_paths=8, a.b UInt32, SKIP c, SKIP REGEXP '(...)')",
+                                        "JSON(  max_dynamic_paths = 8,a.b  UInt32 , SKIP c, SKIP REGEXP '(...)' )",
+                                        "Nullable(JSON)",
+                                        "Nullable(JSON(t DateTime))",
+                                        "Array(Nullable(JSON(max_dynamic_types=3, `b.c` DateTime)))",
+                                        "Tuple(a JSON, json JSON, Json Array(JSON(a Int8)))",
+                                        "Map(LowCardinality(String), JSON)",
+                                        "Nested(a JSON, b UInt8)",
+                                        "SimpleAggregateFunction(anyLast, JSON)"};
+    static const int same_as[] = {0, 0, 0, 3, 3, 5, 6, 7, 8, 9, 10, 0};
+    const char *what;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct column c = {.type = parse(names[i])};
+        struct columns all = {.at = &c, .n = 1};
+        struct buf b = BUF_INIT;
+        assert_true(type_supported(&c.type) && type_holds_json(&c.type) && !type_is_time(&c.type));
+        assert_false(type_is_key(&c.type));
+        assert_string_equal(c.type.name, names[i]);
+        assert_int_equal(column_lacks(&c, &what), CODE_JSON_NOT_DECLARED);
+        assert_string_equal(columns_cells(&all), CELLS_V1);
+        c.from = FROM_JSON_TEXT;
+        assert_int_equal(column_lacks(&c, &what), CODE_NONE);
+        assert_string_equal(columns_cells(&all), CELLS_V2);
+        type_spell(&c.type, &b);
+        struct type plain = parse(buf_str(&b));
+        assert_true(type_equal(&plain, &c.type));
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            struct type other = parse(names[k]);
+            assert_int_equal(type_equal(&other, &c.type), same_as[i] == same_as[k]);
+            type_free(&other);
+        }
+        type_free(&plain);
+        type_free(&c.type);
+        buf_free(&b);
+    }
+    struct column c = {.type = parse("Array(Dynamic)"), .from = FROM_JSON_TEXT};
+    assert_int_equal(column_lacks(&c, &what), CODE_COLUMN_TYPE_UNSUPPORTED);
+    type_free(&c.type);
+}
+
 static void test_units_of_time_are_read_and_named(void **state)
 {
-    static const char *const names[] = {"s", "ms", "us", "ns", "ticks", "days", "iso"};
+    static const char *const names[] = {"s", "ms", "us", "ns", "ticks", "days", "iso", "json-text"};
     enum type_from f = FROM_NONE;
     struct err err = ERR_INIT;
 
@@ -685,6 +737,7 @@ int main(void)
         cmocka_unit_test(test_types_are_equal_by_value_not_by_spelling),
         cmocka_unit_test(test_scalars_of_one_spelling_are_keys),
         cmocka_unit_test(test_a_column_holds_times_or_dictionaries_at_any_depth),
+        cmocka_unit_test(test_json_has_cells_on_the_operators_word),
         cmocka_unit_test(test_units_of_time_are_read_and_named),
         cmocka_unit_test(test_columns_are_read_found_and_written),
         cmocka_unit_test(test_columns_without_key_and_from),

@@ -58,23 +58,23 @@ static const struct {
     {"chdb_set_signal_handlers_enabled", &lib.signal_handlers},
 };
 
-static char path_arg[4096];
+static char path_arg[4096], config_arg[4096]; /* the second "" where there is none */
 static void **own_conn;
 static pthread_mutex_t connecting = PTHREAD_MUTEX_INITIALIZER;
 
 static void **new_conn(void)
 {
     static char program[] = "clickhouse-front";
-    char *argv[] = {program, path_arg, NULL};
+    char *argv[] = {program, path_arg, *config_arg != '\0' ? config_arg : NULL, NULL};
     void **conn;
 
     pthread_mutex_lock(&connecting);
-    conn = lib.connect(2, argv);
+    conn = lib.connect(*config_arg != '\0' ? 3 : 2, argv);
     pthread_mutex_unlock(&connecting);
     return conn;
 }
 
-int engine_open(const char *lib_path, const char *path, char *why, size_t why_size)
+int engine_open(const char *lib_path, const char *path, const char *config, char *why, size_t why_size)
 {
     void *handle = dlopen(lib_path, RTLD_NOW | RTLD_LOCAL);
 
@@ -91,6 +91,8 @@ int engine_open(const char *lib_path, const char *path, char *why, size_t why_si
         }
     }
     snprintf(path_arg, sizeof path_arg, "--path=%s", path);
+    if (config != NULL)
+        snprintf(config_arg, sizeof config_arg, "--config-file=%s", config);
     lib.signal_handlers(0); /* SIGTERM is the front's */
     own_conn = new_conn();
     if (own_conn == NULL) {

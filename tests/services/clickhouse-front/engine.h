@@ -29,8 +29,9 @@ struct engine_params {
     size_t count;
 };
 
-/* Loads the library at lib and opens the data path. 0, or -1 with the reason in why. */
-int engine_open(const char *lib, const char *path, char *why, size_t why_size);
+/* Loads the library at lib and opens the data path, with the engine's own configuration where one is given (NULL). 0,
+ * or -1 with the reason in why. */
+int engine_open(const char *lib, const char *path, const char *config, char *why, size_t why_size);
 /* Closes the engine's own connection; the last one to close ends the engine. */
 void engine_close(void);
 

@@ -15,8 +15,8 @@ static unsigned long held, releases;
 
 enum fault_when fault_when_named(const char *name)
 {
-    static const char *const names[] = {"",      "before", "after",  "error", "refuse",
-                                        "delay", "stall",  "during", "hold",  "withhold"};
+    static const char *const names[] = {"",      "before", "after", "error",    "refuse", "delay",
+                                        "stall", "during", "hold",  "withhold", "made"};
 
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)
         if (name != NULL && strcmp(name, names[i]) == 0)

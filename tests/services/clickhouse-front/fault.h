@@ -10,6 +10,7 @@
  *   during   cut the connection after `bytes` bytes of the answer's body
  *   hold     execute only once it is released
  *   withhold execute, and answer only once it is released
+ *   made     execute it of the database `made`, where it asks a table of `system`: an answer made for the test
  * Each is used up by its next n matching statements (default 1). match is a text that the statement
  * must contain; without one a fault waits for an INSERT.
  * /__fault?await=N answers as soon as N statements are held at once, with 504 when that has not come after `ms`
@@ -31,7 +32,8 @@ enum fault_when {
     FAULT_STALL,
     FAULT_DURING,
     FAULT_HOLD,
-    FAULT_WITHHOLD
+    FAULT_WITHHOLD,
+    FAULT_MADE
 };
 
 struct fault {

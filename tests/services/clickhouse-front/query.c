@@ -274,6 +274,15 @@ static enum MHD_Result run_whole(struct run *r)
     return queued;
 }
 
+static bool take_made(struct run *r)
+{
+    char *own = r->sql;
+
+    r->sql = sql_of_made(own, r->sql_len, &r->sql_len);
+    free(own);
+    return r->sql != NULL;
+}
+
 static enum MHD_Result execute(struct run *r)
 {
     struct fault *f = &r->fault;
@@ -285,6 +294,8 @@ static enum MHD_Result execute(struct run *r)
         return MHD_NO;
     if (f->when == FAULT_REFUSE)
         return reply_text(r->q->conn, (unsigned)(f->status != 0 ? f->status : 503), "refused by the test\n");
+    if (f->when == FAULT_MADE && !take_made(r))
+        return MHD_NO;
     if (f->when == FAULT_DELAY)
         wait_ms(f->ms);
     if (f->when == FAULT_HOLD)

@@ -315,6 +315,32 @@ char *sql_answer_server_uuid(const char *text, size_t len, const char *uuid, siz
     return out.s;
 }
 
+char *sql_of_made(const char *text, size_t len, size_t *out_len)
+{
+    static const char of[] = "system", made[] = "made";
+    struct lexer x = {text, len, 0};
+    struct text out = {0};
+    size_t copied = 0;
+    bool ok = append(&out, "", 0);
+
+    for (struct token t = next(&x); ok && t.type != T_END; t = next(&x)) {
+        struct lexer ahead = x;
+
+        if (t.type != T_WORD || t.end - t.at != sizeof of - 1 || memcmp(text + t.at, of, sizeof of - 1) != 0 ||
+            !sign_is(&ahead, next(&ahead), '.'))
+            continue;
+        ok = append(&out, text + copied, t.at - copied) && append(&out, made, sizeof made - 1);
+        copied = t.end;
+    }
+    ok = ok && append(&out, text + copied, len - copied);
+    if (!ok) {
+        free(out.s);
+        return NULL;
+    }
+    *out_len = out.len;
+    return out.s;
+}
+
 static bool value_is(const struct lexer *x, struct token t, const char *value)
 {
     const char *s = x->s + t.at;

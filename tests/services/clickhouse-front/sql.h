@@ -33,6 +33,10 @@ void sql_scan(const char *text, size_t len, struct sql_statement *out);
  * had. Allocated; NULL when memory is out. */
 char *sql_answer_server_uuid(const char *text, size_t len, const char *uuid, size_t *out_len);
 
+/* The statement with every table of the database `system` taken from the database `made` instead. Allocated; NULL when
+ * memory is out. */
+char *sql_of_made(const char *text, size_t len, size_t *out_len);
+
 /* Whether the text sets the setting to anything but value in a SETTINGS clause or SET. */
 bool sql_changes_setting(const char *text, size_t len, const char *setting, const char *value);
 
