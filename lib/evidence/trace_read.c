@@ -25,8 +25,8 @@ static int head_of(const struct json *doc, struct arena *a, const char *at, stru
                : 0;
 }
 
-static int opened(const struct json *doc, const struct head *h, struct arena *line, struct arena *a, const char *at, struct trace_file *out,
-                  struct err *err)
+static int opened(const struct json *doc, const struct head *h, struct arena *line, struct arena *a, const char *at,
+                  struct trace_file *out, struct err *err)
 {
     const char *format;
     uint64_t version;
