@@ -207,6 +207,31 @@
       "the copy of a state could not be opened or read here", \
       "no space or no right in the scratch directory", \
       "name a scratch directory with room with --scratch, then check again") \
+    /* ---- traces ---- */ \
+    X(TRACES_NOT_COLLECTED, "traces-not-collected", \
+      "the bundle holds no traces of its job's processes", \
+      "it was collected without --trace-dir, or the job kept none", \
+      "run the job's stages with --trace-dir from its first attempt on, and collect with bundle-pack --trace-dir") \
+    X(TRACE_MALFORMED, "trace-malformed", \
+      "a trace is not of the form of owed-trace(5): a line that does not parse, a number left out, or lines of two processes", \
+      "it was damaged or edited, or two processes wrote to one file", \
+      "do not rest on these traces; find out who else wrote in the job's trace directory") \
+    X(TRACE_CUT, "trace-cut", \
+      "the last line of a trace has no end", \
+      "it was copied while it was written, or the machine died within the write", \
+      "collect again; where the job has ended, the trace stays cut and the check stays open") \
+    X(TRACES_LACKING, "traces-lacking", \
+      "the traces are not the whole story: one that is needed is not there or lacks events", \
+      "a trace that could not be written, as on a full disk, was left out, or was removed from the directory", \
+      "collect all traces of the job, those of {process|the process that the reason names} among them; one that lacks events cannot be made whole") \
+    X(PROTOCOL_VIOLATED, "protocol-violated", \
+      "what the job's processes say they did is no behaviour of the checkpoint protocol", \
+      "a fault of the job, two attempts that ran side by side, or traces that were edited", \
+      "do not restart from these checkpoints before the event that the reason names is understood; report it with the bundle") \
+    X(PROTOCOL_UNSUPPORTED, "protocol-unsupported", \
+      "the traces are of a job that the protocol's model does not describe", \
+      "a job that was rescaled, traced from a later attempt on, or of a stage that the model does not know", \
+      "see trace-check(1), LIMITS: trace a job of that shape from its first attempt on") \
     /* ---- collecting ---- */ \
     X(EVIDENCE_MOVED, "evidence-moved", \
       "the job's files changed while they were collected", \
@@ -447,7 +472,7 @@
     X(NOT_GRANTED, "not-granted", \
       "the user lacks a right", \
       "a user made for another purpose", \
-      "grant {grant|SELECT on the table, system.tables, system.columns and system.mutations}, then run again") \
+      "grant {grant|SELECT on the table, system.tables, system.columns and system.mutations, and of a replicated table system.replicas}, then run again") \
     X(SERVER_BOUND, "server-bound", \
       "the server gave up because of a bound of its own or of this program's", \
       "the user's profile limits memory, time or rows", \
@@ -764,6 +789,22 @@
       "the map program failed on a record, or a number in it has no exact double", \
       "a record of another form, or digits past what a double holds", \
       "correct the map program, or declare numbers: text, and run the job again; the record is {at|the one that the reason names}") \
+    X(WINDOW_MALFORMED, "window-malformed", \
+      "the window's parameters are none that a window has", \
+      "a member that is missing or misspelled, or two columns of one name", \
+      "correct the parameters at the place that the reason names, as row-window(1) has them") \
+    X(EVENT_WITHOUT_TIME, "event-without-time", \
+      "a row came to the window without a time, so that no window is its own", \
+      "a record without the source's time field, or a time field that is no whole number", \
+      "repair the record, or filter such records before the window, and run the job again; it is {at|the one that the reason names}") \
+    X(EVENT_NOT_WINDOWED, "event-not-windowed", \
+      "a row has no value that the window can group or sum", \
+      "a column that the map leaves out, a number with more digits than the sum's scale, or a key that is a list or a fraction", \
+      "correct the map or the window's parameters, and run the job again; the row is {at|the one that the reason names}") \
+    X(SUM_OVERFLOW, "sum-overflow", \
+      "a sum left the 128 bits that it is kept in; it is never wrapped or rounded", \
+      "values out of all proportion, or a scale that is too great", \
+      "lower the sum's scale or its window, and run the job again from the start; the row is {at|the one that the reason names}") \
     X(VALUE_NOT_STORABLE, "value-not-storable", \
       "a row of the job does not fit the table's columns exactly", \
       "a value out of range, a fraction past the scale, or NULL where there is none", \
