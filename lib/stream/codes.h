@@ -447,7 +447,7 @@
     X(NOT_GRANTED, "not-granted", \
       "the user lacks a right", \
       "a user made for another purpose", \
-      "grant {grant|SELECT on the table, system.tables, system.columns and system.mutations}, then run again") \
+      "grant {grant|SELECT on the table, system.tables, system.columns and system.mutations, and of a replicated table system.replicas}, then run again") \
     X(SERVER_BOUND, "server-bound", \
       "the server gave up because of a bound of its own or of this program's", \
       "the user's profile limits memory, time or rows", \
