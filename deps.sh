@@ -11,6 +11,7 @@ ALL=(debian rdkafka chdb-26.5 chdb-26.7 kafka zookeeper clickhouse-18.16 python 
 RDKAFKA=2.15.1
 KAFKA=4.2.0
 ZOOKEEPER=3.9.3
+ZOOKEEPER_CLI=1.5.0
 PYTHON="kafka-python==3.0.12 confluent-kafka==2.16.1 clickhouse-connect==1.12.0"
 NODE="kafkajs@2.2.4 @clickhouse/client@1.22.0"
 SPARK=3.5.7
@@ -24,7 +25,7 @@ missing_packages() {
     local want=(gcc clang clang-format clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
         libssl-dev libxxhash-dev libmicrohttpd-dev libcmocka-dev libyajl-dev zlib1g-dev libzstd-dev librocksdb-dev
         liblz4-dev libsasl2-dev bats shellcheck mandoc valgrind libclang-rt-14-dev kcat curl
-        bsdextrautils ca-certificates openssl procps socat time)
+        bsdextrautils ca-certificates openssl procps socat time spin)
     local p java
     command -v npm >/dev/null || want+=(nodejs npm)
     command -v mvn >/dev/null || want+=(maven)
@@ -116,6 +117,7 @@ make_zookeeper() {
     <dependency><groupId>org.apache.zookeeper</groupId><artifactId>zookeeper</artifactId><version>$ZOOKEEPER</version></dependency>
     <dependency><groupId>io.dropwizard.metrics</groupId><artifactId>metrics-core</artifactId><version>4.1.12.1</version></dependency>
     <dependency><groupId>org.xerial.snappy</groupId><artifactId>snappy-java</artifactId><version>1.1.10.5</version></dependency>
+    <dependency><groupId>commons-cli</groupId><artifactId>commons-cli</artifactId><version>$ZOOKEEPER_CLI</version></dependency>
     <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
 POM
 }
@@ -209,7 +211,7 @@ for name; do
     chdb-26.5) part "$name" 26.5.3 ;;
     chdb-26.7) part "$name" 26.7.3-stable.1 ;;
     kafka) part kafka "$KAFKA" kafka-4 ;;
-    zookeeper) part "$name" "$ZOOKEEPER" ;;
+    zookeeper) part "$name" "$ZOOKEEPER $ZOOKEEPER_CLI" ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
     python) part "$name" "$PYTHON" ;;
     node) part "$name" "$NODE" ;;

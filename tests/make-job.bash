@@ -9,25 +9,10 @@
 # shellcheck source=tests/stream.bash
 . "$(dirname "${BASH_SOURCE[0]}")/stream.bash"
 
-crc_table=()
-crc_init() {
-    local i c b
-    for ((i = 0; i < 256; i++)); do
-        c=$i
-        for ((b = 0; b < 8; b++)); do c=$(((c & 1) ? (c >> 1) ^ 0x82f63b78 : c >> 1)); done
-        crc_table[i]=$c
-    done
-}
-
-# In a subshell of its own, where the suite's trap on every command would cost more than all else.
 crc32c() { # FILE
-    trap - DEBUG
-    local c=0xffffffff byte
-    [ ${#crc_table[@]} -eq 256 ] || crc_init
-    while read -r -n2 byte; do
-        [ -n "$byte" ] && c=$((crc_table[(c ^ 16#$byte) & 255] ^ (c >> 8)))
-    done < <(od -An -v -tx1 "$1" | tr -d ' \n')
-    printf '%08x' $((c ^ 0xffffffff))
+    perl -e 'local $/; my $c = 0xffffffff;
+        for (unpack "C*", <>) { $c ^= $_; $c = $c & 1 ? $c >> 1 ^ 0x82f63b78 : $c >> 1 for 1 .. 8 }
+        printf "%08x", $c ^ 0xffffffff' "$1"
 }
 
 digest() { sha256sum <"$1" | cut -c1-64; }

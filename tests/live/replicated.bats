@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Replicas of a table, on real engines and a real ZooKeeper: one that is read-only, one without its metadata, and another one than the
-# scope's are refused by what system.replicas shows. The embedded engine keeps every replica read-only, so that a current one, and one
-# that is stale in a single way, are answers of system.replicas made for it (the fault `made` reads the view made.replicas in its place):
-# no replica that took part in replication was ever read.
+# Replicas of a table, on real engines and a real ZooKeeper: one that is read-only, one whose log went on without it, one without its
+# metadata, and another one than the scope's are refused by what system.replicas shows. The embedded engine keeps every replica
+# read-only, so that a current one, and one that is stale in a single way, are answers of system.replicas made for it (the fault `made`
+# reads the view made.replicas in its place): no replica that took part in replication was ever read.
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 bats_require_minimum_version 1.5.0
 load services
@@ -113,6 +113,11 @@ refused() {
     refused replica-read-only "replica 'r1' of /clickhouse/01/readonly cannot stand for the table: it is read-only"
     says "replica-read-only: ask another replica than r1"
     jq -se 'any(.[]; .type == "observation" and .replica.before.readonly == 1 and .replica.after == null)' read.ndjson
+    # Another replica wrote to the log since.
+    "$OWED_ROOT/tests/services/zookeeper" create --dir="$BATS_FILE_TMPDIR/zookeeper" /clickhouse/01/readonly/log/log-0000000003
+    audit 3
+    refused replica-read-only "4 entries of the table's log are not in its queue"
+    jq -se 'any(.[]; .type == "observation" and .replica.before.log_max == 3 and .replica.before.log_pointer == 0)' read.ndjson
     ch "DROP TABLE shop.orders"
     replica "MergeTree ORDER BY id" "(1, 2, 'a'), (2, 3, 'b')"
     declares
