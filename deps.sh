@@ -25,7 +25,7 @@ missing_packages() {
     local want=(gcc clang clang-format clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
         libssl-dev libxxhash-dev libmicrohttpd-dev libcmocka-dev libyajl-dev zlib1g-dev libzstd-dev librocksdb-dev
         liblz4-dev libsasl2-dev bats shellcheck mandoc valgrind libclang-rt-14-dev kcat curl
-        bsdextrautils ca-certificates openssl procps socat time)
+        bsdextrautils ca-certificates openssl procps socat time spin)
     local p java
     command -v npm >/dev/null || want+=(nodejs npm)
     command -v mvn >/dev/null || want+=(maven)

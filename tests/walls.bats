@@ -181,6 +181,7 @@ all_of_it() {
 @test "a program given a bundle, a scope or an artifact opens that" {
     all_of_it
     reads 'incident/.*' bundle-check incident
+    reads 'incident/.*' trace-check incident
     reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" incident
     reads 'reference\.ndjson' ref-bind --reference=reference.ndjson <cut.ndjson
     reads 'scope\.json|#[0-9]+' ref-seal --scope=scope.json --reference-name=orders --out=sealed <events.ndjson
@@ -201,6 +202,7 @@ all_of_it() {
     { head -n 1 cut.ndjson; grep -m 1 '^{"type":"bundle"' cut.ndjson
         stopped refused r bundle-check; } | ended >halted
     reads '' bundle-check <halted
+    reads '' trace-check <halted
     reads '' scope-cut --key=event_id --checkpoint="$checkpoint" <halted
     sed '/"type":"stop"/d; s/,"stop":1//' halted >going
     reads 'incident/.*' scope-cut --key=event_id --checkpoint="$checkpoint" <going
@@ -214,6 +216,7 @@ all_of_it() {
         cmp rest records.ndjson || { echo "$command" >&2; return 1; }
     done <<COMMANDS
 bundle-check incident
+trace-check incident
 scope-cut --key=event_id --checkpoint=$checkpoint incident
 kafka-read --scope=scope.json -b 127.0.0.1:1 --timeout-ms=200 --deadline-s=1
 COMMANDS

@@ -19,6 +19,12 @@ int bundle_is(const struct bundle *b, const struct stream_bundle *said, struct e
 
 enum status bundle_put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f)
 {
+    return bundle_put_counted(out, name, f, NULL);
+}
+
+enum status bundle_put_counted(struct stream_out *out, enum check_name name, struct bundle_finding *f,
+                               const char *counts)
+{
     const struct {
         const struct bundle_faults *why;
         enum status status;
@@ -31,9 +37,9 @@ enum status bundle_put_finding(struct stream_out *out, enum check_name name, str
     bundle_faults_text(i < n ? by_weight[i].why : &f->notes, &reason);
     enum status status = i < n ? by_weight[i].status : STATUS_PASSED;
     if (i == n)
-        stream_put_check(out, name, status, NULL, reason.p, f->used.text, NULL);
+        stream_put_check(out, name, status, NULL, reason.p, f->used.text, counts);
     else
-        stream_put_check(out, name, status, &by_weight[i].why->cause, reason.p, by_weight[i].why->path, NULL);
+        stream_put_check(out, name, status, &by_weight[i].why->cause, reason.p, by_weight[i].why->path, counts);
     buf_free(&reason);
     bundle_finding_free(f);
     return status;

@@ -10,6 +10,9 @@
 int bundle_is(const struct bundle *b, const struct stream_bundle *said, struct err *err);
 /* One check line of what was found; f is freed. */
 enum status bundle_put_finding(struct stream_out *out, enum check_name name, struct bundle_finding *f);
+/* The same with counts, an object's text. */
+enum status bundle_put_counted(struct stream_out *out, enum check_name name, struct bundle_finding *f,
+                               const char *counts);
 /* Add a check that did not pass to a list for people. */
 void bundle_not_passed(enum check_name name, enum status status, struct buf *list);
 /* bundle.manifest, bundle.artifacts and bundle.completeness; those that did not pass are added to not_passed. Returns

@@ -75,8 +75,9 @@ struct trace_file {
     struct trace_event *events; /* without the first, which is the file's head */
     size_t n;
 };
-/* A whole file. Refused (ERR_REFUSED) where a line does not parse, is of another process than the first, or has another
- * number than the one before and one. */
+/* A whole file; where it has no line, as of a process that was killed at once, all but cut is NULL and 0. Refused
+ * (ERR_REFUSED) where a line does not parse, is of another process than the first, or has another number than the one
+ * before and one. */
 int trace_parse(const char *p, size_t n, const char *where, struct arena *a, struct trace_file *out, struct err *err);
 
 #endif

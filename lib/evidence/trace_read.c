@@ -25,14 +25,14 @@ static int head_of(const struct json *doc, struct arena *a, const char *at, stru
                : 0;
 }
 
-static int opened(const struct json *doc, const struct head *h, struct arena *a, const char *at, struct trace_file *out,
-                  struct err *err)
+static int opened(const struct json *doc, const struct head *h, struct arena *line, struct arena *a, const char *at,
+                  struct trace_file *out, struct err *err)
 {
     const char *format;
     uint64_t version;
     if (strcmp(h->event, trace_kind_name(TRACE_OPENED)) != 0)
         return err_set(err, ERR_REFUSED, "%s: the first event is '%.60s', not opened", at, h->event);
-    if (json_need_str(doc, "format", a, &format, at, err) != 0 ||
+    if (json_need_str(doc, "format", line, &format, at, err) != 0 ||
         json_need_u64(doc, "version", &version, at, err) != 0 ||
         json_need_bool(doc, "armed", &out->armed, at, err) != 0)
         return -1;
@@ -41,9 +41,9 @@ static int opened(const struct json *doc, const struct head *h, struct arena *a,
                        version);
     if (!evidence_job_ok(h->job))
         return err_set(err, ERR_REFUSED, "%s: '%.60s' is no job id", at, h->job);
-    out->job = h->job;
-    out->attempt = h->attempt;
-    out->process = h->process;
+    out->job = arena_strndup(a, h->job, strlen(h->job));
+    out->attempt = arena_strndup(a, h->attempt, strlen(h->attempt));
+    out->process = arena_strndup(a, h->process, strlen(h->process));
     return 0;
 }
 
@@ -62,19 +62,19 @@ static int event_of(const struct json *doc, const struct head *h, const char *at
     return rc;
 }
 
-static int line_of(const char *p, size_t n, uint64_t number, const char *where, struct arena *a, struct trace_file *out,
-                   struct err *err)
+static int line_of(const char *p, size_t n, uint64_t number, const char *where, struct arena *line, struct arena *a,
+                   struct trace_file *out, struct err *err)
 {
     char at[300];
     struct head h;
     snprintf(at, sizeof at, "%.200s: line %" PRIu64, where, number);
-    struct json *doc = json_parse_named(p, n, a, at, err);
-    if (!doc || head_of(doc, a, at, &h, err) != 0)
+    struct json *doc = json_parse_named(p, n, line, at, err);
+    if (!doc || head_of(doc, line, at, &h, err) != 0)
         return -1;
     if (h.seq != number)
         return err_set(err, ERR_REFUSED, "%s: its number is %" PRIu64 ", not %" PRIu64, at, h.seq, number);
     if (number == 1)
-        return opened(doc, &h, a, at, out, err);
+        return opened(doc, &h, line, a, at, out, err);
     if (strcmp(h.job, out->job) != 0 || strcmp(h.attempt, out->attempt) != 0 || strcmp(h.process, out->process) != 0)
         return err_set(err, ERR_REFUSED,
                        "%s: of process '%.60s', attempt '%.60s' of job '%.64s', not of the first line's", at, h.process,
@@ -92,14 +92,15 @@ int trace_parse(const char *p, size_t n, const char *where, struct arena *a, str
         lines++;
     out->cut = n > 0 && p[n - 1] != '\n';
     out->events = arena_alloc(a, (lines + 1) * sizeof *out->events);
-    for (uint64_t i = 1; i <= lines; i++) {
+    struct arena line = ARENA_INIT;
+    int rc = 0;
+    for (uint64_t i = 1; rc == 0 && i <= lines; i++) {
         const char *end = memchr(p, '\n', n);
-        if (line_of(p, (size_t)(end - p), i, where, a, out, err) != 0)
-            return -1;
+        rc = line_of(p, (size_t)(end - p), i, where, &line, a, out, err);
         n -= (size_t)(end - p) + 1;
         p = end + 1;
+        arena_reset(&line);
     }
-    if (lines == 0 && !out->cut)
-        return err_set(err, ERR_REFUSED, "%s: empty", where);
-    return 0;
+    arena_free(&line);
+    return rc;
 }

@@ -207,6 +207,31 @@
       "the copy of a state could not be opened or read here", \
       "no space or no right in the scratch directory", \
       "name a scratch directory with room with --scratch, then check again") \
+    /* ---- traces ---- */ \
+    X(TRACES_NOT_COLLECTED, "traces-not-collected", \
+      "the bundle holds no traces of its job's processes", \
+      "it was collected without --trace-dir, or the job kept none", \
+      "run the job's stages with --trace-dir from its first attempt on, and collect with bundle-pack --trace-dir") \
+    X(TRACE_MALFORMED, "trace-malformed", \
+      "a trace is not of the form of owed-trace(5): a line that does not parse, a number left out, or lines of two processes", \
+      "it was damaged or edited, or two processes wrote to one file", \
+      "do not rest on these traces; find out who else wrote in the job's trace directory") \
+    X(TRACE_CUT, "trace-cut", \
+      "the last line of a trace has no end", \
+      "it was copied while it was written, or the machine died within the write", \
+      "collect again; where the job has ended, the trace stays cut and the check stays open") \
+    X(TRACES_LACKING, "traces-lacking", \
+      "the traces are not the whole story: one that is needed is not there or lacks events", \
+      "a trace that could not be written, as on a full disk, was left out, or was removed from the directory", \
+      "collect all traces of the job, those of {process|the process that the reason names} among them; one that lacks events cannot be made whole") \
+    X(PROTOCOL_VIOLATED, "protocol-violated", \
+      "what the job's processes say they did is no behaviour of the checkpoint protocol", \
+      "a fault of the job, two attempts that ran side by side, or traces that were edited", \
+      "do not restart from these checkpoints before the event that the reason names is understood; report it with the bundle") \
+    X(PROTOCOL_UNSUPPORTED, "protocol-unsupported", \
+      "the traces are of a job that the protocol's model does not describe", \
+      "a job that was rescaled, traced from a later attempt on, or of a stage that the model does not know", \
+      "see trace-check(1), LIMITS: trace a job of that shape from its first attempt on") \
     /* ---- collecting ---- */ \
     X(EVIDENCE_MOVED, "evidence-moved", \
       "the job's files changed while they were collected", \

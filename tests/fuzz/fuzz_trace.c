@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *p = (const char *)data;
     if (size > 0 && trace_parse(p, size, "f", &arena, &f, NULL) == 0) {
         insist(f.cut == (p[size - 1] != '\n'));
-        insist((f.job && f.attempt && f.process) || (f.n == 0 && f.cut));
+        insist((f.job && f.attempt && f.process) || (f.n == 0 && !f.job));
         for (size_t i = 0; i < f.n; i++)
             insist(f.events[i].kind > TRACE_OPENED && f.events[i].kind < TRACE_KINDS &&
                    (f.events[i].kind != TRACE_ENDED || i + 1 == f.n));

@@ -40,6 +40,14 @@ numbers_unique() {
     jq -r '"\(.epoch) \(.attempt)"' "$work/job-$id"/capture/op-3/subtask-*/epoch-*.sink.json | sort -u | cut -d' ' -f1 | uniq -d | wc -l | grep -qx 0
 }
 
+# The traces that the job left are a behaviour of the protocol's model, those of its killed processes too.
+conforms() {
+    "$root/bin/bundle-pack" --checkpoint-dir="$work/job-$id/ckpt" --job="$id" --commit-confirmation=no --trace-dir="$work/job-$id/traces" \
+        --out="$work/bundle-$id" >"$work/packed"
+    run -0 "$root/bin/trace-check" "$work/bundle-$id"
+    [ "$(jq -r 'select(.type == "check") | .status' <<<"$output" | sort -u)" = passed ]
+}
+
 @test "to the topic's end: every row once, markers, and two empty intervals behind" {
     prepare 2
     produce "t$id" 1 500
@@ -55,6 +63,7 @@ numbers_unique() {
     [ ! -e "$work/job-$id/ckpt/_jobs/$id/RESTORED" ]
     [ ! -e "$work/job-$id/ha/job-$id.json" ]
     [ "$(jq -r .status "$work/job-$id/ha/job-$id.status.json")" = finished ]
+    conforms
 }
 
 @test "the manifest stands while the job runs, with the delivery report and without a credential" {
@@ -103,6 +112,7 @@ numbers_unique() {
     [ "$(rows_in "t$id")" -eq "$rows" ]
     numbers_unique
     [ "$(grep -c 'attempt .* failed' "$work/job-$id.log")" -ge 6 ]
+    conforms
 }
 
 @test "killed before its INSERT: the rows come once, from the next attempt" {
@@ -121,6 +131,7 @@ numbers_unique() {
     [ "$(rows_in "t$id")" -eq 40 ]
     numbers_unique
     fault release=1
+    conforms
 }
 
 @test "killed after its INSERT and before the acknowledgement: replayed, and only that" {
@@ -184,6 +195,7 @@ numbers_unique() {
     nothing_lost 20
     [ "$(rows_in "t$id")" -eq 20 ]
     numbers_unique
+    conforms
 }
 
 @test "killed right after the marker, and again during the restore" {
@@ -201,6 +213,7 @@ numbers_unique() {
     nothing_lost 40
     [ "$(rows_in "t$id")" -eq 40 ]
     numbers_unique
+    conforms
 }
 
 @test "killed before any checkpoint: the next attempt starts from nothing, under new numbers" {
@@ -214,6 +227,7 @@ numbers_unique() {
     [ "$(sed -n 's/^checkpoint=//p' "$work/job-$id/ckpt/_jobs/$id/RESTORED")" = 0 ]
     nothing_lost 20
     numbers_unique
+    conforms
 }
 
 @test "a process that outlives its attempt holds the next one back" {
@@ -230,6 +244,7 @@ numbers_unique() {
     wait "$runner"
     runner=''
     [ "$(rows_in "t$id")" -eq 20 ]
+    conforms
 }
 
 @test "an idle lane does not hold checkpoints up" {

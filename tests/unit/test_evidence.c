@@ -765,7 +765,6 @@ static void trace_refuses(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "",
         "\n",
         "[]\n",
         "{\"seq\":1," TRACE_HEAD "\"passed\",\"checkpoint\":1}\n",
@@ -808,6 +807,9 @@ static void trace_cut_is_no_fault(void **state)
     assert_null(f.job);
     assert_int_equal(parse_trace(TRACE_OPENED_LINE, &f), 0);
     assert_false(f.cut);
+    assert_int_equal(parse_trace("", &f), 0);
+    assert_false(f.cut);
+    assert_null(f.job);
 }
 
 int main(void)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two checks of a bundle's traces. */
+#include "evidence/marker.h"
+#include "evidence/places.h"
+#include "trace/conform.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACE_MAX ((size_t)64 << 20)
+#define TRACES_MAX ((uint64_t)256 << 20)
+
+/* ---- protocol.trace_structure ---- */
+
+/* What the file says of itself must be what its name does. */
+static bool named_so(const struct trace_file *t, const char *path)
+{
+    struct buf name = BUF_INIT;
+    buf_printf(&name, "traces/%s-%s.ndjson", t->process, t->attempt);
+    bool same = strcmp(buf_str(&name), path) == 0;
+    buf_free(&name);
+    return same;
+}
+
+static void judge_file(const struct bundle *b, struct traces *t, const char *path, const struct trace_file *one,
+                       struct bundle_finding *f)
+{
+    if (one->cut)
+        bundle_fault(&f->unavailable, BECAUSE(CODE_TRACE_CUT), path, "'%s': the last line has no end", path);
+    if (!one->job) {
+        bundle_remark(&f->notes, path, "'%s' holds no event", path);
+        return;
+    }
+    if (strcmp(one->job, b->m.job) != 0) {
+        bundle_remark(&f->notes, path, "'%s' is of job '%s', and decides nothing", path, one->job);
+        return;
+    }
+    if (!named_so(one, path)) {
+        bundle_fault(&f->failed, BECAUSE(CODE_TRACE_MALFORMED), path, "'%s' is of process '%.100s', attempt '%.100s'",
+                     path, one->process, one->attempt);
+        return;
+    }
+    if (!one->armed)
+        bundle_remark(&f->notes, path, "'%s' says that it lacks events behind its last", path);
+    bundle_used(f, path);
+    t->files[t->n] = *one;
+    t->paths[t->n++] = path;
+}
+
+static void read_file(const struct bundle *b, struct traces *t, const char *path, uint64_t *room,
+                      struct bundle_finding *f)
+{
+    struct buf text = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct trace_file one;
+    size_t max = *room < TRACE_MAX ? (size_t)*room : TRACE_MAX;
+    if (bundle_read(b, path, max, &text, &err) != 0) {
+        bundle_fault_err(err.kind == ERR_BOUND ? &f->unsupported : &f->unavailable,
+                         err.kind == ERR_BOUND ? CODE_PROTOCOL_UNSUPPORTED : CODE_ARTIFACT_CHANGED, path, &err);
+        t->broken = true;
+    } else if (trace_parse(text.p ? text.p : "", text.len, path, &t->arena, &one, &err) != 0) {
+        bundle_fault_err(&f->failed, CODE_TRACE_MALFORMED, path, &err);
+        t->broken = true;
+    } else {
+        judge_file(b, t, path, &one, f);
+    }
+    *room -= text.len < *room ? text.len : *room;
+    buf_free(&text);
+}
+
+void traces_read(const struct bundle *b, struct traces *t, const volatile int *stop, struct bundle_finding *f)
+{
+    uint64_t room = TRACES_MAX, found = 0;
+    *t = (struct traces){.files = xcalloc(b->m.n_artifacts + 1, sizeof *t->files),
+                         .paths = xcalloc(b->m.n_artifacts + 1, sizeof *t->paths)};
+    for (size_t i = 0; i < b->m.n_artifacts; i++) {
+        if (b->m.artifacts[i].role != ROLE_TRACE)
+            continue;
+        if (stop && *stop) {
+            bundle_fault(&f->unavailable, BECAUSE(CODE_INTERRUPTED), b->m.artifacts[i].path,
+                         "interrupted before every trace was read");
+            t->broken = true;
+            return;
+        }
+        found++;
+        read_file(b, t, b->m.artifacts[i].path, &room, f);
+    }
+    if (t->n == 0 && !t->broken && f->failed.total == 0 && f->unavailable.total == 0)
+        bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_NOT_COLLECTED), "manifest.json", "%s",
+                     found ? "the bundle holds no trace of its own job" : "the bundle holds no traces");
+}
+
+/* ---- protocol.conformance ---- */
+
+static int by_number(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+static bool said(const struct conform *c, uint64_t number)
+{
+    return number == c->maybe_completed ||
+           (c->n_completed > 0 && bsearch(&number, c->completed, c->n_completed, sizeof number, by_number));
+}
+
+/* A marker was durable before its event, and none is ever removed: so the bundle holds each, and each but the last
+ * one's has its event. */
+static void hold_markers(const struct bundle *b, const struct conform *c, struct bundle_finding *f)
+{
+    struct buf path = BUF_INIT, rel = BUF_INIT;
+    uint64_t id;
+    for (size_t i = 0; i < c->n_completed; i++) {
+        path_join(&path, "checkpoint", evidence_path_marker(&rel, b->m.job, MARKER_COMPLETED, c->completed[i]));
+        if (!bundle_find(&b->m, path.p))
+            bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path.p,
+                         "the traces say that checkpoint %" PRIu64
+                         " was completed, and the bundle holds no marker of it",
+                         c->completed[i]);
+    }
+    for (size_t i = 0; i < b->m.n_artifacts; i++) {
+        const struct bundle_artifact *a = &b->m.artifacts[i];
+        if (a->role == ROLE_MARKER && evidence_name_id(strrchr(a->path, '/') + 1, "COMPLETED-", "", &id) &&
+            !said(c, id))
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), a->path,
+                         "the bundle holds '%s', and no trace says that it was completed", a->path);
+    }
+    buf_free(&path);
+    buf_free(&rel);
+}
+
+/* RESTORED names the newest restore; where the traces end before it, they are not the whole story. */
+static void hold_restored(const struct bundle *b, const struct conform *c, struct bundle_finding *f)
+{
+    struct buf path = BUF_INIT, rel = BUF_INIT, text = BUF_INIT;
+    struct arena a = ARENA_INIT;
+    struct restored r;
+    struct err err = ERR_INIT;
+    path_join(&path, "checkpoint", evidence_path_restored(&rel, b->m.job));
+    if (bundle_find(&b->m, path.p)) {
+        if (bundle_read(b, path.p, 1 << 20, &text, &err) != 0 ||
+            restored_parse(text.p ? text.p : "", text.len, path.p, &a, &r, &err) != 0)
+            bundle_fault_err(&f->unavailable, CODE_MARKER_MALFORMED, path.p, &err);
+        else if (!c->maybe_restored && (!c->has_restored || r.checkpoint != c->from || r.next != c->next))
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), path.p,
+                         "'%s' says that %" PRIu64 " was restored and %" PRIu64
+                         " is next, and the last restore of the traces is another",
+                         path.p, r.checkpoint, r.next);
+    } else if (c->has_restored) {
+        bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path.p,
+                     "the traces say that a restore was recorded, and the bundle holds no '%s'", path.p);
+    }
+    arena_free(&a);
+    buf_free(&path);
+    buf_free(&rel);
+    buf_free(&text);
+}
+
+void traces_conform(const struct bundle *b, const struct traces *t, struct buf *counts, struct bundle_finding *f)
+{
+    struct conform c;
+    conform(t->files, t->n, &c);
+    for (size_t i = 0; i < t->n; i++)
+        bundle_used(f, t->paths[i]);
+    switch (c.result) {
+    case CONFORM_YES:
+        hold_markers(b, &c, f);
+        hold_restored(b, &c, f);
+        break;
+    case CONFORM_NO:
+        bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED, {"process", c.process}), "manifest.json", "%s", c.why);
+        break;
+    case CONFORM_LACKING:
+        bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING, {"process", c.process}), "manifest.json", "%s",
+                     c.why);
+        break;
+    case CONFORM_UNSUPPORTED:
+        bundle_fault(&f->unsupported, BECAUSE(CODE_PROTOCOL_UNSUPPORTED), "manifest.json", "%s", c.why);
+        break;
+    }
+    buf_printf(counts, "{\"traces\":%zu,\"events\":%" PRIu64 ",\"runs\":%" PRIu64 ",\"completed\":%zu}", t->n, c.events,
+               c.runs, c.n_completed);
+    free(c.completed);
+}
+
+void traces_free(struct traces *t)
+{
+    free(t->files);
+    free(t->paths);
+    arena_free(&t->arena);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace: is what a job's processes say they did a behaviour of the protocol's
+ * model (formal/)? Some interleaving of their sequences must be one: attempts
+ * follow one another by their numbers, no clock is asked, and a process that
+ * did not end by itself may lack its last event.
+ *
+ * No search is needed. What a process of the model may do depends on what those
+ * before it did and on nothing that another act takes away, so that an act that
+ * is possible stays possible; firing whatever can be fired reaches everything
+ * that any order reaches. Only what a killed attempt left on disk is open, and
+ * the plan of the next attempt says which it was.
+ */
+#ifndef OWED_TRACE_CONFORM_H
+#define OWED_TRACE_CONFORM_H
+
+#include "evidence/trace.h"
+
+enum conform_result { CONFORM_YES, CONFORM_NO, CONFORM_LACKING, CONFORM_UNSUPPORTED };
+
+struct conform {
+    enum conform_result result;
+    char why[600];     /* of any but yes */
+    char process[160]; /* whose event it is, or "" */
+    uint64_t runs, events;
+    uint64_t *completed; /* the numbers that a trace says are completed, ascending; free() */
+    size_t n_completed;
+    uint64_t maybe_completed;          /* one that was perhaps completed last, without an event; 0: none */
+    bool has_restored, maybe_restored; /* a restore is recorded; perhaps by a plan that died then */
+    uint64_t from, next;               /* of the last one */
+    bool confirmation;
+};
+
+/* The traces of one job; whole files, as trace_parse gives them. out->completed is the caller's to free. */
+void conform(const struct trace_file *files, size_t n, struct conform *out);
+
+#endif

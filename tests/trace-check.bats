@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# trace-check: the traces of a whole job pass, a killed process may lack its last event and no more, each forbidden trace is refused
+# by what it breaks, and what cannot be decided is said by name.
+# shellcheck disable=SC2154 # bats sets stderr
+bats_require_minimum_version 1.5.0
+load make-job
+
+setup_file() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    cd "$BATS_FILE_TMPDIR" || return
+    make_job job
+}
+
+setup() {
+    bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    job=$BATS_FILE_TMPDIR/job
+}
+
+traces() { python3 "$BATS_TEST_DIRNAME/traces.py" traces "$@"; }
+
+# judged STATUS: the job with what lies in traces, collected and checked; $structure and $conformance are "status code".
+judged() {
+    rm -rf b
+    "$bin/bundle-pack" --checkpoint-dir="$job/ckpt" --ha-dir="$job/ha" --job=1 --trace-dir=traces --out=b >packed
+    run "-$1" --separate-stderr "$bin/trace-check" b
+    structure=$(said protocol.trace_structure) conformance=$(said protocol.conformance)
+}
+said() { jq -r --arg n "$1" 'select(.type == "check" and .name == $n) | [.status, .code // empty] | join(" ")' <<<"$output"; }
+reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output"; }
+
+@test "the traces of a job with a restore pass, and what was looked at is counted" {
+    traces
+    judged 0
+    [ "$structure $conformance" = 'passed passed' ]
+    [ "$(jq -c 'select(.name == "protocol.conformance") | .counts | [.traces, .runs, .completed]' <<<"$output")" = '[24,2,5]' ]
+    [ "$(jq -r 'select(.name == "protocol.trace_structure") | .evidence | length' <<<"$output")" = 24 ]
+}
+
+@test "a killed process may lack its last event, whichever process it is" {
+    for p in kafka-tail cap-tee-2-0 cap-tee-3-1 row-map-2-1 ch-sink-3-0 lane-join ckpt-mark; do
+        rm -rf traces
+        traces last_unsaid $p
+        judged 0
+    done
+}
+
+@test "each forbidden trace is refused by what it breaks" {
+    python3 "$BATS_TEST_DIRNAME/traces.py" --list >list
+    [ "$(wc -l <list)" -ge 15 ]
+    while read -r name; do
+        rm -rf traces
+        traces "$name"
+        judged 1 || { echo "$name" >&2; return 1; }
+        [ "$structure $conformance" = 'passed failed protocol-violated' ] || { echo "$name: $conformance" >&2; return 1; }
+        printf '%s: %s\n' "$name" "$(reason)" >>reasons
+    done <list
+    grep -q '^number_used_twice: run 2, planned from checkpoint 4 with first number 5: its first number' reasons
+    grep -q '^restore_that_passes_over_a_completed_one: run 2, planned from checkpoint 3 .*the restore rule chooses another' reasons
+    grep -q '^barrier_that_nothing_carries: run 1, kafka-tail, line 17: barrier 5: nothing that is durable carries its number' reasons
+    grep -q '^completed_with_one_lane: run 1, lane-join, line 4: passed 3: the barrier had not come there' reasons
+}
+
+@test "what the model does not describe is unsupported by name" {
+    for edit in rescaled both_families renumbered later unknown; do
+        rm -rf traces
+        traces $edit
+        judged 3
+        [ "$structure $conformance" = 'passed unsupported protocol-unsupported' ] || { echo "$edit: $conformance" >&2; return 1; }
+        reason >>reasons
+    done
+    [ "$(grep -cE 'was rescaled|both families|lack the job.s first attempt: the earliest is run [12]|no process like .row-window-4-0' reasons)" -eq 5 ]
+}
+
+@test "traces that are not all there are unavailable, and so is a bundle that has none" {
+    traces
+    rm traces/ch-sink-3-0-a1.ndjson
+    judged 3
+    [ "$structure $conformance" = 'passed unavailable traces-lacking' ]
+    [[ $(reason) == *'the trace of ch-sink is not there' ]]
+    rm -rf traces && traces && rm traces/ckpt-plan-a2.ndjson
+    judged 3
+    [[ $conformance == 'unavailable traces-lacking' && $(reason) == *"no trace holds the plan of attempt 'a2'"* ]]
+    # All of the last attempt: the markers show that it was.
+    rm traces/*-a2.ndjson
+    judged 3
+    [[ $conformance == 'unavailable traces-lacking' && $(reason) == *'COMPLETED-6'* ]]
+    rm traces/*
+    judged 3
+    [ "$structure $conformance" = 'unavailable traces-not-collected unavailable traces-not-collected' ]
+}
+
+@test "a trace that was disarmed, and a line without its end, leave it open" {
+    traces
+    sed -i '1s/"armed":true/"armed":false/; 5,$d' traces/ch-sink-3-0-a1.ndjson
+    judged 3
+    [ "$structure $conformance" = 'passed unavailable traces-lacking' ]
+    [[ $(reason) == *'the trace of ch-sink-3-0 says that it lacks events' ]]
+    rm -rf traces && traces
+    truncate -s -3 traces/ckpt-mark-a2.ndjson
+    judged 3
+    [ "$structure" = 'unavailable trace-cut' ]
+    # One that its process was killed before it wrote to is none.
+    rm -rf traces && traces last_unsaid kafka-tail
+    : >traces/row-map-2-0-a9.ndjson
+    judged 0
+}
+
+@test "a trace that is none fails the structure, and nothing is said of the protocol" {
+    for edit in '3d' '3s/"seq":3/"seq":4/' '3s/"attempt":"a1"/"attempt":"a2"/' '3s/"event":"[a-z]*"/"event":"sent"/' '3s/}$//' '1d'; do
+        rm -rf traces
+        traces
+        sed -i "$edit" traces/lane-join-a1.ndjson
+        judged 1
+        [ "$structure $conformance" = 'failed trace-malformed unavailable check-not-passed' ] || { echo "$edit: $structure $conformance" >&2; return 1; }
+    done
+    rm -rf traces && traces
+    mv traces/lane-join-a1.ndjson traces/lane-join-a3.ndjson
+    judged 1
+    [ "$structure" = 'failed trace-malformed' ]
+}
+
+@test "another job's traces decide nothing" {
+    traces forbidden_number_used_twice
+    sed -i 's/"job":"1"/"job":"2"/' traces/*
+    mkdir kept && for f in traces/*; do mv "$f" "kept/other-${f##*/}"; done
+    rm -rf traces && traces && mv kept/* traces
+    judged 0
+    [[ $(jq -r 'select(.name == "protocol.trace_structure") | .reason' <<<"$output") == *"is of job '2', and decides nothing"* ]]
+    rm -rf traces && traces && sed -i 's/"job":"1"/"job":"2"/' traces/*
+    judged 3
+    [ "$structure" = 'unavailable traces-not-collected' ]
+}
+
+@test "markers that the traces contradict" {
+    traces
+    cp -R "$job" mine
+    job=$PWD/mine
+    rm mine/ckpt/_jobs/1/COMPLETED-3
+    judged 1
+    [[ $conformance == 'failed protocol-violated' && $(reason) == *'checkpoint 3 was completed, and the bundle holds no marker of it' ]]
+}
+
+@test "behind a bundle's check in a pipe, and open where the files changed" {
+    traces
+    judged 0
+    run -0 --separate-stderr bash -c "'$bin/bundle-check' b | '$bin/trace-check'"
+    [ "$(said protocol.conformance)" = passed ]
+    echo x >>b/traces/lane-join-a1.ndjson
+    run -3 --separate-stderr bash -c "'$bin/bundle-check' b | '$bin/trace-check'"
+    [ "$(said protocol.trace_structure)" = 'unavailable check-not-passed' ]
+    run -1 --separate-stderr "$bin/trace-check" b
+    [ "$(said bundle.artifacts) $(said protocol.conformance)" = 'failed artifact-changed unavailable check-not-passed' ]
+    run -2 --separate-stderr "$bin/trace-check" none
+}
