@@ -14,6 +14,7 @@
 #include "evidence/trace_pass.h"
 #include "ops/ops.h"
 #include "stream/stream.h"
+#include "stream/watermark.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -160,23 +161,18 @@ static void put_time(struct windower *w)
     int64_t ms;
     if (!op_time(w->op, &ms))
         return;
-    struct buf *b = stream_build(&w->out, LINE_WATERMARK);
-    buf_adds(b, ",\"ts\":");
-    json_put_i64(b, ms);
-    stream_put_built(&w->out, LINE_WATERMARK);
+    stream_put_watermark(&w->out, &(struct stream_watermark){.has_time = true, .time = ms});
 }
 
 /* What goes on is the window's own time, which does not fall: after a restore the lanes can stand behind it. */
 static int on_watermark(struct windower *w, const struct stream_line *line, struct err *err)
 {
-    const struct json *doc = json_parse_named(line->p, line->n, &w->arena, "watermark", err);
-    int64_t ms;
-    if (!doc)
+    struct stream_watermark said;
+    if (stream_watermark(line, &said, err) != 0)
         return -1;
-    if (!json_get(doc, "ts") && json_get(doc, "idle"))
+    if (!said.has_time)
         return 0;
-    if (json_need_i64(doc, "ts", &ms, "watermark", err) != 0 ||
-        op_watermark(w->op, ms, &(struct op_output){put_event, w}, err) != 0)
+    if (op_watermark(w->op, said.time, &(struct op_output){put_event, w}, err) != 0)
         return -1;
     put_time(w);
     return 1;
