@@ -298,3 +298,45 @@ counts_of() {
     [ "$(check_of determinism)" = 'unavailable time-passed' ]
     [ "$(counts_of determinism)" = '4 4 3 0 1 0 0' ]
 }
+
+# Operator 3 is a window of 4 ms over the first map's rows; each epoch ends with the watermark at its last row.
+windowed() {
+    rm -r job/capture/op-3 job/capture/op-4
+    echo '{"size_ms":4,"allowed_lateness_ms":0,"partition_by":[],"aggregates":[{"function":"count","as":"n"},{"function":"sum","column":"twice","as":"s"}]}' >window.json
+    op_json 4 0 ch-sink clickhouse-sink sink '{"url":"http://127.0.0.1:8123"}'
+    local e=0 from=0 n
+    { for n in 3 2 0 4; do
+        e=$((e + 1))
+        rows $from $((from + n))
+        from=$((from + n))
+        watermark $((1000 + from - 1))
+        barrier $e $((e - 1)) "$(snapshot 0 $e)"
+    done; } | whole lane
+    "$bin/cap-tee" --capture-dir=job/capture --job=1 --operator=3 --subtask=0 --attempt=a1 --name=window --kind=window --uid=second --parameters=window.json <lane |
+        "$bin/row-window" --parameters=window.json --checkpoint-dir=job/ckpt --job=1 --operator=3 --participant=1 |
+        "$bin/cap-tee" --capture-dir=job/capture --job=1 --operator=4 --subtask=0 --attempt=a1 --name=sink --kind=clickhouse-sink --uid=sink >windows
+    for e in 1 2 3 4; do
+        op=4 interval 0 $e $((e - 1)) a1 "$(jq -r 'select(.type == "barrier" and .checkpoint == '$e') | .left[] | select(.operator == "4" and .kind == "capture") | .stored' windows)"
+        sed -i 's/^subtasks=.*/subtasks=0,1/' "job/ckpt/_jobs/1/COMPLETED-$e"
+    done
+    jq -c --slurpfile w window.json '(.graph.operators[] | select(.id == "3")) |= (.type = "window" | .parameters = $w[0])' job/ha/job-1.json >manifest
+    mv manifest job/ha/job-1.json
+}
+
+@test "a window's epoch starts from what it had open, and without that it is not replayed" {
+    windowed
+    # Ids 0 to 3 and 4 to 7, by hand: epoch 2 closes the first, epoch 4 the second.
+    echo '{"window_start":1000,"window_end":1004,"n":4,"s":12}' >expected
+    # It feeds the sink, so that only the job's own record of its rows is out of reach.
+    replayed 3 --op=3 --epoch=2 --expected=expected
+    [ "$(check_of determinism)" = 'passed ' ]
+    [ "$(check_of expected_output)" = 'passed ' ]
+    run -3 --separate-stderr "$bin/epoch-replay" --op=3 b
+    [ "$(counts_of determinism)" = '4 4 4 0 0 0 0' ]
+    echo '{"window_start":1000,"window_end":1004,"n":2,"s":10}' >expected
+    replayed 1 --op=3 --epoch=2 --expected=expected
+    rm job/ckpt/_state/1/v1/1/checkpoint-1.snap*
+    replayed 3 --op=3 --epoch=2
+    [ "$(check_of determinism)" = 'unavailable state-not-collected' ]
+    [[ $(reason_of determinism) == *"no state of operator 3 at checkpoint 1"* ]]
+}

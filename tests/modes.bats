@@ -25,6 +25,8 @@ barriers() {
     mkdir -m 755 job
     cap-tee "$@" --capture-dir=job/capture --job=1 --operator=3 --subtask=0 --attempt=a <lane >teed
     ckpt-mark "$@" --checkpoint-dir=job/ckpt --job=1 --parallelism=1 <lane >marked
+    { echo '{"type":"event","at":"t/0/1","ts":1,"values":{"status":"a","amount":1}}'; barrier 1 0; } | whole lane
+    row-window "$@" --parameters="$root/fixtures/lane/window.json" --checkpoint-dir=job/ckpt --job=1 --operator=3 --participant=1 <lane >windowed
 }
 
 @test "a job's evidence is its owner's, and by --mode a group's" {

@@ -319,6 +319,10 @@ ref-seal: 1 rows give 'day', which the table fills itself (MATERIALIZED) and the
     not_audited unsupported engine-unsupported "the table's engine is ReplacingMergeTree, and only a plain MergeTree can be judged" "${key[@]}" --range=1:0-5
     { echo "$log"; jq -c '.unfit = "the table'\''s definition has a TTL" | .unfit_code = "table-expires"' <<<"$table"; } | whole found
     not_audited unsupported table-expires "the table's definition has a TTL" "${key[@]}" --range=1:0-5
+    # A TTL that goes by a column which no row gives.
+    { echo "$log"; jq -c '.engine_full = "MergeTree ORDER BY id TTL seen + toIntervalDay(1) SETTINGS x = 1"' <<<"$table"; } | whole found
+    not_audited unsupported ttl-column-left-out "column 'seen', of the table's TTL, is not compared: which of the owed rows have expired cannot be told" --key=id --columns=id,amount --range=1:0-5
+    declare_it 0 found "${key[@]}" --range=1:0-5
     { echo "$log"; jq -c '.unfit = "x" | .unfit_code = "nope"' <<<"$table"; } | whole found
     refused "table.unfit_code: not known here" "${key[@]}" --range=1:0-5
 }

@@ -228,7 +228,7 @@ artifact() {
 # test composed of the same another copies.
 compose() {
     local made
-    made=$BATS_FILE_TMPDIR/composed-$(sha256sum <<<"$1|${scope_edit:-}|${reference_rows:-}|${captured_rows:-}|${table_rows:-}|${artifact_extra:-}" | cut -c1-64)
+    made=$BATS_FILE_TMPDIR/composed-$(sha256sum <<<"$1|$saved|${scope_edit:-}|${reference_rows:-}|${captured_rows:-}|${table_rows:-}|${artifact_extra:-}" | cut -c1-64)
     if [ ! -e "$made" ]; then
         rm -rf "$made.new"
         mkdir "$made.new"

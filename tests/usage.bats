@@ -21,6 +21,7 @@ arguments() {
         scope-declare) echo --key=id --range=0:0-1 --topic=t --table=d.t --column=id:Int64 ;;
         ch-sink) echo --url=http://127.0.0.1:1 --database=d --table=t --job=1 --operator=3 --subtask=0 --attempt=a --capture-dir=cap ;;
         row-map) echo --program=. ;;
+        row-window) echo --parameters="$root/fixtures/lane/window.json" ;;
         cap-tee) echo --capture-dir=cap --job=1 --operator=3 --subtask=0 --attempt=a ;;
         ckpt-mark) echo --checkpoint-dir=ckpt --job=1 --parallelism=1 ;;
         lane-join) echo /dev/stdin ;;
@@ -96,7 +97,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a line past the limit is refused and named" {
     { echo "$head"; printf '{"type":"note","x":"'; head -c 100000000 /dev/zero | tr '\0' x; echo '"}'; } >long
-    for p in bundle-check epoch-replay trace-check scope-cut ch-read ref-run ref-jq ref-seal ref-bind rows-diff verdict cap-tee row-map; do
+    for p in bundle-check epoch-replay trace-check scope-cut ch-read ref-run ref-jq ref-seal ref-bind rows-diff verdict cap-tee row-map row-window; do
         run -2 --separate-stderr bash -c "'$bin/$p' $(arguments "$p") <long"
         one_line "$p"
         [[ $stderr == *"line 2"* ]]

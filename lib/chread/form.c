@@ -103,8 +103,8 @@ static int form_of_ttl(const struct chread_table *t, const struct map *names, co
                        struct chread_why *why)
 {
     struct arena arena = ARENA_INIT;
+    struct buf lacks = BUF_INIT;
     struct ttl ttl;
-    size_t at;
     int status = 0;
     chread_ttl(t, &arena, &ttl);
     const uint64_t *place = ttl.column ? map_find(names, ttl.column, strlen(ttl.column)) : NULL;
@@ -115,11 +115,10 @@ static int form_of_ttl(const struct chread_table *t, const struct map *names, co
         status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
                             "which rows or values of the table have vanished cannot be told: %s",
                             ttl.kind == TTL_OTHER ? ttl.why : "its TTL's column is none of a date or a time");
-    else if (ttl.kind == TTL_DELETES && cols->n > 0 && !columns_find(cols, ttl.column, strlen(ttl.column), &at))
-        status = chread_say(
-            why, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}),
-            "column '%s', of the table's TTL, is not compared: which of the owed rows have expired cannot be told",
-            ttl.column);
+    else if (cols->n > 0 && ttl_lacks(&ttl, cols, &lacks))
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}), "%s",
+                            buf_str(&lacks));
+    buf_free(&lacks);
     type_free(&type);
     arena_free(&arena);
     return status;

@@ -21,6 +21,8 @@ int evidence_traced(const char *trace_dir, const char *attempt, struct err *err)
 #define EVIDENCE_OPTION_JOB(TO) OPT_TAKE("job", "JOB", evidence_take_job, TO, "the job's id")
 #define EVIDENCE_OPTION_GENERATION(TO) OPT_U64("generation", TO, 1, UINT32_MAX, "of the job's parallelism (1)")
 #define EVIDENCE_OPTION_PARALLELISM(TO) OPT_U64("parallelism", TO, 1, 4096, "the job's participants: 0 to N-1")
+#define EVIDENCE_OPTION_RESTORE(TO) \
+    OPT_U64("restore", TO, 0, UINT64_MAX, "go on from the snapshots of this checkpoint (0: none), as ckpt-plan says")
 #define EVIDENCE_OPTION_OPERATOR(TO, MORE) \
     OPT_TAKE("operator", "ID", evidence_take_operator, TO, "the operator in the job's graph" MORE)
 #define EVIDENCE_OPTION_ATTEMPT(TO, MORE) OPT_TAKE("attempt", "ID", evidence_take_attempt, TO, "the job's attempt" MORE)

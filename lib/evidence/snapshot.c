@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots of a source lane: where it stood at a barrier, or what a run began
- * with. The snapshot is renamed into place before its sidecar, so that a
+ * with; and of an operator, what it kept. The snapshot is renamed into place before its sidecar, so that a
  * sidecar never vouches for a file that is not there.
  */
 #include "evidence/barrier.h"
 #include "evidence/places.h"
 #include "evidence/sidecar.h"
 #include "evidence/snapshot.h"
+#include "evidence/window_state.h"
 #include "json/json.h"
 #include "evidence/fields.h"
 
@@ -100,7 +101,49 @@ static int run_parse(const struct json *doc, const char *where, struct arena *a,
 
 bool snapshot_kind_known(const char *kind)
 {
-    return strcmp(kind, "kafka-source") == 0;
+    return strcmp(kind, "kafka-source") == 0 || strcmp(kind, "window") == 0;
+}
+
+bool snapshot_of_lane(const struct snapshot *s)
+{
+    return strcmp(s->kind, "kafka-source") == 0;
+}
+
+/* Read through as a restart reads it. */
+static int state_parse(const struct json *doc, const char *where, struct arena *a, struct snapshot *out,
+                       struct err *err)
+{
+    struct window_state window;
+    struct json *state;
+    char place[300];
+    snprintf(place, sizeof place, "%.200s.state", where);
+    if (json_need(doc, "state", JSON_OBJECT, &state, where, err) != 0 ||
+        window_state_parse(state, place, a, &window, err) != 0)
+        return -1;
+    struct json_text text = json_raw(state);
+    out->state = text.p;
+    out->state_len = text.n;
+    out->has_watermark = window.has_watermark;
+    out->watermark = window.watermark;
+    return json_get(doc, "run")
+               ? err_set(err, ERR_REFUSED, "%s.run: an operator begins with no snapshot of its own", where)
+               : 0;
+}
+
+static int lane_parse(const struct json *doc, const char *where, struct arena *a, struct snapshot *out, struct err *err)
+{
+    if (log_parse(doc, where, a, &out->log, err) != 0 ||
+        json_need_str(doc, "isolation", a, &out->isolation, where, err) != 0 ||
+        positions_parse(doc, "positions", "offset", where, a, &out->positions, &out->n_positions, err) != 0 ||
+        declared_parse(doc, where, a, out, err) != 0 ||
+        watermark_parse(doc, where, &out->has_watermark, &out->watermark, err) != 0 ||
+        positions_parse(doc, "partition_max", "time", where, a, &out->partition_max, &out->n_partition_max, err) != 0)
+        return -1;
+    /* Below zero a client's offset is a command, as -2 is "from the beginning". */
+    for (size_t i = 0; i < out->n_positions; i++)
+        if (out->positions[i].value < 0)
+            return err_set(err, ERR_REFUSED, "%s.positions[%zu].offset: below zero", where, i);
+    return run_parse(doc, where, a, out, err);
 }
 
 int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, struct snapshot *out, struct err *err)
@@ -119,18 +162,7 @@ int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, 
         return err_set(err, ERR_REFUSED, "%s: state of kind '%.100s' is not known here", where, out->kind);
     if (!evidence_operator_ok(out->operator_id))
         return err_set(err, ERR_REFUSED, "%s.operator: '%.100s' is no operator id", where, out->operator_id);
-    if (log_parse(doc, where, a, &out->log, err) != 0 ||
-        json_need_str(doc, "isolation", a, &out->isolation, where, err) != 0 ||
-        positions_parse(doc, "positions", "offset", where, a, &out->positions, &out->n_positions, err) != 0 ||
-        declared_parse(doc, where, a, out, err) != 0 ||
-        watermark_parse(doc, where, &out->has_watermark, &out->watermark, err) != 0 ||
-        positions_parse(doc, "partition_max", "time", where, a, &out->partition_max, &out->n_partition_max, err) != 0)
-        return -1;
-    /* Below zero a client's offset is a command, as -2 is "from the beginning". */
-    for (size_t i = 0; i < out->n_positions; i++)
-        if (out->positions[i].value < 0)
-            return err_set(err, ERR_REFUSED, "%s.positions[%zu].offset: below zero", where, i);
-    return run_parse(doc, where, a, out, err);
+    return snapshot_of_lane(out) ? lane_parse(doc, where, a, out, err) : state_parse(doc, where, a, out, err);
 }
 
 static void positions_put(struct json_w *w, const char *name, const char *value, const struct position *p, size_t n)
@@ -145,6 +177,33 @@ static void positions_put(struct json_w *w, const char *name, const char *value,
     jw_end_arr(w);
 }
 
+static void lane_put(struct json_w *w, const struct snapshot *s)
+{
+    jw_obj(w, "log");
+    jw_str(w, "topic", s->log.topic);
+    jw_str(w, "cluster_id", s->log.cluster_id);
+    jw_str(w, "topic_id", s->log.topic_id);
+    jw_end_obj(w);
+    jw_str(w, "isolation", s->isolation);
+    positions_put(w, "positions", "offset", s->positions, s->n_positions);
+    jw_arr(w, "declared");
+    for (size_t i = 0; i < s->n_declared; i++)
+        jw_u64(w, NULL, s->declared[i]);
+    jw_end_arr(w);
+    if (s->has_watermark)
+        jw_i64(w, "watermark", s->watermark);
+    else
+        jw_null(w, "watermark");
+    positions_put(w, "partition_max", "time", s->partition_max, s->n_partition_max);
+    if (s->is_start) {
+        jw_obj(w, "run");
+        jw_u64(w, "first_epoch", s->first_epoch);
+        jw_u64(w, "restored_from", s->restored_from);
+        jw_str(w, "attempt", s->attempt);
+        jw_end_obj(w);
+    }
+}
+
 void snapshot_put(struct buf *out, const struct snapshot *s)
 {
     struct json_w w;
@@ -157,29 +216,10 @@ void snapshot_put(struct buf *out, const struct snapshot *s)
     jw_str(&w, "kind", s->kind);
     jw_u64(&w, "subtask", s->subtask);
     jw_u64(&w, "checkpoint", s->checkpoint);
-    jw_obj(&w, "log");
-    jw_str(&w, "topic", s->log.topic);
-    jw_str(&w, "cluster_id", s->log.cluster_id);
-    jw_str(&w, "topic_id", s->log.topic_id);
-    jw_end_obj(&w);
-    jw_str(&w, "isolation", s->isolation);
-    positions_put(&w, "positions", "offset", s->positions, s->n_positions);
-    jw_arr(&w, "declared");
-    for (size_t i = 0; i < s->n_declared; i++)
-        jw_u64(&w, NULL, s->declared[i]);
-    jw_end_arr(&w);
-    if (s->has_watermark)
-        jw_i64(&w, "watermark", s->watermark);
+    if (s->state)
+        jw_raw(&w, "state", s->state, s->state_len);
     else
-        jw_null(&w, "watermark");
-    positions_put(&w, "partition_max", "time", s->partition_max, s->n_partition_max);
-    if (s->is_start) {
-        jw_obj(&w, "run");
-        jw_u64(&w, "first_epoch", s->first_epoch);
-        jw_u64(&w, "restored_from", s->restored_from);
-        jw_str(&w, "attempt", s->attempt);
-        jw_end_obj(&w);
-    }
+        lane_put(&w, s);
     jw_end_obj(&w);
     buf_addc(out, '\n');
 }
@@ -189,6 +229,10 @@ int snapshot_write(const char *ckpt_dir, const char *rel, const struct snapshot 
 {
     struct buf text = BUF_INIT, meta = BUF_INIT, path = BUF_INIT;
     snapshot_put(&text, s);
+    if (text.len > SNAPSHOT_MAX) { /* nobody would read it */
+        buf_free(&text);
+        return err_set(err, ERR_BOUND, "%s: the state is past %zu bytes", rel, SNAPSHOT_MAX);
+    }
     sidecar_put(&meta, s->checkpoint, text.p, text.len);
     path_join(&path, ckpt_dir, rel);
     int rc = make_parent(path.p, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evidence: the snapshot of a source lane.
+ * evidence: the snapshot of a checkpoint's participant: of a source lane, or of an operator that keeps state.
  * Parsers put strings and arrays in the caller's arena, NUL-terminated; writers only read theirs. `where` names the
  * text in errors (a path). What is malformed is refused (ERR_REFUSED); members that are not known are ignored.
  * owed-evidence(5) has the format.
@@ -23,8 +23,11 @@ struct position {
 };
 
 struct snapshot {
-    const char *job, *operator_id, *kind; /* kind "kafka-source" */
-    uint64_t subtask, checkpoint;
+    const char *job, *operator_id, *kind; /* kind "kafka-source" or "window" */
+    uint64_t subtask; /* the participant's number: lanes first, then the operators that keep state */
+    uint64_t checkpoint;
+    const char *state; /* of an operator: its state as one JSON text, all that there is of it; NULL: of a lane */
+    size_t state_len;
     struct log_id log;
     const char *isolation;
     struct position *positions; /* ascending by partition */
@@ -41,6 +44,7 @@ struct snapshot {
 };
 
 bool snapshot_kind_known(const char *kind); /* of state that snapshot_parse reads */
+bool snapshot_of_lane(const struct snapshot *s);
 int snapshot_parse(const char *p, size_t n, const char *where, struct arena *a, struct snapshot *out, struct err *err);
 void snapshot_put(struct buf *out, const struct snapshot *s); /* with its final newline */
 /* Write <ckpt_dir>/<rel> and its sidecar, durable, making the directories. entry (may be NULL) is filled for `left`,

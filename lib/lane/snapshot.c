@@ -126,8 +126,8 @@ static int check_owner(const struct lane_owner *owner, const struct snapshot *s,
                        struct err *err)
 {
     const char *isolation = kafka_isolation_name(owner->isolation);
-    if (strcmp(s->job, owner->job) != 0 || strcmp(s->operator_id, owner->operator_id) != 0 || s->subtask != lane ||
-        s->checkpoint != checkpoint)
+    if (!snapshot_of_lane(s) || strcmp(s->job, owner->job) != 0 || strcmp(s->operator_id, owner->operator_id) != 0 ||
+        s->subtask != lane || s->checkpoint != checkpoint)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER),
                         "it is of job %s, operator %s, subtask %" PRIu64 ", checkpoint %" PRIu64, s->job,
                         s->operator_id, s->subtask, s->checkpoint);
@@ -135,6 +135,24 @@ static int check_owner(const struct lane_owner *owner, const struct snapshot *s,
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "it was read as %s, not as %s", s->isolation,
                         isolation);
     return 0;
+}
+
+/* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. Behind
+ * the lanes stand the operators that keep state. */
+static int no_more_lanes(uint32_t n, const struct lane_owner *owner, uint64_t checkpoint, int dir, struct arena *a,
+                         struct err *err)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot s;
+    evidence_path_snapshot(&rel, owner->job, owner->generation, n, checkpoint);
+    int rc = faccessat(dir, buf_str(&rel), F_OK, 0) == 0 ? snapshot_read(dir, rel.p, a, &s, err) : 1;
+    if (rc == 0 && snapshot_of_lane(&s))
+        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "%s: the checkpoint is of more lanes than %u", rel.p,
+                      n);
+    else if (rc != 0 && rc != 1)
+        rc = err_cause(err, BECAUSE(CODE_STATE_MALFORMED));
+    buf_free(&rel);
+    return rc < 0 ? -1 : 0;
 }
 
 static int restore_lanes(struct lane_state *lanes, uint32_t n, const struct lane_owner *owner,
@@ -151,11 +169,8 @@ static int restore_lanes(struct lane_state *lanes, uint32_t n, const struct lane
         if (!rc && (check_owner(owner, &s, i, checkpoint, err) != 0 || lane_restore(&lanes[i], log, &s, err) != 0))
             rc = err_prefix(err, "%s", buf_str(&rel));
     }
-    /* A lane more in the checkpoint owns partitions that would be taken for new ones here, and read a second time. */
-    evidence_path_snapshot(&rel, owner->job, owner->generation, n, checkpoint);
-    if (!rc && faccessat(dir, buf_str(&rel), F_OK, 0) == 0)
-        rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_STATE_OTHER), "%s: the checkpoint is of more lanes than %u",
-                      buf_str(&rel), n);
+    if (!rc)
+        rc = no_more_lanes(n, owner, checkpoint, dir, a, err);
     buf_free(&rel);
     return rc;
 }

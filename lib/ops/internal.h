@@ -28,12 +28,13 @@ struct op_kind {
     int (*record)(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
     int (*event)(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
     int (*watermark)(struct op *op, int64_t ms, const struct op_output *out, struct err *err);
+    bool (*time)(const struct op *op, int64_t *ms);
     int (*barrier)(struct op *op, uint64_t checkpoint, const struct op_output *out, struct err *err);
     int (*snapshot)(const struct op *op, struct buf *out, struct err *err);
     int (*restore)(struct op *op, const char *p, size_t n, struct err *err);
 };
 
-extern const struct op_kind op_map;
+extern const struct op_kind op_map, op_window;
 
 enum ops_numbers {
     OPS_DOUBLE, /* numbers are doubles; one that a double does not hold stops the job */

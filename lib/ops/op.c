@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct op_kind *const kinds[] = {&op_map};
+static const struct op_kind *const kinds[] = {&op_map, &op_window};
 
 static const struct op_kind *kind_of(const char *name)
 {
@@ -57,6 +57,11 @@ int op_event(struct op *op, const char *line, size_t n, const struct op_output *
 int op_watermark(struct op *op, int64_t ms, const struct op_output *out, struct err *err)
 {
     return op->kind->watermark ? op->kind->watermark(op, ms, out, err) : 0;
+}
+
+bool op_time(const struct op *op, int64_t *ms)
+{
+    return op->kind->time && op->kind->time(op, ms);
 }
 
 int op_barrier(struct op *op, uint64_t checkpoint, const struct op_output *out, struct err *err)

@@ -10,6 +10,10 @@
  * Kinds:
  * map    a jq program (libjq) over each record or event: {"program": TEXT, "numbers": "double" | "text"}. Whatever in
  * the program reaches outside its record is refused when it is compiled, by name. Keeps no state.
+ * window one keyed tumbling window over events: {"size_ms": N, "allowed_lateness_ms": N (0), "partition_by": [COLUMN],
+ * "aggregates": [{"function": "count" | "sum", "column": COLUMN, "as": NAME, "scale": N (0)}]}. A row for each key of a
+ * window once the watermark reaches its end plus the lateness, in the order of windows and then of keys; none at the
+ * end of the input. Its state is evidence/window_state.h's.
  */
 #ifndef OWED_OPS_H
 #define OWED_OPS_H
@@ -42,6 +46,8 @@ int op_record(struct op *op, const char *line, size_t n, const struct op_output 
 int op_event(struct op *op, const char *line, size_t n, const struct op_output *out, struct err *err);
 /* Event time has reached ms. */
 int op_watermark(struct op *op, int64_t ms, const struct op_output *out, struct err *err);
+/* True where it keeps a watermark, which never falls, and has one: a restored run hands on that one first. */
+bool op_time(const struct op *op, int64_t *ms);
 /* Checkpoint `checkpoint` passes: what the operator holds back until then is handed on. */
 int op_barrier(struct op *op, uint64_t checkpoint, const struct op_output *out, struct err *err);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SMALL_MAX ((size_t)1 << 20)
+#define STATE_MAX ((size_t)256 << 20)
 
 static const char *text_of(struct replay *p, const char *path, size_t max, size_t *n)
 {
@@ -98,12 +99,49 @@ static bool starting_checkpoint(struct replay *p, const struct replay_epoch *e, 
     return true;
 }
 
+/* One snapshot's state, where it is what the operator kept at that checkpoint. */
+static bool own_state(struct replay *p, const struct replay_epoch *e, const char *path, uint64_t from,
+                      struct buf *state)
+{
+    struct arena a = ARENA_INIT;
+    struct buf text = BUF_INIT;
+    struct snapshot s;
+    bool own = bundle_read(p->b, path, STATE_MAX, &text, NULL) == 0 &&
+               snapshot_parse(buf_str(&text), text.len, path, &a, &s, NULL) == 0 && !snapshot_of_lane(&s) &&
+               s.checkpoint == from && strcmp(s.job, p->b->m.job) == 0 && strcmp(s.operator_id, e->operator_id) == 0;
+    if (own)
+        buf_add(state, s.state, s.state_len);
+    arena_free(&a);
+    buf_free(&text);
+    return own;
+}
+
+/* Of the snapshots that the bundle lists, the one that is the operator's. */
+static void starting_state(struct replay *p, const struct replay_epoch *e, uint64_t from, struct buf *state,
+                           struct outcome *o)
+{
+    const struct bundle_manifest *m = &p->b->m;
+    bool found = false;
+    for (size_t i = 0; i < m->n_artifacts && !found; i++) {
+        const struct bundle_artifact *f = &m->artifacts[i];
+        const char *name = strrchr(f->path, '/');
+        uint64_t id;
+        found = (f->role == ROLE_SNAPSHOT || f->role == ROLE_INTERVAL_STATE) && name &&
+                evidence_name_id(name + 1, "checkpoint-", ".snap", &id) && id == from &&
+                own_state(p, e, f->path, from, state);
+    }
+    if (!found)
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED),
+                    "the bundle holds no state of operator %s at checkpoint %" PRIu64 ", from which epoch %" PRIu64
+                    " starts, or none that can be read",
+                    e->operator_id, from, e->epoch);
+}
+
 struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct buf *text)
 {
     struct outcome o = {.is = REPLAY_PASSED};
     uint64_t from;
-    (void)text;
-    if (!op_keeps_state(e->op->op) || !starting_checkpoint(p, e, &from, &o))
-        return o;
+    if (op_keeps_state(e->op->op) && starting_checkpoint(p, e, &from, &o) && from > 0)
+        starting_state(p, e, from, text, &o);
     return o;
 }

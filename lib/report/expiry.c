@@ -53,8 +53,8 @@ int report_hold_expiry(const struct report *r, struct err *err)
 {
     const struct observation *o = &r->observation;
     struct arena a = ARENA_INIT;
+    struct buf lacks = BUF_INIT;
     struct ttl ttl;
-    size_t at;
     ttl_of(o, &a, &ttl);
     int rc = 0;
     bool deletes = ttl.kind == TTL_DELETES;
@@ -64,7 +64,7 @@ int report_hold_expiry(const struct report *r, struct err *err)
     else if (deletes != (o->ttl != NULL) || (deletes && !is_backed(o)))
         rc = err_set(err, ERR_REFUSED, "the observation does not say what had expired by the table's own TTL, and %s",
                      a_check);
-    else if (deletes && r->has_scope && !columns_find(&r->scope.columns, ttl.column, strlen(ttl.column), &at))
+    else if (r->has_scope && ttl_lacks(&ttl, &r->scope.columns, &lacks))
         rc = err_set(err, ERR_REFUSED, "the column of the observation's TTL is none of the scope's, and %s", a_check);
     else if (deletes && (o->expired_keys != r->excluded_why[EXCLUDED_EXPIRED] || o->expired_keys > o->expired_rows))
         rc = err_set(err, ERR_REFUSED,
@@ -75,6 +75,7 @@ int report_hold_expiry(const struct report *r, struct err *err)
                      o->expired_keys,
                      o->expired_ignored ? "some of them with rows that have not"
                                         : "and nobody says that they are of no matter");
+    buf_free(&lacks);
     arena_free(&a);
     return rc;
 }

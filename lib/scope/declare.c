@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scope/ranges.h"
+#include "types/definition.h"
 
 void *declare_room(struct arena *a, const void *at, size_t n, size_t size)
 {
@@ -418,6 +419,18 @@ static void note_lacking(const struct scope *s, struct buf *note)
     lacks(note, NULL, "the table's UUID", !s->table_uuid);
 }
 
+/* By the engine's own text, which has no other TTL than the table's. */
+static void hold_ttl(struct declare *d, const struct scope *s)
+{
+    struct buf lacks = BUF_INIT;
+    struct ttl ttl;
+    definition_ttl(d->engine_full ? d->engine_full : "", d->arena, &ttl);
+    if (ttl_lacks(&ttl, &s->columns, &lacks))
+        declare_say(d, STATUS_UNSUPPORTED, BECAUSE(CODE_TTL_COLUMN_LEFT_OUT, {"column", ttl.column}), "%s",
+                    buf_str(&lacks));
+    buf_free(&lacks);
+}
+
 int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct err *err)
 {
     *out = (struct scope){.origin = SCOPE_DECLARED, .columns = COLUMNS_INIT};
@@ -438,6 +451,7 @@ int declare_scope(struct declare *d, struct scope *out, struct buf *note, struct
     /* Before the log is read, which may take hours. */
     if (d->unfit)
         declare_say(d, STATUS_UNSUPPORTED, BECAUSE(d->unfit_code), "%s", d->unfit);
+    hold_ttl(d, out);
     if (d->status != STATUS_PASSED)
         return 0;
     note_lacking(out, note);

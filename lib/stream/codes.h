@@ -789,6 +789,22 @@
       "the map program failed on a record, or a number in it has no exact double", \
       "a record of another form, or digits past what a double holds", \
       "correct the map program, or declare numbers: text, and run the job again; the record is {at|the one that the reason names}") \
+    X(WINDOW_MALFORMED, "window-malformed", \
+      "the window's parameters are none that a window has", \
+      "a member that is missing or misspelled, or two columns of one name", \
+      "correct the parameters at the place that the reason names, as row-window(1) has them") \
+    X(EVENT_WITHOUT_TIME, "event-without-time", \
+      "a row came to the window without a time, so that no window is its own", \
+      "a record without the source's time field, or a time field that is no whole number", \
+      "repair the record, or filter such records before the window, and run the job again; it is {at|the one that the reason names}") \
+    X(EVENT_NOT_WINDOWED, "event-not-windowed", \
+      "a row has no value that the window can group or sum", \
+      "a column that the map leaves out, a number with more digits than the sum's scale, or a key that is a list or a fraction", \
+      "correct the map or the window's parameters, and run the job again; the row is {at|the one that the reason names}") \
+    X(SUM_OVERFLOW, "sum-overflow", \
+      "a sum left the 128 bits that it is kept in; it is never wrapped or rounded", \
+      "values out of all proportion, or a scale that is too great", \
+      "lower the sum's scale or its window, and run the job again from the start; the row is {at|the one that the reason names}") \
     X(VALUE_NOT_STORABLE, "value-not-storable", \
       "a row of the job does not fit the table's columns exactly", \
       "a value out of range, a fraction past the scale, or NULL where there is none", \

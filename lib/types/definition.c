@@ -258,6 +258,17 @@ void definition_ttl_of_both(const char *create, const char *engine_full, struct 
         other(out, "its definition and its engine's show two TTLs");
 }
 
+bool ttl_lacks(const struct ttl *t, const struct columns *c, struct buf *why)
+{
+    size_t at;
+    if (t->kind != TTL_DELETES || columns_find(c, t->column, strlen(t->column), &at))
+        return false;
+    buf_printf(why,
+               "column '%s', of the table's TTL, is not compared: which of the owed rows have expired cannot be told",
+               t->column);
+    return true;
+}
+
 void ttl_say(const struct ttl *t, struct buf *out)
 {
     buf_adds(out, t->column);

@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+struct columns;
+
 /* True where it sets a TTL, of the table or of a column; strings, quoted names and the word as an operand do not count.
  */
 bool definition_has_ttl(const char *definition);
@@ -27,6 +29,9 @@ struct ttl {
 void definition_ttl(const char *definition, struct arena *a, struct ttl *out);
 /* The same of the two texts that the server has of a table, which must say the same. */
 void definition_ttl_of_both(const char *create, const char *engine_full, struct arena *a, struct ttl *out);
+/* Why nobody can tell which owed rows of these columns have expired, in *why; false: they show the TTL's own column, or
+ * it deletes no rows. */
+bool ttl_lacks(const struct ttl *t, const struct columns *c, struct buf *why);
 /* `t + toIntervalDay(30)`, of TTL_DELETES. */
 void ttl_say(const struct ttl *t, struct buf *out);
 

@@ -156,7 +156,7 @@ load ch-sink
     [ "$(count)" = 6 ]
 }
 
-@test "a 200 that is not provably the server's acknowledges nothing: no barrier passes on it" {
+@test "F16: a 200 that is not provably the server's acknowledges nothing: no barrier passes on it" {
     table 'id Int64' 100
     { event 1; event 2; event 3; barrier 1 0; } | whole lane
     ch_fault 'when=refuse&status=200&n=2'

@@ -200,10 +200,18 @@ CASES
     [[ $(reason reconcile.scope) == *"a column has a TTL, by which its values vanish"* ]]
     # The TTL's column must be among those that are owed.
     table 'id Int64, `a t` DateTime, s String' "MergeTree ORDER BY id TTL \`a t\` + INTERVAL 1 DAY" "(1, 1, 'x')"
+    declare_ 3 --key=id --columns=id,s
+    [ "$(code reconcile.scope)" = ttl-column-left-out ]
+    # Nor where that came to be after the scope was declared.
+    ch "ALTER TABLE shop.orders REMOVE TTL"
+    from log "$bin/table-look" --url="$CH_URL" "${asked[@]}" --table=shop.orders >looked
     declare_ 0 --key=id --columns=id,s
     owes 0 '{"id":1,"s":"x"}@t/0/0'
+    audit 0
+    ch "ALTER TABLE shop.orders MODIFY TTL \`a t\` + INTERVAL 1 DAY SETTINGS materialize_ttl_after_modify = 0"
     audit 3
     jq -se 'any(.[]; .name == "reconcile.destination" and .code == "ttl-column-left-out" and .facts.column == "a t")' read.ndjson
+    from log "$bin/table-look" --url="$CH_URL" "${asked[@]}" --table=shop.orders >looked
     declare_ 0 --key=id '--from=a t:s'
     owes 0 '{"id":1,"a t":1,"s":"x"}@t/0/0'
     audit 3
