@@ -262,3 +262,31 @@ BAD
     echo '{"type":"barrier","job":"2","checkpoint":1,"previous":0,"attempt":"a","left":[]}' | whole lane
     run -2 --separate-stderr kept <lane
 }
+
+@test "a checkpoint with a window completes, is planned from, collected and checked, and not where its state is none" {
+    bin=$BATS_TEST_DIRNAME/../bin job=job
+    for s in 0 1; do snap $s 1 5; done
+    { of_key 5 a 1; of_key 15 a 1; watermark 8; barrier 1 0 "$(snapshot 0 1),$(snapshot 1 1)"; } | whole lane
+    window --checkpoint-dir=job/ckpt --job=1 --operator=3 --participant=2 <lane |
+        ckpt-mark --checkpoint-dir=job/ckpt --job=1 --parallelism=3 >marked
+    grep -qx 'subtasks=0,1,2' job/ckpt/_jobs/1/COMPLETED-1
+    run -0 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 --parallelism=3
+    grep -qx restore=1 <<<"$output"
+    # Without the window's own it is no checkpoint of this job.
+    run -2 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 --parallelism=2
+    rm job/ckpt/_jobs/1/RESTORED
+    collected() {
+        rm -rf b
+        bundle-pack --checkpoint-dir=job/ckpt --job=1 --commit-confirmation=no --include-state --out=b >packed
+    }
+    collected
+    run -0 --separate-stderr bundle-check b
+    [ "$(jq -r 'select(.name == "state.decode" or .name == "checkpoint.participants") | .status' <<<"$output" | paste -sd' ')" = 'passed passed' ]
+    file=job/ckpt/_state/1/v1/2/checkpoint-1.snap
+    jq -c '.state.windows |= reverse' $file >other
+    mv other $file
+    sidecar $file 1
+    collected
+    run -1 --separate-stderr bundle-check b
+    [ "$(jq -r 'select(.name == "state.decode") | .status + " " + .code' <<<"$output")" = 'failed state-malformed' ]
+}
