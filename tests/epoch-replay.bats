@@ -261,8 +261,8 @@ counts_of() {
     [ "$(check_of expected_output)" = 'failed expectation-differs' ]
     run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=less "$BATS_FILE_TMPDIR/b"
     [ "$(check_of expected_output)" = 'failed expectation-differs' ]
-    { cat expected && head -n 1 expected; } >more
-    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=more "$BATS_FILE_TMPDIR/b"
+    { cat expected && head -n 1 expected; } >extra
+    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --expected=extra "$BATS_FILE_TMPDIR/b"
     [ "$(check_of expected_output)" = 'failed expectation-differs' ]
     run -3 --separate-stderr "$bin/epoch-replay" --op=2 --expected=expected --max-replays=2 "$BATS_FILE_TMPDIR/b"
     [ "$(check_of expected_output)" = 'unavailable replays-omitted' ]
