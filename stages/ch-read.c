@@ -382,6 +382,12 @@ static int read_all(struct run *r, struct chread_why *why)
     chread_keys_sort(r->keys, r->first.sorting_key);
     chread_keys_expressions(r->keys, r->first.sorting_key);
     chread_keys_expressions(r->keys, r->first.partition_key);
+    for (size_t i = 0; i < r->first.n_under; i++) {
+        chread_keys_expressions(r->keys, r->first.under[i].look.sorting_key);
+        chread_keys_expressions(r->keys, r->first.under[i].look.partition_key);
+    }
+    if (chread_under_whole(&r->ch, &r->expect, &r->first, why) != 0)
+        return -1;
     if (scope_complete_table(&r->scope) && begin_whole(r, why) != 0)
         return -1;
     if (!r->reads.table_whole && chread_plan(&r->ch, &r->expect, &r->first, r->keys, &r->plan, why) != 0)
@@ -391,6 +397,8 @@ static int read_all(struct run *r, struct chread_why *why)
     stream_flush(&r->out);
     sleep_ms((int64_t)r->o->read.settle_ms);
     if (read_once(r, 2, why) != 0 || find_undetermined(r, why) != 0 || (r->reads.table_whole && end_whole(r, why) != 0))
+        return -1;
+    if (chread_under_whole(&r->ch, &r->expect, &r->first, why) != 0)
         return -1;
     after.server_uuid = after.table_uuid = after.replica_path =
         NULL; /* another one now is a change, not a wrong address */

@@ -258,10 +258,12 @@ static void write_starts(struct tail *t)
     arena_reset(&t->barrier);
 }
 
-/* Barrier `epoch`: every lane's snapshot is durable before the first lane is told. */
+/* Barrier `epoch`: every lane's snapshot is durable before the first lane is told. Where none is, nothing on disk
+ * carries the number, a later run would use it again, and no lane is told: the barrier stays due. */
 static int put_barriers(struct tail *t)
 {
     struct buf line = BUF_INIT;
+    bool any = false;
     struct barrier *barriers = arena_zalloc(&t->barrier, t->o.n_lanes * sizeof *barriers);
     tick(t, time_mono_ms(), true);
     for (uint32_t i = 0; i < t->o.n_lanes; i++) {
@@ -271,6 +273,7 @@ static int put_barriers(struct tail *t)
             .job = t->o.job, .checkpoint = t->epoch, .previous = t->previous, .attempt = t->owner.attempt};
         bool ok = lane_store(&t->sources[i], i, &t->owner, kafka_log(t->kafka), t->epoch, &t->barrier, &entry, &err) ==
                   0;
+        any = any || ok;
         if (ok)
             barrier_add(&barriers[i], &t->barrier, &entry);
         else
@@ -279,7 +282,7 @@ static int put_barriers(struct tail *t)
                   &(struct trace_event){.kind = TRACE_STATE, .checkpoint = t->epoch, .participant = i, .ok = ok});
     }
     trace_settle(&t->trace);
-    for (uint32_t i = 0; i < t->o.n_lanes; i++) {
+    for (uint32_t i = 0; any && i < t->o.n_lanes; i++) {
         buf_reset(&line);
         barrier_put(&line, &barriers[i]);
         stream_put(&t->lanes[i].out, LINE_BARRIER, line.p, line.len);
@@ -288,6 +291,8 @@ static int put_barriers(struct tail *t)
     buf_free(&line);
     if (flush_lanes(t) != 0)
         return -1;
+    if (!any)
+        return 0;
     trace_put(&t->trace, &(struct trace_event){.kind = TRACE_BARRIER, .checkpoint = t->epoch, .previous = t->previous});
     t->previous = t->epoch++;
     return 0;

@@ -743,3 +743,35 @@ CASES
     run -3 --separate-stderr rows-diff <unsaid
     [[ $output == *"column 'note' is Nullable(JSON(a Int8)), which is compared as text, and on the operator's word alone"* && $output == *'"code":"json-not-declared"'* ]]
 }
+
+@test "an observation of a Merge stands with the tables under it, each of which could be read alone" {
+    compose declared
+    one='{table: "orders_1", table_uuid: "8f83b4d8-9110-48b9-848e-7c900d13aa21", engine: "MergeTree", engine_full: "MergeTree ORDER BY event_id", create_table_query: "CREATE TABLE", partition_key: "", sorting_key: "event_id"}'
+    merge='.engine = "Merge" | .engine_full = "Merge('"'shop', '^orders_'"')" | .tables = ['$one', ('$one' | .table = "orders_2" | .table_uuid = "9f83b4d8-9110-48b9-848e-7c900d13aa21")]'
+    observed="if .type == \"observation\" then $merge else . end"
+    edit "$observed"
+    decide 0
+    [[ $output == *"the table was read through a Merge of 2 tables: orders_1, orders_2"* ]]
+    [[ $output == *"reconcile.destination: the table is a Merge of plain MergeTrees without TTL"* ]]
+    decide 0 --json
+    jq -e '.assumptions | any(. == "the tables that the Merge finds by their names are those that the operator means")' <<<"$output"
+    while IFS='~' read -r change words; do
+        refuse_ "$observed | if .type == \"observation\" then $change else . end" "$words"
+    done <<'CASES'
+del(.tables)~the observation is of a Merge without a table under it
+.tables = []~the observation is of a Merge without a table under it
+.engine = "MergeTree" | .engine_full = "MergeTree ORDER BY event_id"~the observation is of a table with others under it and no Merge
+.engine_full = "Merge(REGEXP('^s'), '^orders_')"~is of another engine than MergeTree
+.tables[1].engine = "ReplacingMergeTree" | .tables[1].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_2' under the Merge is of another engine than MergeTree
+.tables[0].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_1' under the Merge is of another engine than MergeTree
+.tables[1].create_table_query = "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a TTL d + toIntervalDay(1)"~table 'orders_2' under the Merge has a TTL
+.tables[1].table_uuid = .tables[0].table_uuid~table 'orders_2' under the Merge has no UUID of its own
+.tables[0].table_uuid = "00000000-0000-0000-0000-000000000000"~table 'orders_1' under the Merge has no UUID of its own
+.tables[0] |= del(.engine)~observation.tables
+.tables = {}~observation.tables: not an array
+.mutations = [{id: "orders_1/mutation_2.txt", command: "DELETE WHERE 1", created: "2026-01-01T00:00:00.000Z", done: false}]~shows a mutation that was running
+CASES
+    # Under a bundle a Merge is no table that a job wrote.
+    compose selected
+    refuse_ "$observed" "is of another engine than MergeTree"
+}

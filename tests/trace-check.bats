@@ -63,14 +63,14 @@ reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output
 }
 
 @test "what the model does not describe is unsupported by name" {
-    for edit in rescaled both_families renumbered later unknown; do
+    for edit in rescaled both_families renumbered later unknown unknown_operator; do
         rm -rf traces
         traces $edit
         judged 3
         [ "$structure $conformance" = 'passed unsupported protocol-unsupported' ] || { echo "$edit: $conformance" >&2; return 1; }
         reason >>reasons
     done
-    [ "$(grep -cE 'was rescaled|both families|lack the job.s first attempt: the earliest is run [12]|no process like .row-window-4-0' reasons)" -eq 5 ]
+    [ "$(grep -cE 'was rescaled|both families|lack the job.s first attempt: the earliest is run [12]|no process like .row-window-4-0|operator 4 has a recorder and no trace' reasons)" -eq 6 ]
 }
 
 @test "traces that are not all there are unavailable, and so is a bundle that has none" {

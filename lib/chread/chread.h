@@ -147,6 +147,8 @@ struct chread_mutation {
     bool done;
 };
 
+struct chread_under;
+
 /* The replica that answers, of a table that is replicated. */
 struct chread_replica {
     bool shown; /* in system.replicas; else the rest is empty */
@@ -161,11 +163,20 @@ struct chread_table {
     struct chread_column *columns;
     size_t n_columns;
     struct chread_mutation *mutations;
-    size_t n_mutations;
+    size_t n_mutations;         /* of a Merge: those of all tables under it, each id behind its table's name */
+    struct chread_under *under; /* of a Merge: the tables under it, by name */
+    size_t n_under;
     int64_t client_ms, server_ms; /* both clocks when the look began */
     struct chread_replica replica;
 };
 #define CHREAD_TABLE_INIT ((struct chread_table){0})
+
+/* A table under a Merge: its identity, definition and columns; what is the server's, and its mutations, stand with the
+ * Merge. */
+struct chread_under {
+    char *name;
+    struct chread_table look;
+};
 
 /* What the scope names. */
 struct chread_expect {
@@ -185,6 +196,9 @@ void chread_names(const struct chread_table *t, struct map *names);
  * UUID of its own, whose engine is one that expect takes) and every column of cols is there with its type. */
 int chread_form(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                 struct chread_why *why);
+/* 0 where the Merge shows no row but of the tables that were seen under it, or the table is none; -1 with *why. */
+int chread_under_whole(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
+                       struct chread_why *why);
 /* What the table's TTL does to its rows; texts live in the arena. */
 void chread_ttl(const struct chread_table *t, struct arena *a, struct ttl *out);
 /* True where the table's engine is one that replicates, of those that are read. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "chread/chread.h"
+#include "chread/session.h"
 #include "stream/observation.h"
 #include "types/engine.h"
 
@@ -74,21 +74,75 @@ static int form_of_final(const struct chread_table *t, const struct engine *foun
     return status;
 }
 
+static bool expires(const struct chread_table *t)
+{
+    return definition_has_ttl(t->create_table_query) || definition_has_ttl(t->engine_full);
+}
+
+/* A table under a Merge is held to what a table is that is read alone, and has each column as the Merge has it: of
+ * another type the Merge converts it, and of one that lacks it shows defaults. */
+static int form_of_under(const struct chread_under *u, const struct columns *cols, struct chread_why *why)
+{
+    struct arena arena = ARENA_INIT;
+    struct map names = MAP_INIT;
+    struct chread_why own;
+    struct engine e;
+    int status = 0;
+    engine_parse(u->look.engine, u->look.engine_full, &arena, &e);
+    chread_names(&u->look, &names);
+    if (e.kind != ENGINE_PLAIN || e.replicated)
+        status = chread_say(&own, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                            "its engine is %s, and only a plain MergeTree is read through a Merge",
+                            *u->look.engine != '\0' ? u->look.engine : "unknown");
+    else if (no_uuid(u->look.table_uuid))
+        status = chread_say(&own, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                            "it has no UUID, so that it cannot be told from a recreated one");
+    else if (expires(&u->look))
+        status = chread_say(&own, STATUS_UNSUPPORTED, BECAUSE(CODE_TABLE_EXPIRES),
+                            "its definition has a TTL, by which rows or values vanish");
+    for (size_t i = 0; i < cols->n && status == 0; i++)
+        status = form_of_column(&u->look, &names, &cols->at[i], &own);
+    if (status != 0)
+        chread_say(why, own.status, &own.cause, "table '%s' under the Merge: %s", u->name, own.reason);
+    map_free(&names);
+    arena_free(&arena);
+    return status;
+}
+
+static int form_of_merge(const struct chread_table *t, const struct columns *cols, struct chread_why *why)
+{
+    int status = 0;
+    if (t->n_under == 0)
+        return chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                          "the table is a Merge, and this user sees no table under it");
+    for (size_t i = 0; i < t->n_under && status == 0; i++)
+        status = form_of_under(&t->under[i], cols, why);
+    return status;
+}
+
 static int form_of_engine(const struct chread_table *t, const struct chread_expect *expect, const struct columns *cols,
                           struct chread_why *why)
 {
     struct arena arena = ARENA_INIT;
-    struct engine e;
+    struct engine e, named;
     int status = 0;
     engine_parse(t->engine, t->engine_full, &arena, &e);
+    engine_named(t->engine, &named);
     if (expect->final && e.kind != ENGINE_OTHER)
         status = form_of_final(t, &e, expect->final, cols, why);
+    else if (e.kind == ENGINE_OTHER && named.kind == ENGINE_MERGE)
+        status = chread_say(why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
+                            "the table is a Merge that does not name one database and an expression of tables: %s",
+                            t->engine_full);
+    else if (e.kind == ENGINE_MERGE && expect->every_row)
+        status = form_of_merge(t, cols, why);
     else if ((e.kind != ENGINE_PLAIN || e.replicated) && !(expect->every_row && engine_shows_rows(&e)))
         status = chread_say(
             why, STATUS_UNSUPPORTED, BECAUSE(CODE_ENGINE_UNSUPPORTED),
             "the table's engine is %s, and only a %s can be judged", *t->engine != '\0' ? t->engine : "unknown",
-            expect->every_row ? "MergeTree that is plain, replacing or collapsing, replicated or not, or a view,"
-                              : "plain MergeTree");
+            expect->every_row
+                ? "MergeTree that is plain, replacing or collapsing, replicated or not, a view or a Merge,"
+                : "plain MergeTree");
     arena_free(&arena);
     return status;
 }
@@ -154,6 +208,17 @@ static void differs(struct buf *out, const char *what, const char *a, const char
     buf_printf(out, "%sthe %s changed from '%s' to '%s'", out->len > 0 ? "; " : "", what, a, b);
 }
 
+bool table_same_definition(const struct chread_table *a, const struct chread_table *b)
+{
+    bool same = a->n_columns == b->n_columns && strcmp(a->create_table_query, b->create_table_query) == 0 &&
+                strcmp(a->engine_full, b->engine_full) == 0;
+    for (size_t i = 0; same && i < a->n_columns; i++)
+        same = strcmp(a->columns[i].name, b->columns[i].name) == 0 &&
+               strcmp(a->columns[i].type, b->columns[i].type) == 0 &&
+               strcmp(a->columns[i].kind, b->columns[i].kind) == 0;
+    return same;
+}
+
 bool chread_same(const struct chread_table *a, const struct chread_table *b, struct buf *out)
 {
     size_t had = out->len;
@@ -166,14 +231,9 @@ bool chread_same(const struct chread_table *a, const struct chread_table *b, str
         differs(&x, "replica's path", a->replica.path, b->replica.path);
         differs(&x, "replica", a->replica.name, b->replica.name);
     }
-    bool same = a->n_columns == b->n_columns && strcmp(a->create_table_query, b->create_table_query) == 0 &&
-                strcmp(a->engine_full, b->engine_full) == 0;
-    for (size_t i = 0; same && i < a->n_columns; i++)
-        same = strcmp(a->columns[i].name, b->columns[i].name) == 0 &&
-               strcmp(a->columns[i].type, b->columns[i].type) == 0 &&
-               strcmp(a->columns[i].kind, b->columns[i].kind) == 0;
-    if (!same && x.len == 0)
+    if (!table_same_definition(a, b) && x.len == 0)
         buf_adds(&x, "the table's definition changed");
+    under_same(a, b, &x);
     buf_add(out, x.p, x.len);
     buf_free(&x);
     return out->len == had;

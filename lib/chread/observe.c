@@ -69,10 +69,30 @@ void chread_unstable_free(struct chread_unstable *u)
     buf_free(&u->reason);
 }
 
-static bool is_merge_tree(const struct chread_table *t)
+/* Other engines' arguments may be a remote user's. */
+static bool shows_definition(const char *engine)
 {
-    size_t n = strlen(t->engine);
-    return n >= 9 && strcmp(t->engine + n - 9, "MergeTree") == 0;
+    struct engine named;
+    size_t n = strlen(engine);
+    engine_named(engine, &named);
+    return (n >= 9 && strcmp(engine + n - 9, "MergeTree") == 0) || named.kind == ENGINE_MERGE;
+}
+
+static const struct observed_under *tables_of(const struct chread_table *t, struct arena *arena)
+{
+    struct observed_under *u = arena_alloc(arena, (t->n_under + 1) * sizeof *u);
+    for (size_t i = 0; i < t->n_under; i++) {
+        const struct chread_table *of = &t->under[i].look;
+        bool shown = shows_definition(of->engine);
+        u[i] = (struct observed_under){.table = t->under[i].name,
+                                       .table_uuid = of->table_uuid,
+                                       .engine = of->engine,
+                                       .engine_full = shown ? of->engine_full : "",
+                                       .create_table_query = shown ? of->create_table_query : "",
+                                       .partition_key = of->partition_key,
+                                       .sorting_key = of->sorting_key};
+    }
+    return u;
 }
 
 /* ---- a table line ---- */
@@ -93,14 +113,18 @@ static void put_columns(struct json_w *w, const struct chread_table *t)
 static void put_definition(struct json_w *w, const struct chread_table *t)
 {
     jw_shown(w, "engine", t->engine);
-    /* Other engines' arguments may be a remote user's. */
-    if (is_merge_tree(t)) {
+    if (shows_definition(t->engine)) {
         jw_redacted(w, "engine_full", t->engine_full);
         jw_redacted(w, "create_table_query", t->create_table_query);
     }
     jw_shown(w, "partition_key", t->partition_key);
     jw_shown(w, "sorting_key", t->sorting_key);
     jw_shown(w, "dedup_window", t->dedup_window);
+    if (t->n_under > 0) {
+        struct arena arena = ARENA_INIT;
+        observed_tables_put(w, tables_of(t, &arena), t->n_under);
+        arena_free(&arena);
+    }
 }
 
 void chread_describe(struct buf *out, const struct chread *c, const struct chread_expect *e,
@@ -204,7 +228,7 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
                     const struct chread_unstable *u, bool stable)
 {
     struct arena arena = ARENA_INIT;
-    bool merge_tree = is_merge_tree(first);
+    bool shown = shows_definition(first->engine);
     const struct chread_options *o = c->o;
     struct observation seen = {
         .endpoint = http_endpoint(c->http),
@@ -218,13 +242,14 @@ void chread_observe(struct stream_out *out, const struct chread *c, const struct
         .table = e->table,
         .table_uuid = first->table_uuid,
         .engine = first->engine,
-        /* Other engines' arguments may be a remote user's. */
-        .engine_full = merge_tree ? first->engine_full : NULL,
-        .create_table_query = merge_tree ? first->create_table_query : NULL,
+        .engine_full = shown ? first->engine_full : NULL,
+        .create_table_query = shown ? first->create_table_query : NULL,
         .final = e->final != NULL,
         .partition_key = first->partition_key,
         .sorting_key = first->sorting_key,
         .dedup_window = first->dedup_window,
+        .tables = tables_of(first, &arena),
+        .n_tables = first->n_under,
         .format = chread_format_word(o->format),
         .query_timeout_ms = o->http.timeout_ms,
         .max_rows_per_query = o->max_rows,

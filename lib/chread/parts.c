@@ -29,19 +29,34 @@ int parts_take(const struct texts *x, struct chread_parts *parts, struct chread_
     return 0;
 }
 
+/* Of a Merge the parts of all tables under it, each by its name and its table's. */
+static void ask_parts(const struct chread_expect *expect, const struct chread_table *t, struct buf *sql)
+{
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_parse(t->engine, t->engine_full, &a, &e);
+    bool merge = e.kind == ENGINE_MERGE;
+    buf_printf(sql, "SELECT %s, toString(rows), toString(has_lightweight_delete) FROM system.parts",
+               merge ? "concat(name, ' of ', table) AS part" : "name");
+    if (merge) {
+        under_where(sql, &e, expect, "table");
+    } else {
+        buf_adds(sql, " WHERE database = ");
+        http_quote_string(sql, expect->database, strlen(expect->database));
+        buf_adds(sql, " AND table = ");
+        http_quote_string(sql, expect->table, strlen(expect->table));
+    }
+    buf_printf(sql, " AND active ORDER BY %s", merge ? "part" : "name");
+    arena_free(&a);
+}
+
 int chread_parts_look(struct chread *c, const struct chread_expect *expect, const struct chread_table *t,
                       struct chread_parts *parts, struct chread_why *why)
 {
     struct texts x = TEXTS_INIT;
     struct buf sql = BUF_INIT;
     *parts = (struct chread_parts)CHREAD_PARTS_INIT;
-    buf_adds(
-        &sql,
-        "SELECT name, toString(rows), toString(has_lightweight_delete) FROM system.parts WHERE active AND database = ");
-    http_quote_string(&sql, expect->database, strlen(expect->database));
-    buf_adds(&sql, " AND table = ");
-    http_quote_string(&sql, expect->table, strlen(expect->table));
-    buf_adds(&sql, " ORDER BY name");
+    ask_parts(expect, t, &sql);
     int status = session_ask(c, expect, t, buf_str(&sql), 3, HTTP_ASKED_LIST, &x, "reading system.parts", why);
     if (status > 0 && why->cause.code == CODE_NOT_GRANTED)
         why->cause = *BECAUSE(CODE_NOT_GRANTED, {"grant", "SELECT on system.parts"});

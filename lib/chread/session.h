@@ -30,6 +30,19 @@ int table_take_definition(const struct texts *x, const struct chread_expect *e, 
                           struct chread_why *why);
 int table_take_columns(const struct texts *x, struct chread_table *t, struct chread_why *why);
 int table_take_mutations(const struct texts *x, struct chread_table *t, struct chread_why *why);
+
+/* What a look asks of the tables under a Merge, in this order; each answer is of as many texts a row as under_ask
+ * returns, and what it says goes into *t. */
+enum under_what { UNDER_TABLES, UNDER_COLUMNS, UNDER_MUTATIONS };
+size_t under_ask(struct buf *sql, enum under_what what, const struct engine *merge, const struct chread_expect *e);
+int under_take(enum under_what what, const struct texts *x, struct chread_table *t, struct chread_why *why);
+/* Append the condition under which a system table's row is of one of them; name: its column of their names. */
+void under_where(struct buf *sql, const struct engine *merge, const struct chread_expect *e, const char *name);
+void under_free(struct chread_table *t);
+/* Append what differs between the tables under it at two looks. */
+void under_same(const struct chread_table *a, const struct chread_table *b, struct buf *out);
+/* Are both defined alike, their columns among it? */
+bool table_same_definition(const struct chread_table *a, const struct chread_table *b);
 int replica_take(const struct texts *x, struct chread_table *t, struct chread_why *why);
 /* Append the SELECT of system.replicas, without its condition, and how many columns it asks for. */
 void replica_ask(struct buf *sql);

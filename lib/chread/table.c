@@ -178,6 +178,36 @@ static int read_mutations(struct look *l, struct chread_table *t)
     return status;
 }
 
+/* The tables under a Merge, in place of its own mutations, which it has none of. */
+static int read_under(struct look *l, struct chread_table *t, const struct engine *merge)
+{
+    static const char *const what[] = {"reading system.tables of the tables under the Merge",
+                                       "reading system.columns of the tables under the Merge",
+                                       "reading system.mutations of the tables under the Merge"};
+    int status = 0;
+    for (enum under_what i = UNDER_TABLES; i <= UNDER_MUTATIONS && status == 0; i++) {
+        struct texts x = TEXTS_INIT;
+        struct buf sql = BUF_INIT;
+        size_t columns = under_ask(&sql, i, merge, l->expect);
+        status = ask(l, buf_str(&sql), columns, HTTP_ASKED_LIST, &x, what[i]);
+        if (status == 0)
+            status = under_take(i, &x, t, l->why);
+        texts_free(&x);
+        buf_free(&sql);
+    }
+    return status;
+}
+
+static int read_changes(struct look *l, struct chread_table *t)
+{
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    engine_parse(t->engine, t->engine_full, &a, &e);
+    int status = e.kind == ENGINE_MERGE ? read_under(l, t, &e) : read_mutations(l, t);
+    arena_free(&a);
+    return status;
+}
+
 /* One that is not shown is found to be that where the replica is judged: who the table is can be told without it. */
 static int read_replica(struct look *l, struct chread_table *t)
 {
@@ -297,7 +327,7 @@ static int look_once(struct look *l, struct chread_table *t, bool hold)
         return refuse(l->why, "table's UUID", t->table_uuid, e->table_uuid);
     if (hold && hold_replica(e, t, l->why) != 0)
         return -1;
-    if (read_columns(l, t) != 0 || read_mutations(l, t) != 0)
+    if (read_columns(l, t) != 0 || read_changes(l, t) != 0)
         return -1;
     read_window(l, t);
     return 0;
@@ -363,6 +393,7 @@ void chread_table_free(struct chread_table *t)
     }
     free(t->columns);
     free(t->mutations);
+    under_free(t);
     replica_free(&t->replica);
     *t = (struct chread_table)CHREAD_TABLE_INIT;
 }

@@ -5,6 +5,7 @@
  */
 #include "report/internal.h"
 
+#include "types/definition.h"
 #include "types/engine.h"
 
 #include <string.h>
@@ -49,6 +50,37 @@ static int hold_final(const struct report *r, const struct engine *found, struct
     return 0;
 }
 
+/* Each table under a Merge is held to what one is that was read alone. */
+static int hold_merge(const struct observation *o, const struct engine *found, struct err *err)
+{
+    struct arena a = ARENA_INIT;
+    struct map uuids = MAP_INIT;
+    int rc = 0;
+    if ((found->kind == ENGINE_MERGE) != (o->n_tables > 0))
+        rc = err_set(err, ERR_REFUSED, "the observation is of a%s, and %s",
+                     o->n_tables > 0 ? " table with others under it and no Merge" : " Merge without a table under it",
+                     a_check);
+    for (size_t i = 0; i < o->n_tables && rc == 0; i++) {
+        const struct observed_under *u = &o->tables[i];
+        struct engine e;
+        engine_parse(u->engine, u->engine_full, &a, &e);
+        const char *wrong = NULL;
+        if (e.kind != ENGINE_PLAIN || e.replicated)
+            wrong = "is of another engine than " OBSERVED_ENGINE;
+        else if (definition_has_ttl(u->engine_full) || definition_has_ttl(u->create_table_query))
+            wrong = "has a TTL";
+        else if (!map_add(&uuids, u->table_uuid, strlen(u->table_uuid), i) ||
+                 u->table_uuid[strspn(u->table_uuid, "0-")] == '\0')
+            wrong = "has no UUID of its own";
+        if (wrong)
+            rc = err_set(err, ERR_REFUSED, "the observation's table '%.100s' under the Merge %s, and %s", u->table,
+                         wrong, a_check);
+    }
+    map_free(&uuids);
+    arena_free(&a);
+    return rc;
+}
+
 /* A replica's rows are the table's only where it had all that the log holds, before they were read and after. */
 static int hold_replica(const struct report *r, const struct engine *found, struct err *err)
 {
@@ -87,6 +119,8 @@ int report_hold_engine(const struct report *r, struct err *err)
     else if (found.kind == ENGINE_VIEW && report_passed(r, CHECK_DESTINATION_COVERAGE))
         rc = err_set(err, ERR_REFUSED, "the observation is of a view, and %s passed",
                      check_name_text(CHECK_DESTINATION_COVERAGE));
+    else if (hold_merge(&r->observation, &found, err) != 0)
+        rc = -1;
     else if (hold_final(r, &found, err) != 0)
         rc = -1;
     else
@@ -181,6 +215,22 @@ static void say_view(struct view *v)
     view_say(v, &v->assumptions, NULL, "the view shows what the operator means by the table");
 }
 
+#define TABLES_SHOWN 5
+
+static void say_merge(struct view *v, const struct observation *o)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < o->n_tables && i < TABLES_SHOWN; i++)
+        buf_printf(&text, "%s%s", i > 0 ? ", " : "", view_shown(v, o->tables[i].table));
+    if (o->n_tables > TABLES_SHOWN)
+        buf_printf(&text, " and %zu more", o->n_tables - TABLES_SHOWN);
+    view_say(v, &v->leads, NULL, "the table was read through a Merge of %zu table%s: %s", o->n_tables,
+             o->n_tables == 1 ? "" : "s", buf_str(&text));
+    view_say(v, &v->assumptions, NULL,
+             "the tables that the Merge finds by their names are those that the operator means");
+    buf_free(&text);
+}
+
 void view_engine(struct view *v)
 {
     const struct report *r = v->report;
@@ -195,5 +245,7 @@ void view_engine(struct view *v)
         say_every_row(v, &e);
     else if (e.kind == ENGINE_VIEW && r->observation.n_reads > 0)
         say_view(v);
+    else if (e.kind == ENGINE_MERGE && r->observation.n_reads > 0)
+        say_merge(v, &r->observation);
     arena_free(&a);
 }

@@ -72,6 +72,8 @@ const char *view_list(struct view *v, const struct json *texts)
 static const char *means(const struct report *r, enum check_name c)
 {
     bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
+    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.n_tables > 0)
+        return "the table is a Merge of plain MergeTrees without TTL that each have the scope's columns, and all of them stood still while it was read";
     if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.ttl)
         return "the table is of a supported form with the scope's columns, its TTL is a column plus a constant, and it stood still while it was read";
     if (declared && c == CHECK_RECONCILE_SCOPE)

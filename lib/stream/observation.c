@@ -13,7 +13,7 @@ static const char here[] = "observation";
 
 /* ---- members, each once for its reader and its writer, in the order in which they are written ---- */
 
-enum kind { TEXT, OPTIONAL, QUERY, TRUTH, NUMBER, COLUMNS, SETTINGS, BOUNDS, MUTATIONS, CLOCKS, READS };
+enum kind { TEXT, OPTIONAL, QUERY, TRUTH, NUMBER, TABLES, COLUMNS, SETTINGS, BOUNDS, MUTATIONS, CLOCKS, READS };
 
 struct member {
     const char *name;
@@ -44,6 +44,7 @@ static const struct member members[] = {
     OF(partition_key, TEXT),
     OF(sorting_key, TEXT),
     OF(dedup_window, TEXT),
+    OF(tables, TABLES),
     OF(columns, COLUMNS),
     OF(settings, SETTINGS),
     OF(format, TEXT),
@@ -87,6 +88,27 @@ static int list_parse(const struct json *doc, const char *name, const struct jso
         return -1;
     *list = v;
     *n = v->len;
+    return 0;
+}
+
+static int tables_parse(const struct json *doc, struct arena *arena, struct observation *o, struct err *err)
+{
+    static const char where[] = "observation.tables";
+    const struct json *list = NULL;
+    if (list_parse(doc, "tables", &list, &o->n_tables, err) != 0)
+        return -1;
+    struct observed_under *u = arena_zalloc(arena, (o->n_tables + 1) * sizeof *u);
+    o->tables = u;
+    const struct json *v = json_first(list);
+    for (size_t i = 0; i < o->n_tables; i++, v = json_next(list, v))
+        if (json_need_str(v, "table", arena, &u[i].table, where, err) != 0 ||
+            json_need_str(v, "table_uuid", arena, &u[i].table_uuid, where, err) != 0 ||
+            json_need_str(v, "engine", arena, &u[i].engine, where, err) != 0 ||
+            json_need_str(v, "engine_full", arena, &u[i].engine_full, where, err) != 0 ||
+            json_need_str(v, "create_table_query", arena, &u[i].create_table_query, where, err) != 0 ||
+            json_opt_str(v, "partition_key", arena, &u[i].partition_key, where, err) != 0 ||
+            json_opt_str(v, "sorting_key", arena, &u[i].sorting_key, where, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -203,6 +225,7 @@ static int member_parse(const struct json *doc, const struct member *m, struct a
     case QUERY: return json_opt_str(doc, m->name, arena, (const char **)to, here, err);
     case TRUTH: return json_opt_bool(doc, m->name, (bool *)to, here, err);
     case NUMBER: return json_opt_u64(doc, m->name, (uint64_t *)to, here, err);
+    case TABLES: return tables_parse(doc, arena, o, err);
     case COLUMNS: return columns_parse(doc, arena, o, err);
     case SETTINGS: return settings_parse(doc, arena, o, err);
     case BOUNDS: return bounds_parse(doc, o, err);
@@ -293,6 +316,23 @@ int stream_observation(const struct stream_line *line, struct arena *arena, stru
 
 /* ---- writing ---- */
 
+void observed_tables_put(struct json_w *w, const struct observed_under *tables, size_t n)
+{
+    jw_arr(w, "tables");
+    for (const struct observed_under *u = tables; u < tables + n; u++) {
+        jw_obj(w, NULL);
+        jw_shown(w, "table", u->table);
+        jw_shown(w, "table_uuid", u->table_uuid);
+        jw_shown(w, "engine", u->engine);
+        jw_redacted(w, "engine_full", u->engine_full);
+        jw_redacted(w, "create_table_query", u->create_table_query);
+        jw_shown(w, "partition_key", u->partition_key);
+        jw_shown(w, "sorting_key", u->sorting_key);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
 static void columns_put(struct json_w *w, const struct observation *o)
 {
     jw_arr(w, "columns");
@@ -376,6 +416,10 @@ static void member_put(struct json_w *w, const struct member *m, const struct ob
         break;
     case TRUTH: jw_bool(w, m->name, *(const bool *)from); break;
     case NUMBER: jw_u64(w, m->name, *(const uint64_t *)from); break;
+    case TABLES:
+        if (o->n_tables > 0)
+            observed_tables_put(w, o->tables, o->n_tables);
+        break;
     case COLUMNS: columns_put(w, o); break;
     case SETTINGS: settings_put(w, o); break;
     case BOUNDS: bounds_put(w, o); break;

@@ -26,6 +26,11 @@ struct observed_mutation {
     bool done;
 };
 
+/* A table under a Merge. */
+struct observed_under {
+    const char *table, *table_uuid, *engine, *engine_full, *create_table_query, *partition_key, *sorting_key;
+};
+
 struct observed_clocks {
     bool has;
     int64_t client_ms, server_ms;
@@ -41,8 +46,10 @@ struct observation {
     const char *endpoint, *user, *server_uuid, *server_version;
     bool line_tested; /* this program was run against the server's line */
     const char *server_host, *timezone, *database, *table, *table_uuid;
-    const char *engine, *engine_full, *create_table_query; /* the last two of a MergeTree alone */
+    const char *engine, *engine_full, *create_table_query; /* the last two of a MergeTree or a Merge alone */
     const char *partition_key, *sorting_key, *dedup_window;
+    const struct observed_under *tables; /* of a Merge */
+    size_t n_tables;
     const struct observed_column *columns;
     size_t n_columns;
     const struct observed_setting *settings; /* sent with every statement */
@@ -80,6 +87,9 @@ bool observed_deletes(const struct observed_mutation *m);
 /* Parse an observation line; everything lives in arena. ERR_REFUSED, with the line's number, for a member of another
  * type than its own and one without `stable`; whatever else it does not say is NULL, none or false. */
 int stream_observation(const struct stream_line *line, struct arena *arena, struct observation *out, struct err *err);
+/* Write the member `tables` of an observation or of a table line. */
+struct json_w;
+void observed_tables_put(struct json_w *w, const struct observed_under *tables, size_t n);
 /* A text that is no UTF-8 is masked. */
 void stream_put_observation(struct stream_out *out, const struct observation *o);
 

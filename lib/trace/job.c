@@ -82,6 +82,12 @@ static bool find_stages(struct job *j, struct conform *out)
             j->stages[kept++] = j->stages[i];
     j->n_stages = kept;
     for (size_t i = 0; i < kept; i++)
+        if (j->stages[i].part == PART_TEE && (i + 1 == kept || j->stages[i + 1].op != j->stages[i].op))
+            return conform_say(out, CONFORM_UNSUPPORTED, NULL,
+                               "operator %" PRIu64
+                               " has a recorder and no trace of its own: it is none that the model knows",
+                               j->stages[i].op) == 0;
+    for (size_t i = 0; i < kept; i++)
         if (j->stages[i].part == PART_SINK && i + 1 < kept)
             return conform_say(out, CONFORM_UNSUPPORTED, NULL, "the job has a stage behind a sink, or several sinks") ==
                    0;

@@ -51,7 +51,7 @@ static bool same_text(const char *a, const char *b)
 
 bool engine_shows_rows(const struct engine *e)
 {
-    return e->kind == ENGINE_PLAIN || e->kind == ENGINE_VIEW || engine_merges(e);
+    return e->kind == ENGINE_PLAIN || e->kind == ENGINE_VIEW || e->kind == ENGINE_MERGE || engine_merges(e);
 }
 
 bool engine_same(const struct engine *a, const struct engine *b)
@@ -161,6 +161,40 @@ static int arguments(const char *p, bool replicated, struct arena *a, const char
     return n;
 }
 
+/* The text in quotes at *p, and *p behind it; NULL where none stands there. */
+static const char *take_text(const char **p, struct arena *a)
+{
+    static const char from[] = "btnfr0", to[] = "\b\t\n\f\r";
+    const char *s = *p, *end = *s == '\'' ? past_text(s) : NULL;
+    size_t n = 0;
+    if (!end)
+        return NULL;
+    char *text = arena_alloc(a, (size_t)(end - s));
+    for (s++; s < end - 1; s++) {
+        const char *letter = *s == '\\' ? strchr(from, *++s) : NULL;
+        text[n++] = letter && *letter != '\0' ? to[letter - from] : *s;
+    }
+    text[n] = '\0';
+    *p = end;
+    return text;
+}
+
+/* Merge('database', 'expression'). */
+static bool take_merge(const char *full, struct arena *a, struct engine *out)
+{
+    const char *p = full;
+    if (strncmp(p, "Merge(", 6) != 0)
+        return false;
+    p += 6;
+    out->database = take_text(&p, a);
+    if (!out->database || *p != ',')
+        return false;
+    p++;
+    skip_spaces(&p);
+    out->tables = take_text(&p, a);
+    return out->tables && strcmp(p, ")") == 0;
+}
+
 void engine_parse(const char *name, const char *full, struct arena *a, struct engine *out)
 {
     const char *at[ARGUMENTS] = {NULL};
@@ -171,6 +205,7 @@ void engine_parse(const char *name, const char *full, struct arena *a, struct en
     bool fits = n >= 0;
     switch (out->kind) {
     case ENGINE_PLAIN: fits = n == 0; break;
+    case ENGINE_MERGE: fits = take_merge(full, a, out); break;
     case ENGINE_VIEW: fits = n == 0 || *full == '\0'; break; /* the server prints no arguments of it */
     case ENGINE_REPLACING:
         fits = fits && n <= 2;

@@ -19,6 +19,7 @@ struct columns;
     X(COLLAPSING, "CollapsingMergeTree") \
     X(VERSIONED, "VersionedCollapsingMergeTree") \
     X(VIEW, "View") \
+    X(MERGE, "Merge") \
     X(OTHER, "")
 
 enum engine_kind {
@@ -33,6 +34,7 @@ struct engine {
     enum engine_kind kind;
     bool replicated;
     const char *version, *deleted, *sign; /* columns; NULL: the engine names none */
+    const char *database, *tables;        /* of a Merge: where its tables are, and the expression of their names */
 };
 
 /* The engine of a name and a definition (system.tables.engine, engine_full). ENGINE_OTHER for one whose rows are not
@@ -43,7 +45,7 @@ const char *engine_name(const struct engine *e);
 void engine_named(const char *name, struct engine *out);
 /* True where the engine makes one row of several of a key when it merges. */
 bool engine_merges(const struct engine *e);
-/* True where every row that stands can be read: what the table keeps, or a view shows. */
+/* True where every row that stands can be read: what the table keeps, or a view or a Merge shows. */
 bool engine_shows_rows(const struct engine *e);
 bool engine_same(const struct engine *a, const struct engine *b);
 /* "ReplacingMergeTree(ver, is_deleted)" */

@@ -51,13 +51,41 @@ static int next(struct input *in, size_t columns, uint64_t most, struct texts *t
 
 static const struct chread_expect expect = {.database = "d`b", .table = "t\xff"};
 
+/* The tables under a Merge, as they are asked for. */
+static int look_under(struct input *in, struct chread_table *t, struct chread_why *why)
+{
+    struct arena a = ARENA_INIT;
+    struct engine e;
+    int rc = 0;
+    engine_parse(t->engine, t->engine_full, &a, &e);
+    for (enum under_what i = UNDER_TABLES; e.kind == ENGINE_MERGE && i <= UNDER_MUTATIONS && rc == 0; i++) {
+        struct buf sql = BUF_INIT;
+        struct texts x;
+        rc = next(in, under_ask(&sql, i, &e, &expect), MOST, &x);
+        if (rc == 0 && i == UNDER_MUTATIONS) { /* in place of the Merge's own */
+            free(t->mutations);
+            t->mutations = NULL;
+        }
+        if (rc == 0)
+            rc = under_take(i, &x, t, why);
+        texts_free(&x);
+        buf_free(&sql);
+    }
+    arena_free(&a);
+    return rc;
+}
+
 static int look(struct input *in, struct chread_table *t, struct chread_why *why)
 {
     struct texts server, definition, columns, mutations;
     int rc = next(in, 5, 1, &server);
     rc |= next(in, 6, 1, &definition);
     rc |= next(in, 3, MOST, &columns);
-    rc |= next(in, 4, MOST, &mutations);
+    bool merge = rc == 0 && definition.n == 1 && strcmp(definition.rows[0][1], "Merge") == 0;
+    if (!merge)
+        rc |= next(in, 4, MOST, &mutations);
+    else
+        mutations = (struct texts)TEXTS_INIT;
     *t = (struct chread_table)CHREAD_TABLE_INIT;
     if (rc == 0 && table_take_server(&server, t, why) == 0 &&
         table_take_definition(&definition, &expect, t, why) == 0 && table_take_mutations(&mutations, t, why) == 0) {
@@ -71,6 +99,8 @@ static int look(struct input *in, struct chread_table *t, struct chread_why *why
     } else {
         rc = -1;
     }
+    if (rc == 0 && merge)
+        rc = look_under(in, t, why);
     if (rc == 0 && !t->dedup_window)
         t->dedup_window = xstrdup("");
     struct texts *const all[] = {&server, &definition, &columns, &mutations};
@@ -127,7 +157,8 @@ static void judge(const struct chread_table *t)
         if (chread_form(t, &expects[i], &cols, &why) != 0)
             check_why(&why);
         else
-            insist((i > 0 && engine_shows_rows(&e)) || strcmp(t->engine, "MergeTree") == 0);
+            insist((i > 0 && engine_shows_rows(&e) && (e.kind != ENGINE_MERGE || t->n_under > 0)) ||
+                   strcmp(t->engine, "MergeTree") == 0);
     engine_within_key(t->partition_key, &cols);
     arena_free(&a);
     type_free(&at[0].type);
@@ -168,6 +199,10 @@ static void read_back(const struct stream_line *line, const struct chread *c, co
     insist(stream_observation(line, &a, &o, NULL) == 0);
     insist(o.n_columns == t->n_columns && o.n_mutations == t->n_mutations && o.n_settings == c->n_settings + 2);
     insist(same_text(o.server_uuid, t->server_uuid) && same_text(o.engine, t->engine));
+    insist(o.n_tables == t->n_under);
+    for (size_t i = 0; i < t->n_under; i++)
+        insist(same_text(o.tables[i].table, t->under[i].name) &&
+               same_text(o.tables[i].table_uuid, t->under[i].look.table_uuid));
     for (size_t i = 0; i < t->n_columns; i++)
         insist(same_text(o.columns[i].name, t->columns[i].name) && same_text(o.columns[i].type, t->columns[i].type));
     for (size_t i = 0; i < t->n_mutations; i++)

@@ -111,6 +111,28 @@ says() { # pattern
     [ "$(rows_in "t$id")" -eq 40 ]
 }
 
+@test "a barrier whose number nothing on disk would carry is not sent, and its number comes once it can be written" {
+    prepare 2
+    produce "t$id" 1 20
+    start
+    wait_keys "t$id" 20
+    checkpoint "$id"
+    state=$work/job-$id/ckpt/_state/$id/v1
+    mv "$state" "$state.away"
+    : >"$state"
+    at=$(newest "$id")
+    ask_barrier
+    await 'no snapshot' says 'checkpoints without it do not complete'
+    rm "$state"
+    mv "$state.away" "$state"
+    # It stays due, and nobody asks again.
+    await 'the checkpoint of that number' test -e "$work/job-$id/ckpt/_jobs/$id/COMPLETED-$((at + 1))"
+    [ "$(cat "$work/job-$id"/traces/kafka-tail-* | jq -c 'select(.event == "barrier") | .checkpoint' | sort | uniq -d)" = '' ]
+    jobs_stop
+    job "$id" --stop-at-end
+    holds 20
+}
+
 @test "the engine killed under the job: nothing is lost, and what is there twice is of INSERTs that the ledger says may be" {
     prepare 2 'SETTINGS non_replicated_deduplication_window = 1000' '.sink.batch_rows = 40'
     start

@@ -1372,6 +1372,157 @@ static void test_answers_that_cannot_be(void **state)
     assert_null(neutral_value("n\xadw_overflow_mode"));
 }
 
+/* ---- the tables under a Merge ---- */
+
+static void texts_of(struct texts *x, size_t columns, size_t n, const char *const *all)
+{
+    struct chread_why why;
+    struct buf b = BUF_INIT;
+    for (size_t i = 0; i < n * columns; i++)
+        text(&b, all[i]);
+    *x = (struct texts)TEXTS_INIT;
+    if (session_take(&b, n, columns, n, x, "it", &why) != 0)
+        fail_msg("%s", why.reason);
+    buf_free(&b);
+}
+
+static int take(struct chread_table *t, enum under_what what, size_t n, const char *const *all, struct chread_why *why)
+{
+    static const struct engine merge = {.kind = ENGINE_MERGE, .database = "d", .tables = "^a"};
+    struct buf sql = BUF_INIT;
+    struct texts x;
+    texts_of(&x, under_ask(&sql, what, &merge, &evidence), n, all);
+    assert_non_null(strstr(buf_str(&sql), " WHERE database = 'd' AND match("));
+    assert_non_null(strstr(buf_str(&sql), ", '^a') AND NOT (database = 'd' AND "));
+    int rc = under_take(what, &x, t, why);
+    texts_free(&x);
+    buf_free(&sql);
+    return rc;
+}
+
+#define UNDER(name, uuid) name, uuid, "MergeTree", "MergeTree ORDER BY k", "CREATE TABLE", "", "k"
+
+/* A Merge of these tables, each with the columns k and, but for the last, s. */
+static void merge_of(struct chread_table *t, size_t n, const char *const *all)
+{
+    struct chread_why why;
+    *t = (struct chread_table)CHREAD_TABLE_INIT;
+    t->server_uuid = xstrdup("u1");
+    t->server_version = xstrdup("26.5.1.1");
+    t->table_uuid = xstrdup("t1");
+    t->engine = xstrdup("Merge");
+    t->engine_full = xstrdup("Merge('d', '^a')");
+    t->create_table_query = xstrdup("");
+    t->sorting_key = xstrdup("");
+    assert_int_equal(take(t, UNDER_TABLES, n, all, &why), 0);
+    const char **columns = xcalloc(8 * n, sizeof *columns);
+    for (size_t i = 0; i < n; i++) {
+        const char *const own[] = {all[7 * i], "k", "UInt8", "", all[7 * i], "s", "String", ""};
+        memcpy(columns + 8 * i, own, sizeof own);
+    }
+    assert_int_equal(take(t, UNDER_COLUMNS, 2 * n - 1, columns, &why), 0);
+    assert_int_equal(take(t, UNDER_MUTATIONS, 1, (const char *[]){"a1/mutation_2.txt", "DELETE", "7", "0"}, &why), 0);
+    free(columns);
+}
+
+static void test_tables_under_a_merge(void **state)
+{
+    static const char *const two[] = {UNDER("a1", "x"), UNDER("a2", "y")},
+                             *const third[] = {UNDER("a1", "x"), UNDER("a2", "y"), UNDER("a3", "z")},
+                             *const other[] = {UNDER("a1", "x"), UNDER("a2", "w")},
+                             *const unordered[] = {UNDER("a2", "x"), UNDER("a1", "y")};
+    (void)state;
+    struct chread_table a, b, c;
+    struct chread_unstable u = CHREAD_UNSTABLE_INIT;
+    struct chread_why why;
+    struct buf differs = BUF_INIT;
+    struct columns cols;
+    const struct chread_expect rows = {.every_row = true};
+    const struct chread_options none = {.max_rows = 1};
+    const struct chread ch = {.o = &none};
+    merge_of(&a, 2, two);
+    merge_of(&b, 3, third);
+    merge_of(&c, 2, other);
+    assert_int_equal(a.n_under, 2);
+    assert_int_equal(a.under[0].look.n_columns, 2);
+    assert_int_equal(a.under[1].look.n_columns, 1);
+    assert_true(chread_same(&a, &a, &differs));
+    assert_false(chread_same(&a, &b, &differs));
+    assert_string_equal(buf_str(&differs), "table 'a3' came under the Merge");
+    buf_reset(&differs);
+    assert_false(chread_same(&b, &a, &differs));
+    assert_string_equal(buf_str(&differs), "table 'a3' is gone from under the Merge");
+    buf_reset(&differs);
+    assert_false(chread_same(&a, &c, &differs));
+    assert_string_equal(buf_str(&differs), "table 'a2' under the Merge: the UUID changed from 'y' to 'w'");
+    chread_find_unstable(&ch, &a, &a, &u);
+    assert_string_equal(buf_str(&u.reason), "mutation a1/mutation_2.txt in progress");
+    parse("[{\"name\":\"k\",\"type\":\"UInt8\",\"key\":true}]", &cols);
+    /* its own columns are not asked for here: the Merge's are judged as any table's */
+    a.columns = xcalloc(1, sizeof *a.columns);
+    a.columns[a.n_columns++] = (struct chread_column){xstrdup("k"), xstrdup("UInt8"), xstrdup("")};
+    if (chread_form(&a, &rows, &cols, &why) != 0)
+        fail_msg("%s", why.reason);
+    free(a.under[1].look.columns[0].type);
+    a.under[1].look.columns[0].type = xstrdup("UInt16");
+    assert_int_equal(chread_form(&a, &rows, &cols, &why), -1);
+    assert_string_equal(why.reason, "table 'a2' under the Merge: column 'k' was UInt8 and is UInt16");
+    chread_table_free(&c);
+    c = (struct chread_table)CHREAD_TABLE_INIT;
+    assert_int_equal(take(&c, UNDER_TABLES, 2, unordered, &why), -1);
+    assert_int_equal(why.cause.code, CODE_ANSWER_BROKEN);
+    chread_unstable_free(&u);
+    columns_free(&cols);
+    buf_free(&differs);
+    chread_table_free(&a);
+    chread_table_free(&b);
+    chread_table_free(&c);
+}
+
+/* A table whose name this user is not shown may have rows that the Merge shows. */
+static void test_rows_of_tables_that_are_not_seen_under_a_merge(void **state)
+{
+    static const char *const two[] = {UNDER("a'2", "y"), UNDER("a1", "x")}, *const counts[] = {"5", "x", "0"};
+    (void)state;
+    struct mock m;
+    struct served s;
+    struct chread_table t;
+    mock_listen(&m);
+    script_open(&m);
+    script_look(&m, "u1", "t1", MOCK_ANSWER);
+    for (size_t i = 0; i < 3; i++)
+        answer_texts(&m, MOCK_ANSWER, 1, 1, &counts[i]);
+    assert_int_equal(begin(&s, &m), 0);
+    merge_of(&t, 2, two);
+    assert_int_equal(chread_under_whole(&s.ch, &evidence, &t, &s.why), -1);
+    expect_why(&s, STATUS_UNAVAILABLE, false, "shows 5 rows of tables that this user does not see");
+    assert_int_equal(chread_under_whole(&s.ch, &evidence, &t, &s.why), -1);
+    assert_int_equal(s.why.cause.code, CODE_ANSWER_BROKEN);
+    assert_int_equal(chread_under_whole(&s.ch, &evidence, &t, &s.why), 0);
+    assert_int_equal(chread_under_whole(&s.ch, &evidence, &s.t, &s.why), 0); /* no Merge: nothing is asked */
+    chread_table_free(&t);
+    end(&s, &m);
+}
+
+static void test_more_tables_than_are_read_under_a_merge(void **state)
+{
+    enum { OVER = 1001 };
+    static char names[OVER][8];
+    static const char *all[7 * OVER];
+    struct chread_table t = CHREAD_TABLE_INIT;
+    struct chread_why why;
+    (void)state;
+    for (size_t i = 0; i < OVER; i++) {
+        snprintf(names[i], sizeof names[i], "a%05zu", i);
+        const char *const one[] = {UNDER(names[i], names[i])};
+        memcpy(all + 7 * i, one, sizeof one);
+    }
+    assert_int_equal(take(&t, UNDER_TABLES, OVER, all, &why), -1);
+    assert_int_equal(why.status, STATUS_UNSUPPORTED);
+    assert_int_equal(take(&t, UNDER_TABLES, OVER - 1, all, &why), 0);
+    chread_table_free(&t);
+}
+
 /* The page's table of engines is what is read: each that it names, and every one that is known. */
 static void test_engines_of_the_page(void **state)
 {
@@ -1410,6 +1561,17 @@ static void test_engines_of_the_page(void **state)
         t.create_table_query = (char[]){""};
         t.columns = &c;
         t.n_columns = 1;
+        struct chread_under under = {.name = (char[]){"u"}};
+        under.look = t;
+        under.look.engine = under.look.engine_full = (char[]){"MergeTree"};
+        if (strcmp(name, "Merge") == 0) {
+            static char merge[] = "Merge('d', '^u')";
+            t.engine_full = merge;
+            engine_parse(name, t.engine_full, &a, &e);
+            known |= 1u << e.kind;
+            t.under = &under;
+            t.n_under = 1;
+        }
         const struct chread_expect rows = {.every_row = true}, final = {.every_row = true, .final = &e};
         if ((chread_form(&t, &rows, &cols, &why) == 0) != (strcmp(every, "yes") == 0))
             fail_msg("%s: every row: %s, and %s", name, every, why.reason);
@@ -1459,6 +1621,9 @@ int main(void)
         cmocka_unit_test(test_more_than_asked),
         cmocka_unit_test(test_unproven_looks),
         cmocka_unit_test(test_a_server_that_gives_no_json_as_text),
+        cmocka_unit_test(test_tables_under_a_merge),
+        cmocka_unit_test(test_rows_of_tables_that_are_not_seen_under_a_merge),
+        cmocka_unit_test(test_more_tables_than_are_read_under_a_merge),
         cmocka_unit_test(test_answers_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,13 @@ static const struct {
      "VersionedCollapsingMergeTree(sg, ver)"},
     {"View", "", "View"},
     {"View", "View", "View"},
+    {"Merge", "Merge('g', '^a')", "Merge"},
+    {"Merge", "Merge('g', '^a[0-9]\\'x|a\\\\d')", "Merge"},
+    {"Merge", "Merge('g')", NULL},
+    {"Merge", "Merge(REGEXP('^g'), '^a')", NULL},
+    {"Merge", "Merge('g', '^a', x)", NULL},
+    {"Merge", "Merge('g', '^a", NULL},
+    {"Merge", "Merge", NULL},
     {"ReplicatedMergeTree", "ReplicatedMergeTree('/c/{uuid}/{shard}', '{replica}') ORDER BY id", "ReplicatedMergeTree"},
     {"ReplicatedMergeTree", "ReplicatedMergeTree ORDER BY id", "ReplicatedMergeTree"},
     {"ReplicatedMergeTree", "ReplicatedMergeTree() ORDER BY id", "ReplicatedMergeTree"},
@@ -164,14 +171,14 @@ static void test_the_engines_columns_are_compared_and_ordered(void **state)
         struct engine e;
         const char *why;
     } cases[] = {
-        {{ENGINE_REPLACING, false, NULL, NULL, NULL}, NULL},
-        {{ENGINE_REPLACING, false, "ver", NULL, NULL}, NULL},
-        {{ENGINE_VERSIONED, false, "ver", NULL, "sg"}, NULL},
-        {{ENGINE_REPLACING, false, "v", NULL, NULL}, "column 'v', the engine's version, is not compared"},
-        {{ENGINE_REPLACING, false, "s", NULL, NULL}, "column 's', the engine's version, is String"},
-        {{ENGINE_REPLACING, false, "n", NULL, NULL}, "is Nullable(UInt8)"},
-        {{ENGINE_REPLACING, false, "ver", "ver", NULL}, "the engine's mark of a delete, is UInt64"},
-        {{ENGINE_COLLAPSING, false, NULL, NULL, "x"}, "the engine's sign, is not compared"},
+        {{.kind = ENGINE_REPLACING}, NULL},
+        {{.kind = ENGINE_REPLACING, .version = "ver"}, NULL},
+        {{.kind = ENGINE_VERSIONED, .version = "ver", .sign = "sg"}, NULL},
+        {{.kind = ENGINE_REPLACING, .version = "v"}, "column 'v', the engine's version, is not compared"},
+        {{.kind = ENGINE_REPLACING, .version = "s"}, "column 's', the engine's version, is String"},
+        {{.kind = ENGINE_REPLACING, .version = "n"}, "is Nullable(UInt8)"},
+        {{.kind = ENGINE_REPLACING, .version = "ver", .deleted = "ver"}, "the engine's mark of a delete, is UInt64"},
+        {{.kind = ENGINE_COLLAPSING, .sign = "x"}, "the engine's sign, is not compared"},
     };
     struct columns c;
     columns_of(columns, &c);
