@@ -692,3 +692,25 @@ END
     run -0 --separate-stderr "$bin/scope-cut" --checkpoint=3 --key=id "$all"
     [[ $output$stderr != *hunter2* ]]
 }
+
+@test "behind a window the sink has a subtask of its own, and the delivery is checked" {
+    job_manifest window
+    jq -c '(.graph.operators[] | select(.type != "kafka-source")).parallelism = 1' job/ha/job-1.json >manifest
+    mv manifest job/ha/job-1.json
+    op_json 2 0 window window map '{"program":"."}'
+    rm -r job/capture/op-[23]/subtask-1
+    for c in job/ckpt/_jobs/1/COMPLETED-*; do
+        sed -i 's/^subtasks=.*/subtasks=0,1,2/' "$c"
+        snap 2 "${c##*-}" 0
+    done
+    scope_of 3 --checkpoint=3 --out=doc
+    [ "$(check)" = "passed " ]
+    [ "$(of check | jq -r 'select(.name|startswith("reference"))|"\(.status) \(.code)"' | sort -u)" = "unsupported job-unsupported" ]
+    [ ! -e doc ]
+    [ "$(document | jq -c '[.bundle.sink.subtasks, [.sources[0].partitions[].partition]]')" = '[[0],[0,1]]' ]
+    # A participant that nothing in the graph is.
+    sed -i 's/^subtasks=.*/subtasks=0,1,2,3/' job/ckpt/_jobs/1/COMPLETED-3
+    snap 3 3 0
+    scope_of 3 --checkpoint=3
+    [[ $(check) == "unavailable"*"4 participants, and the job's source has 2 subtasks, beside its window"* ]]
+}

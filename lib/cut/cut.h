@@ -86,6 +86,7 @@ struct cut {
     struct buf unknown; /* operators on the rows' way that are not record-wise: no reference can be held to it */
     const struct job_manifest *job;                       /* NULL: none in the bundle, or none that can be read */
     const struct graph_operator *sink_node, *source_node; /* of it */
+    uint64_t windows;                                     /* participants beside the source's lanes: its windows */
     const char *sink;
     struct cut_interval *intervals; /* by epoch, then subtask */
     size_t n_intervals, cap_intervals;

@@ -163,7 +163,8 @@ static void read_ends(struct cut *c, struct cut_leg *leg)
 {
     struct buf rel = BUF_INIT;
     const struct marker *m = &leg->marker;
-    leg->n_ends = m->n_subtasks;
+    /* Behind the lanes stand the windows, which have no positions. */
+    leg->n_ends = c->windows < m->n_subtasks ? m->n_subtasks - c->windows : 0;
     leg->ends = arena_zalloc(&c->a, (leg->n_ends + 1) * sizeof *leg->ends);
     for (size_t i = 0; i < leg->n_ends; i++) {
         struct cut_end *e = &leg->ends[i];
@@ -318,10 +319,10 @@ static void leg_ends(struct cut *c, struct cut_leg *leg)
     }
     if (leg->marker.n_subtasks == 0)
         return;
-    if (c->source_node && leg->marker.n_subtasks != c->source_node->parallelism)
+    if (c->source_node && leg->marker.n_subtasks != c->source_node->parallelism + c->windows)
         cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_OTHER),
-                "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks",
-                leg->marker.n_subtasks, c->source_node->parallelism);
+                "the marker names %zu participants, and the job's source has %" PRIu64 " subtasks%s",
+                leg->marker.n_subtasks, c->source_node->parallelism, c->windows ? ", beside its window" : "");
     read_ends(c, leg);
     hold_ends(c, leg);
     leg_ranges(c, leg);

@@ -167,10 +167,20 @@ static const bool *upstream(struct cut *c, const struct job_manifest *job)
     return up;
 }
 
+static void count_windows(struct cut *c, const struct job_manifest *job, const bool *up)
+{
+    for (size_t i = 0; i < job->n_operators; i++) {
+        uint64_t n = job->operators[i].parallelism;
+        if (up[i] && strcmp(job->operators[i].type, "window") == 0)
+            c->windows += n < PARALLELISM_MAX ? n : PARALLELISM_MAX;
+    }
+}
+
 static void check_graph(struct cut *c, const struct job_manifest *job)
 {
     const bool *up = upstream(c, job);
     size_t sources = 0;
+    count_windows(c, job, up);
     struct map fed = MAP_INIT; /* operators that something leads to */
     for (size_t e = 0; e < job->n_edges; e++)
         map_add(&fed, job->edges[e][1], strlen(job->edges[e][1]), e);
@@ -179,7 +189,9 @@ static void check_graph(struct cut *c, const struct job_manifest *job)
         if (!up[i])
             continue;
         check_type(c, o->id, o->type);
-        cut_hold(c, NODE_JOB, (struct said){o->id, o}, (struct said){"the job", job});
+        /* From its window on a job runs once. */
+        if (c->windows == 0 || o->parallelism != 1)
+            cut_hold(c, NODE_JOB, (struct said){o->id, o}, (struct said){"the job", job});
         if (c->sink && strcmp(o->id, c->sink) == 0)
             c->sink_node = o;
         if (strcmp(o->type, "kafka-source") == 0) {

@@ -16,6 +16,9 @@ struct cause cut_lack(struct cut *c, const char *path, enum code otherwise);
 /* A listed file's bytes, kept in the arena; false once said. */
 bool cut_read(struct cut *c, const char *path, enum code code, const char **p, size_t *n);
 
+/* More subtasks than this are no job of ours; a graph that claims them would only cost time. */
+#define PARALLELISM_MAX 4096
+
 int cut_find_sink(struct cut *c, struct err *err);
 void cut_check_operators(struct cut *c);
 void cut_walk(struct cut *c);

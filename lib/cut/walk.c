@@ -149,9 +149,6 @@ static int by_epoch(const void *a, const void *b)
     return x->subtask < y->subtask ? -1 : x->subtask > y->subtask;
 }
 
-/* More subtasks than this are no job of ours; a graph that claims them would only cost time. */
-#define PARALLELISM_MAX 4096
-
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -170,7 +167,8 @@ static void subtasks_of(struct cut *c)
     s->subtasks = arena_alloc(&c->a, (c->marker.n_subtasks + m->n_artifacts + parallelism + 1) * sizeof *s->subtasks);
     for (uint64_t i = 0; i < parallelism; i++)
         s->subtasks[s->n_subtasks++] = i;
-    for (size_t i = 0; i < c->marker.n_subtasks; i++)
+    /* Behind a window the sink has no lane of the source's. */
+    for (size_t i = 0; i < c->marker.n_subtasks && c->windows == 0; i++)
         s->subtasks[s->n_subtasks++] = c->marker.subtasks[i];
     struct buf head = BUF_INIT;
     buf_printf(&head, "capture/op-%s/subtask-", c->sink);
