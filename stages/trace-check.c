@@ -45,7 +45,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
 struct context {
     struct arena arena;
     struct stream_bundle bundle;
-    bool has_bundle, intact; /* intact: bundle.artifacts passed */
+    bool has_bundle, checked, intact; /* intact: bundle.artifacts passed, as often as it was made */
 };
 
 static int on_line(void *ctx, const struct stream_line *line, struct err *err)
@@ -55,8 +55,10 @@ static int on_line(void *ctx, const struct stream_line *line, struct err *err)
     if (line->type == LINE_CHECK) {
         if (stream_check(line, &c->arena, &check, err) != 0)
             return -1;
-        if (check.name == CHECK_BUNDLE_ARTIFACTS)
-            c->intact = check.status == STATUS_PASSED;
+        if (check.name == CHECK_BUNDLE_ARTIFACTS) {
+            c->intact = check.status == STATUS_PASSED && (c->intact || !c->checked);
+            c->checked = true;
+        }
     }
     if (line->type != LINE_BUNDLE)
         return 0;
