@@ -103,11 +103,16 @@ reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output
     sed -i '1s/"armed":true/"armed":false/; 5,$d' traces/ch-sink-3-0-a1.ndjson
     judged 3
     [ "$structure $conformance" = 'passed unavailable traces-lacking' ]
-    [[ $(reason) == *'the trace of ch-sink-3-0 says that it lacks events' ]]
+    [[ $(reason) == *'the trace of ch-sink-3-0 lacks events, '* ]]
     rm -rf traces && traces
     truncate -s -3 traces/ckpt-mark-a2.ndjson
     judged 3
     [ "$structure" = 'unavailable trace-cut' ]
+    # What it was cut with may have led to what the others say.
+    rm -rf traces && traces
+    sed -i '4,$d' traces/lane-join-a2.ndjson && truncate -s -3 traces/lane-join-a2.ndjson
+    judged 3
+    [ "$structure $conformance" = 'unavailable trace-cut unavailable traces-lacking' ]
     # One that its process was killed before it wrote to is none.
     rm -rf traces && traces last_unsaid kafka-tail
     : >traces/row-map-2-0-a9.ndjson
