@@ -9,6 +9,7 @@
 #include "stream/watermark.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -182,6 +183,13 @@ void replay_child(pid_t parent, uint64_t cpu_s)
         _exit(OWED_TROUBLE);
     setrlimit(RLIMIT_CORE, &no_core);
     setrlimit(RLIMIT_CPU, &seconds);
+    /* An operator that takes memory without end is who goes, and not another program of this machine. */
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t unused = write(fd, "1000", 4);
+        (void)unused;
+        close(fd);
+    }
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
