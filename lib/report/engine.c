@@ -186,6 +186,12 @@ static void say_replica(struct view *v, const struct observation *o)
              "the answer is of replica %s of %s alone; how replicas are read was never run on a server", name, path);
     view_say(v, &v->about, "observed", REPLICA_SETTING " %s",
              sent ? "went with every statement that read rows" : "was not sent: the server does not take it");
+    const uint64_t behind = r->has_before && r->before.delay_s > last->delay_s ? r->before.delay_s : last->delay_s;
+    if (behind)
+        view_say(v, &v->leads, NULL,
+                 "the replica said that it was %" PRIu64 " s behind, and the operator allows %" PRIu64
+                 ": rows of that time may not be in this answer",
+                 behind, r->max_delay_s);
     if (last->lost_parts)
         view_say(v, &v->leads, NULL, "%" PRIu64 " parts of the table were lost since it was made, on all replicas",
                  last->lost_parts);
