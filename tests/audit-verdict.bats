@@ -769,6 +769,10 @@ del(.tables)~the observation is of a Merge without a table under it
 .tables[0].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_1' under the Merge is of another engine than MergeTree
 .tables[1].create_table_query = "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a TTL d + toIntervalDay(1)"~table 'orders_2' under the Merge has a TTL
 .tables[1].table_uuid = .tables[0].table_uuid~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = (.tables[0].table_uuid | ascii_upcase)~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = "x"~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = .table_uuid~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table = .tables[0].table~table 'orders_1' under the Merge is there twice
 .tables[0].table_uuid = "00000000-0000-0000-0000-000000000000"~table 'orders_1' under the Merge has no UUID of its own
 .tables[0] |= del(.engine)~observation.tables
 .tables = {}~observation.tables: not an array
