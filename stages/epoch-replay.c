@@ -9,26 +9,15 @@
  * Exit: 0 every check passed, 1 one failed, 2 refused, 3 an epoch could not be
  * replayed or compared, or the input was unfinished.
  */
-#include "bundle/say.h"
+#include "bundle/stage.h"
 #include "evidence/places.h"
 #include "replay/replay.h"
-#include "stream/check.h"
-
-#include <signal.h>
-#include <string.h>
 
 struct options {
     struct replay_request r;
     const char *bundle;
     uint64_t max_line;
 };
-
-static volatile int signalled;
-
-static void on_signal(int number)
-{
-    signalled = number;
-}
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
@@ -55,40 +44,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
     int rc = opt_read(argc, argv, table, status, err);
     if (rc == 0 && o->r.op && !evidence_operator_ok(o->r.op))
         return err_set(err, ERR_REFUSED, "--op=%s: an operator's id, a decimal number, is needed", o->r.op);
-    return rc;
+    return rc == 0 ? bundle_stage_path(o->bundle, err) : rc;
 }
-
-/* ---- the input ---- */
-
-struct context {
-    struct arena arena;
-    struct stream_bundle bundle;
-    bool has_bundle, checked, intact;
-};
-
-static int on_line(void *ctx, const struct stream_line *line, struct err *err)
-{
-    struct context *c = ctx;
-    struct check_line check;
-    if (line->type == LINE_CHECK) {
-        if (stream_check(line, &c->arena, &check, err) != 0)
-            return -1;
-        if (check.name == CHECK_BUNDLE_ARTIFACTS) {
-            c->intact = check.status == STATUS_PASSED && (c->intact || !c->checked);
-            c->checked = true;
-        }
-        return 0;
-    }
-    if (line->type != LINE_BUNDLE)
-        return 0;
-    if (c->has_bundle)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %" PRIu64 " is a second bundle line", line->line_no);
-    c->has_bundle = true;
-    return stream_bundle(line, &c->arena, &c->bundle, err);
-}
-
-/* ---- the checks ---- */
 
 static void put_not_made(struct stream_out *out, const struct options *o)
 {
@@ -101,49 +58,22 @@ static void put_not_made(struct stream_out *out, const struct options *o)
                          NULL);
 }
 
-static void replay(struct stream_out *out, const struct bundle *b, const struct options *o)
+static void replay(void *ctx, struct stream_out *out, struct bundle *b, bool intact, const volatile int *stop)
 {
-    struct sigaction act = {.sa_handler = on_signal};
+    const struct options *o = ctx;
     struct replay_answers answers;
     struct err err = ERR_INIT;
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-    if (replay_bundle(b, &o->r, &signalled, &answers, &err) != 0)
+    if (o->r.expected)
+        stream_put_require(out, &(struct run_known){.expected = true});
+    if (!intact) {
+        put_not_made(out, o);
+        return;
+    }
+    if (replay_bundle(b, &o->r, stop, &answers, &err) != 0)
         stream_put_stop(out, &err, CODE_USAGE);
     else
         replay_put(out, &answers, o->r.expected != NULL);
     replay_answers_free(&answers);
-    if (!signalled)
-        return;
-    err_set(&err, ERR_TROUBLE, "not finished: interrupted by signal %d (%s)", signalled, strsignal(signalled));
-    stream_put_stop(out, &err, CODE_INTERRUPTED);
-}
-
-/* c: what the input said, or NULL where the bundle was named. */
-static void work(struct stream_out *out, const struct options *o, const char *path, const struct context *c)
-{
-    struct bundle b;
-    struct err err = ERR_INIT;
-    bool ok = bundle_open(&b, path, &err) == 0 && (!c || bundle_is(&b, &c->bundle, &err) == 0);
-    if (!ok) {
-        stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
-        bundle_close(&b);
-        return;
-    }
-    if (!c)
-        stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
-    if (o->r.expected)
-        stream_put_require(out, &(struct run_known){.expected = true});
-    struct buf unchecked = BUF_INIT;
-    bool intact = c && c->checked ? c->intact
-                                  : bundle_put_integrity(out, &b, true, NULL, &unchecked, &err) == STATUS_PASSED;
-    buf_free(&unchecked);
-    if (intact)
-        replay(out, &b, o);
-    else
-        put_not_made(out, o);
-    bundle_close(&b);
 }
 
 int main(int argc, char **argv)
@@ -157,21 +87,6 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0)
         return stream_refuse(&err, o.bundle ? STREAM_NO_INPUT : o.max_line);
-    struct stream_out out;
-    struct context c = {.arena = ARENA_INIT};
-    struct stream_in in = {0};
-    if (o.bundle) {
-        stream_begin(&out, 1, NULL);
-        work(&out, &o, o.bundle, NULL);
-    } else if (stream_filter(&in, &out, o.max_line, on_line, &c)) {
-        if (c.has_bundle)
-            work(&out, &o, c.bundle.path, &c);
-        else if (err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
-            stream_put_stop(&out, &err, CODE_BUNDLE_LINE_MISSING);
-    }
-    status = stream_end(&out);
-    stream_out_free(&out);
-    stream_in_free(&in);
-    arena_free(&c.arena);
-    return status;
+    return bundle_stage_run(&(struct bundle_stage){
+        .path = o.bundle, .max_line = o.max_line, .needs_files = true, .work = replay, .ctx = &o});
 }

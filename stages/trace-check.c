@@ -7,25 +7,14 @@
  * Exit: 0 both checks passed, 1 one failed, 2 refused, 3 one is unavailable or
  * unsupported, or the input was unfinished.
  */
-#include "bundle/bundle.h"
 #include "bundle/say.h"
-#include "stream/stream.h"
+#include "bundle/stage.h"
 #include "trace/trace.h"
-
-#include <signal.h>
-#include <string.h>
 
 struct options {
     const char *bundle; /* NULL: from the stream */
     uint64_t max_line;
 };
-
-static volatile int signalled;
-
-static void on_signal(int number)
-{
-    signalled = number;
-}
 
 static int read_options(int argc, char **argv, struct options *o, int *status, struct err *err)
 {
@@ -37,34 +26,7 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_OPERAND(&o->bundle), STREAM_OPTIONS(&o->max_line),
         OPT_EXIT("0 passed, 1 failed, 2 refused, 3 not everything could be checked"), OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
-    if (rc == 0 && o->bundle && !utf8_valid(o->bundle, strlen(o->bundle)))
-        return err_set(err, ERR_REFUSED, "the bundle's path is not UTF-8: no stream can name it");
-    return rc;
-}
-
-struct context {
-    struct arena arena;
-    struct stream_bundle bundle;
-    bool has_bundle, intact; /* intact: bundle.artifacts passed */
-};
-
-static int on_line(void *ctx, const struct stream_line *line, struct err *err)
-{
-    struct context *c = ctx;
-    struct check_line check;
-    if (line->type == LINE_CHECK) {
-        if (stream_check(line, &c->arena, &check, err) != 0)
-            return -1;
-        if (check.name == CHECK_BUNDLE_ARTIFACTS)
-            c->intact = check.status == STATUS_PASSED;
-    }
-    if (line->type != LINE_BUNDLE)
-        return 0;
-    if (c->has_bundle)
-        return err_fail(err, ERR_REFUSED, BECAUSE(CODE_LINE_UNEXPECTED),
-                        "stdin: line %" PRIu64 " is a second bundle line", line->line_no);
-    c->has_bundle = true;
-    return stream_bundle(line, &c->arena, &c->bundle, err);
+    return rc == 0 ? bundle_stage_path(o->bundle, err) : rc;
 }
 
 static void not_made(struct stream_out *out, enum check_name name, enum check_name because)
@@ -76,13 +38,13 @@ static void not_made(struct stream_out *out, enum check_name name, enum check_na
     buf_free(&reason);
 }
 
-static void check_traces(struct stream_out *out, const struct bundle *b)
+static void check_traces(struct stream_out *out, const struct bundle *b, const volatile int *stop)
 {
     struct bundle_finding f;
     struct traces t;
     struct buf counts = BUF_INIT;
     bundle_finding_init(&f);
-    traces_read(b, &t, &signalled, &f);
+    traces_read(b, &t, stop, &f);
     bool any = t.n > 0;
     struct cause cause = f.unavailable.total ? f.unavailable.cause : CAUSE_INIT;
     enum status status = bundle_put_finding(out, CHECK_PROTOCOL_TRACE_STRUCTURE, &f);
@@ -100,35 +62,15 @@ static void check_traces(struct stream_out *out, const struct bundle *b)
     traces_free(&t);
 }
 
-static void work(struct stream_out *out, const char *path, const struct context *c)
+static void work(void *ctx, struct stream_out *out, struct bundle *b, bool intact, const volatile int *stop)
 {
-    struct bundle b;
-    struct err err = ERR_INIT;
-    struct sigaction act = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-    struct buf unchecked = BUF_INIT;
-    if (bundle_open(&b, path, &err) != 0 || (c && bundle_is(&b, &c->bundle, &err) != 0)) {
-        stream_put_stop(out, &err, CODE_MANIFEST_MALFORMED);
-        bundle_close(&b);
+    (void)ctx;
+    if (intact) {
+        check_traces(out, b, stop);
         return;
     }
-    if (!c)
-        stream_put_bundle(out, &(struct stream_bundle){path, b.sha256, b.m.job, b.m.checkpoint});
-    bool intact = c ? c->intact : bundle_put_integrity(out, &b, false, &signalled, &unchecked, &err) == STATUS_PASSED;
-    if (intact) {
-        check_traces(out, &b);
-    } else {
-        not_made(out, CHECK_PROTOCOL_TRACE_STRUCTURE, CHECK_BUNDLE_ARTIFACTS);
-        not_made(out, CHECK_PROTOCOL_CONFORMANCE, CHECK_BUNDLE_ARTIFACTS);
-    }
-    if (signalled) {
-        err_set(&err, ERR_TROUBLE, "not finished: interrupted by signal %d (%s)", signalled, strsignal(signalled));
-        stream_put_stop(out, &err, CODE_INTERRUPTED);
-    }
-    buf_free(&unchecked);
-    bundle_close(&b);
+    not_made(out, CHECK_PROTOCOL_TRACE_STRUCTURE, CHECK_BUNDLE_ARTIFACTS);
+    not_made(out, CHECK_PROTOCOL_CONFORMANCE, CHECK_BUNDLE_ARTIFACTS);
 }
 
 int main(int argc, char **argv)
@@ -141,21 +83,6 @@ int main(int argc, char **argv)
         return status;
     if (rc < 0)
         return stream_refuse(&err, o.bundle ? STREAM_NO_INPUT : o.max_line);
-    struct stream_out out;
-    struct context c = {.arena = ARENA_INIT};
-    struct stream_in in = {0};
-    if (o.bundle) {
-        stream_begin(&out, STDOUT_FILENO, NULL);
-        work(&out, o.bundle, NULL);
-    } else if (stream_filter(&in, &out, o.max_line, on_line, &c)) {
-        if (c.has_bundle)
-            work(&out, c.bundle.path, &c);
-        else if (err_set(&err, ERR_REFUSED, "stdin: no bundle line, and no bundle was named"))
-            stream_put_stop(&out, &err, CODE_BUNDLE_LINE_MISSING);
-    }
-    status = stream_end(&out);
-    stream_out_free(&out);
-    stream_in_free(&in);
-    arena_free(&c.arena);
-    return status;
+    return bundle_stage_run(
+        &(struct bundle_stage){.path = o.bundle, .max_line = o.max_line, .needs_files = true, .work = work});
 }
