@@ -82,6 +82,12 @@ check_of() { # name: "status code"
     jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | "\(.status) \(.code // "")"' <<<"$output"
 }
 reason_of() { jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | .reason' <<<"$output"; }
+# The manifest lists the file as it is now. reseal BUNDLE PATH ROLE
+reseal() {
+    jq -c --arg path "$2" --arg role "$3" --argjson n "$(stat -c %s "$1/$2")" --arg sha "$(digest "$1/$2")" \
+        '.artifacts |= (map(select(.path != $path)) + [{path: $path, role: $role, bytes: $n, sha256: $sha}] | sort_by(.path))' "$1/manifest.json" >sealed &&
+        mv sealed "$1/manifest.json"
+}
 counts_of() {
     jq -r --arg n "replay.$1" 'select(.type == "check" and .name == $n) | .counts | "\(.selected) \(.checked) \(.passed) \(.failed) \(.unavailable) \(.unsupported) \(.omitted)"' <<<"$output"
 }
@@ -182,6 +188,74 @@ counts_of() {
     rm job/capture/op-3/subtask-0/epoch-1.cap
     replayed 3 --op=2
     [ "$(check_of recorded_output)" = 'unavailable capture-missing' ]
+}
+
+@test "a capture behind that is of another place or attempt is held against nothing" {
+    for lie in '"epoch":1,/"epoch":2,' '"subtask":0/"subtask":1' '"operator":"3"/"operator":"2"' '"job":"1"/"job":"2"' '"attempt":"a1"/"attempt":"a2"'; do
+        rows 0 3 | capture 3 0 1 a1 3
+        sed -i "1s/$lie/" job/capture/op-3/subtask-0/epoch-1.cap
+        replayed 3 --op=2 --epoch=1
+        [ "$(check_of determinism)" = 'passed ' ]
+        [ "$(check_of recorded_output)" = 'unavailable capture-malformed' ] || { echo "$lie" >&2; return 1; }
+    done
+}
+
+@test "what ran more than once in an epoch, whatever the job is today, is not compared" {
+    op_json 2 1 map map first "$(jq -cn --arg p "$program" '{program: $p}')"
+    records 0 3 | capture 2 1 1 a1 3
+    replayed 3 --op=2 --epoch=1
+    [ "$(check_of recorded_output) $(counts_of recorded_output)" = 'unsupported output-not-recorded 2 2 0 0 0 2 0' ]
+    rm -r job/capture/op-2/subtask-1
+    op_json 3 1 map map second '{"program":"."}'
+    rows 0 3 | capture 3 1 1 a1 3
+    for _ in both one; do
+        replayed 3 --op=2 --epoch=1
+        [ "$(check_of recorded_output)" = 'unsupported output-not-recorded' ]
+        rm -f job/capture/op-3/subtask-0/epoch-1.cap
+    done
+}
+
+@test "an operator's description that the job's graph contradicts is of none of its operators" {
+    jq -c '.graph.operators[1].type = "window"' job/ha/job-1.json >j && mv j job/ha/job-1.json
+    replayed 3 --op=2
+    [ "$(check_of recorded_output)" = 'unavailable job-unknown' ]
+}
+
+@test "a line that no stage hands on is the capture's fault, and not the operator's" {
+    for line in '{"type":"record","topic":"orders"}' '{"type":"record",}' '{"type":"event","values":[]}' '{"type":"event","at":"orders/0/1"}'; do
+        { records 0 2 && echo "$line"; } | capture 2 0 1 a1 3
+        replayed 3 --op=2 --epoch=1
+        [ "$(check_of determinism)" = 'unavailable capture-malformed' ] || { echo "$line" >&2; return 1; }
+        [[ $(reason_of determinism) == *"'capture/op-2/subtask-0/epoch-1.cap', line 4: "* ]]
+    done
+    for line in '{"type":"watermark","ts":"soon"}' '{"type":"watermark","ts":1,"idle":true}' '{"type":"watermark",}'; do
+        records 0 3 | capture 2 0 1 a1 3
+        sed -i "\$ s/.*/$line/" job/capture/op-2/subtask-0/epoch-1.cap
+        replayed 3 --op=2 --epoch=1
+        [ "$(check_of determinism)" = 'unavailable capture-malformed' ] || { echo "$line" >&2; return 1; }
+    done
+}
+
+@test "a run that is ended ends what it replays, and says so" {
+    op_json 2 0 map map first '{"program":"def f: f; f"}'
+    rm -rf b && packed job b
+    mkfifo pipe
+    for signal in TERM INT HUP; do
+        # A shell's background command ignores INT.
+        env --default-signal=INT "$bin/epoch-replay" --op=2 b >pipe &
+        pid=$!
+        cat pipe >out &
+        reader=$!
+        until [ "$(pgrep -c -P $pid)" -eq 2 ]; do sleep 0.05; done
+        kill -$signal $pid
+        status=0
+        wait $pid || status=$?
+        [ $status -eq 3 ]
+        # The pipe ends once nobody holds it: no replay is left.
+        wait $reader
+        [ "$(jq -r 'select(.name == "replay.determinism") | .code' out)" = interrupted ]
+        [ "$(jq -r 'select(.type == "stop") | .code' out)" = interrupted ]
+    done
 }
 
 @test "operators that cannot be replayed are said by what they are" {
@@ -339,4 +413,32 @@ windowed() {
     replayed 3 --op=3 --epoch=2
     [ "$(check_of determinism)" = 'unavailable state-not-collected' ]
     [[ $(reason_of determinism) == *"no state of operator 3 at checkpoint 1"* ]]
+}
+
+@test "what an epoch starts from is not known where the files do not agree, or cannot be read" {
+    windowed
+    snap 0 2 5 3 2 a1
+    printf 'job=1\ncheckpoint=1\nnext=3\n' >job/ckpt/_jobs/1/RESTORED
+    replayed 3 --op=3 --epoch=3
+    [ "$(check_of determinism)" = 'unavailable start-unknown' ]
+    [[ $(reason_of determinism) == *start-3.snap* ]]
+    rm job/ckpt/_jobs/1/RESTORED
+    for lie in 's/"first_epoch":3/"first_epoch":2/' 's/"job":"1"/"job":"2"/' 's/^{/[/'; do
+        snap 0 2 5 3 2 a1
+        sed -i "$lie" job/ckpt/_state/1/v1/0/start-3.snap
+        sidecar job/ckpt/_state/1/v1/0/start-3.snap 2
+        replayed 3 --op=3 --epoch=3
+        [ "$(check_of determinism)" = 'unavailable start-unknown' ] || { echo "$lie" >&2; return 1; }
+    done
+    rm job/ckpt/_state/1/v1/0/start-3.snap*
+    replayed 3 --op=3 --epoch=3
+    [ "$(check_of determinism)" = 'passed ' ]
+    # Nor which epochs came again, where RESTORED cannot be read.
+    echo '{"window_start":1000,"window_end":1004,"n":4,"s":12}' >expected
+    replayed 3 --op=3 --epoch=2 --expected=expected
+    [ "$(check_of expected_output)" = 'passed ' ]
+    printf 'job=1\ncheckpoint=1\nnext=\n' >b/checkpoint/_jobs/1/RESTORED
+    reseal b checkpoint/_jobs/1/RESTORED restored
+    run -3 --separate-stderr "$bin/epoch-replay" --op=3 --epoch=2 --expected=expected b
+    [ "$(check_of determinism) $(check_of expected_output)" = 'unavailable start-unknown unavailable start-unknown' ]
 }

@@ -27,6 +27,13 @@ judged() {
     run "-$1" --separate-stderr "$bin/trace-check" b
     structure=$(said protocol.trace_structure) conformance=$(said protocol.conformance)
 }
+# bundle.artifacts as it came, and once more with another status, in this order. twice STATUS STATUS.
+twice() {
+    jq -c --arg first "$1" 'if .type == "end" then .lines.check += 1 elif .name == "bundle.artifacts" then
+        (del(.code, .facts, .counts) + {status: "passed"}) as $passed |
+        if $first == "passed" then $passed, . else ., $passed end else . end'
+}
+export -f twice
 said() { jq -r --arg n "$1" 'select(.type == "check" and .name == $n) | [.status, .code // empty] | join(" ")' <<<"$output"; }
 reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output"; }
 
@@ -96,11 +103,16 @@ reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output
     sed -i '1s/"armed":true/"armed":false/; 5,$d' traces/ch-sink-3-0-a1.ndjson
     judged 3
     [ "$structure $conformance" = 'passed unavailable traces-lacking' ]
-    [[ $(reason) == *'the trace of ch-sink-3-0 says that it lacks events' ]]
+    [[ $(reason) == *'the trace of ch-sink-3-0 lacks events, '* ]]
     rm -rf traces && traces
     truncate -s -3 traces/ckpt-mark-a2.ndjson
     judged 3
     [ "$structure" = 'unavailable trace-cut' ]
+    # What it was cut with may have led to what the others say.
+    rm -rf traces && traces
+    sed -i '4,$d' traces/lane-join-a2.ndjson && truncate -s -3 traces/lane-join-a2.ndjson
+    judged 3
+    [ "$structure $conformance" = 'unavailable trace-cut unavailable traces-lacking' ]
     # One that its process was killed before it wrote to is none.
     rm -rf traces && traces last_unsaid kafka-tail
     : >traces/row-map-2-0-a9.ndjson
@@ -153,4 +165,12 @@ reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output
     run -1 --separate-stderr "$bin/trace-check" b
     [ "$(said bundle.artifacts) $(said protocol.conformance)" = 'failed artifact-changed unavailable check-not-passed' ]
     run -2 --separate-stderr "$bin/trace-check" none
+    # Of several lines for one check the worst counts, wherever it stands; here of a file that no trace is.
+    judged 0
+    echo x >>b/checkpoint/_jobs/1/COMPLETED-3
+    for order in 'failed passed' 'passed failed'; do
+        # shellcheck disable=SC2086 # two words
+        run -3 --separate-stderr bash -c "'$bin/bundle-check' b | twice $order | '$bin/trace-check'"
+        [ "$(said protocol.conformance)" = 'unavailable check-not-passed' ]
+    done
 }

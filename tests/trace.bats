@@ -71,6 +71,14 @@ events() { jq -c 'del(.seq, .job, .attempt, .process)' "traces/$1-1-a.ndjson"; }
     [ "$(jq -c 'select(.event == "redeployed") | [.checkpoint, .first_epoch]' "traces/ckpt-plan-$attempt.ndjson")" = '[0,5]' ]
 }
 
+@test "a plan's trace without a whole line, as one that was killed at once leaves, stops no later plan" {
+    mkdir -p traces ckpt
+    : >traces/ckpt-plan-0-a.ndjson
+    printf '{"seq":1,"job":"1"' >traces/ckpt-plan-0-b.ndjson
+    run -0 --separate-stderr ckpt-plan --checkpoint-dir=ckpt --job=1 --parallelism=1 --trace-dir=traces
+    [ "$(cat traces/ckpt-plan-* | sed -n '/"planned"/p' | jq .run)" = 1 ]
+}
+
 @test "a trace that cannot be begun is said once and stops nobody" {
     lane 2
     : >file

@@ -198,7 +198,7 @@ static void run_of(int dir, const char *name, const char *job, uint64_t *greates
     int fd = open_beneath(dir, name, O_RDONLY | O_NONBLOCK, NULL);
     /* One that cannot be read names no run; whoever checks the traces sees the number that stands twice. */
     if (fd >= 0 && file_read_fd(fd, name, PLAN_MAX, &text, NULL) == 0 &&
-        trace_parse(text.p ? text.p : "", text.len, name, &a, &f, NULL) == 0 && strcmp(f.job, job) == 0)
+        trace_parse(text.p ? text.p : "", text.len, name, &a, &f, NULL) == 0 && f.job && strcmp(f.job, job) == 0)
         for (size_t i = 0; i < f.n; i++)
             if (f.events[i].kind == TRACE_PLANNED && f.events[i].run > *greatest)
                 *greatest = f.events[i].run;

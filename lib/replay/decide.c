@@ -148,7 +148,12 @@ static void expect(struct replay *p, struct expectation *x, struct replay_answer
     struct replay_answer *to = &out->expected;
     uint64_t counted = to->counts.of[REPLAY_PASSED];
     bool whole = to->counts.selected > 0 && counted == to->counts.selected;
-    struct outcome o = expectation_decide(x, p, whole);
+    struct outcome o;
+    if (p->restored_unread) /* which epochs it passed over is then not known */
+        outcome_set(p, &o, REPLAY_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                    "the bundle's RESTORED cannot be read, or is of another job: which epochs came again is not known");
+    else
+        o = expectation_decide(x, p, whole);
     struct buf passed = BUF_INIT;
     for (size_t i = 0, n = 0; i < p->n_epochs; i++)
         if (passed_over(p, &p->epochs[i]))
@@ -202,7 +207,7 @@ static int one_epoch(struct replay *p, size_t i, struct tally t[3], struct expec
     return rc;
 }
 
-static int run(struct replay *p, struct tally t[3], struct expectation *x, const volatile int *stop, struct err *err)
+static int run(struct replay *p, struct tally t[3], struct expectation *x, struct err *err)
 {
     size_t within = p->n_epochs < p->r->max ? p->n_epochs : (size_t)p->r->max;
     int rc = 0;
@@ -212,7 +217,7 @@ static int run(struct replay *p, struct tally t[3], struct expectation *x, const
         t[k].to->counts.omitted = p->n_epochs - within;
     }
     for (size_t i = 0; i < within && rc == 0; i++) {
-        if (stop && *stop) {
+        if (replay_stopped(p)) {
             struct outcome o = interrupted(p);
             for (int k = 0; k < 3; k++)
                 count(&t[k], i, &o);
@@ -226,7 +231,7 @@ static int run(struct replay *p, struct tally t[3], struct expectation *x, const
 int replay_bundle(const struct bundle *b, const struct replay_request *r, const volatile int *stop,
                   struct replay_answers *out, struct err *err)
 {
-    struct replay p = {.b = b, .r = r, .a = ARENA_INIT};
+    struct replay p = {.b = b, .r = r, .stop = stop, .a = ARENA_INIT};
     struct expectation *x = NULL;
     *out = (struct replay_answers){.arena = ARENA_INIT};
     struct tally t[3] = {{&out->determinism, NULL}, {&out->recorded, NULL}, {&out->expected, NULL}};
@@ -239,7 +244,7 @@ int replay_bundle(const struct bundle *b, const struct replay_request *r, const 
     if (rc == 0 && r->expected)
         rc = expectation_open(&x, &p, err);
     if (rc == 0)
-        rc = run(&p, t, x, stop, err);
+        rc = run(&p, t, x, err);
     for (int k = 0; k < 3 && rc == 0; k++)
         conclude(&p, out, &t[k]);
     if (rc == 0 && x)

@@ -9,11 +9,13 @@
 #include "stream/watermark.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@
 struct said {
     bool ended;     /* it came to its end, or to err */
     bool truncated; /* the capture's own word */
+    char attempt[REPLAY_ATTEMPT_MAX];
     uint64_t rows;
     struct err err;
     enum replay_outcome is;
@@ -75,6 +78,19 @@ static int watermark(struct op *op, const char *text, size_t n, const struct op_
     return rc != 0 || !w.has_time ? rc : op_watermark(op, w.time, out, err);
 }
 
+/* A line that no stage of a job hands on: it is the capture's fault, and not the operator's. */
+static bool malformed(const char *text, size_t n)
+{
+    struct arena a = ARENA_INIT;
+    const struct json *doc = json_parse(text, n, &a, NULL), *values = json_get(doc, "values");
+    bool event = doc && json_is(json_get(doc, "type"), "event");
+    bool ok = event ? values && values->type == JSON_OBJECT
+                    : doc && json_get(doc, "topic") && json_get(doc, "partition") && json_get(doc, "offset") &&
+                          (json_get(doc, "payload") || json_get(doc, "payload_b64"));
+    arena_free(&a);
+    return !ok;
+}
+
 static int lines(struct pass *s, struct op *op, struct capture_reader *r, struct err *err)
 {
     const struct op_output out = {on_event, s};
@@ -86,6 +102,11 @@ static int lines(struct pass *s, struct op *op, struct capture_reader *r, struct
         int rc = !is_data                              ? watermark(op, text, n, &out, err)
                  : text[strlen("{\"type\":\"")] == 'r' ? op_record(op, text, n, &out, err)
                                                        : op_event(op, text, n, &out, err);
+        if (rc != 0 && (is_data ? malformed(text, n) : err->cause.code == CODE_NONE)) {
+            err_prefix(err, "'%s', line %" PRIu64, s->e->path, r->lines.line_no);
+            err->cause = *BECAUSE(CODE_CAPTURE_MALFORMED);
+            return -1;
+        }
         if (rc != 0) {
             s->said->is = REPLAY_FAILED;
             return -1;
@@ -94,6 +115,18 @@ static int lines(struct pass *s, struct op *op, struct capture_reader *r, struct
             return -1;
     }
     return got;
+}
+
+int replay_place(const struct replay *p, const struct capture_header *h, const struct bundle_captured *at,
+                 struct err *err)
+{
+    if (strcmp(h->job, p->b->m.job) == 0 && strcmp(h->operator_id, at->operator_id) == 0 && h->subtask == at->subtask &&
+        h->epoch == at->epoch)
+        return 0;
+    return err_set(err, ERR_REFUSED,
+                   "'%s' is the capture of another place: of job %.64s, operator %.40s, subtask "
+                   "%" PRIu64 ", epoch %" PRIu64,
+                   at->path, h->job, h->operator_id, h->subtask, h->epoch);
 }
 
 /* The capture must be of its place, and its bytes those that the manifest lists. */
@@ -106,11 +139,12 @@ static int replay_capture(struct pass *s, struct op *op, struct err *err)
     if (fd < 0)
         return -1;
     int rc = capture_read_open(&r, fd, e->path, err);
-    if (rc == 0 && (strcmp(r.h.job, s->p->b->m.job) != 0 || strcmp(r.h.operator_id, e->operator_id) != 0 ||
-                    r.h.subtask != e->subtask || r.h.epoch != e->epoch))
-        rc = err_set(err, ERR_REFUSED, "'%s' is the capture of another place", e->path);
     if (rc == 0)
+        rc = replay_place(s->p, &r.h, &(struct bundle_captured){e->operator_id, e->subtask, e->epoch, e->path}, err);
+    if (rc == 0) {
+        snprintf(s->said->attempt, sizeof s->said->attempt, "%s", r.h.attempt);
         rc = lines(s, op, &r, err);
+    }
     s->said->truncated = rc == 0 && r.h.truncated;
     if (rc == 0)
         rc = bundle_hold_capture(listed, &r, err);
@@ -163,10 +197,32 @@ static void child(struct pass *s, pid_t parent)
     _exit(0);
 }
 
-void replay_wait(pid_t pid, int *status)
+bool replay_stopped(const struct replay *p)
 {
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+    return p->stop && *p->stop;
+}
+
+/* The signals that stop a run come in while this sleeps and at no other time, so that none falls between asking and
+ * sleeping. Without process descriptors a stop waits for the process. */
+void replay_wait(const struct replay *p, pid_t pid, int *status)
+{
+    sigset_t stopping, before;
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    sigemptyset(&stopping);
+    sigaddset(&stopping, SIGTERM);
+    sigaddset(&stopping, SIGINT);
+    sigaddset(&stopping, SIGHUP);
+    sigprocmask(SIG_BLOCK, &stopping, &before);
+    while (end.fd >= 0 && !replay_stopped(p) && ppoll(&end, 1, NULL, &before) < 0 && errno == EINTR)
         ;
+    if (replay_stopped(p))
+        kill(pid, SIGKILL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (end.fd >= 0)
+        close(end.fd);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        if (replay_stopped(p))
+            kill(pid, SIGKILL);
 }
 
 /* ---- here ---- */
@@ -187,13 +243,15 @@ static void start(struct pass *s, pid_t *pid, struct err *err)
 static void ended(struct replay *p, const struct replay_epoch *e, const struct said *said, pid_t pid, struct outcome *o)
 {
     int status = 0;
-    replay_wait(pid, &status);
+    replay_wait(p, pid, &status);
     if (o->is != REPLAY_PASSED)
         return;
     if (said->ended && said->is == REPLAY_PASSED)
         return;
     if (said->ended && said->is == REPLAY_FAILED)
         outcome_set(p, o, REPLAY_FAILED, BECAUSE(CODE_REPLAY_STOPPED), "%s", said->err.text);
+    else if (!said->ended && replay_stopped(p))
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_INTERRUPTED), "interrupted in the replay of '%s'", e->path);
     else if (said->ended)
         outcome_err(p, o, said->is, CODE_CAPTURE_MALFORMED, &said->err);
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
@@ -226,6 +284,7 @@ static void both(struct replay *p, const struct replay_epoch *e, const struct bu
     }
     out->rows = said[0].rows;
     out->truncated = said[0].truncated;
+    memcpy(out->attempt, said[0].attempt, sizeof out->attempt);
 }
 
 /* The same twice; with a prefix, what there was of it, which decides nothing. */

@@ -38,17 +38,20 @@ struct replay_epoch {
 /* A run of the job by what it left: its first epoch, and the checkpoint that it started from (0: none). */
 struct replay_run_start {
     uint64_t first_epoch, restored_from;
+    const char *doubt; /* a file that says otherwise, or cannot be read; NULL: none */
 };
 
 struct replay {
     const struct bundle *b;
     const struct replay_request *r;
+    const volatile int *stop; /* NULL: nothing stops the run */
     struct arena a;
     struct replay_epoch *epochs; /* by operator, subtask and epoch */
     size_t n_epochs;
     struct markers markers;
     struct replay_run_start *starts;
     size_t n_starts;
+    bool restored_unread;           /* there is a RESTORED, and what it says is not known */
     const struct job_manifest *job; /* NULL: the bundle has none that can be used */
     bool confirmed;                 /* the sinks need commit confirmation */
     struct map by_path, by_text;    /* operators */
@@ -82,13 +85,22 @@ struct outcome replay_start(struct replay *p, const struct replay_epoch *e, stru
 
 /* What a process of its own begins with: it ends with its parent, without a core, after so much processor time. */
 void replay_child(pid_t parent, uint64_t cpu_s);
-void replay_wait(pid_t pid, int *status);
+/* Wait for it to end; once the run is to stop, end it. */
+void replay_wait(const struct replay *p, pid_t pid, int *status);
+bool replay_stopped(const struct replay *p);
+
+/* A capture that was opened must be of the place that it lies at. */
+int replay_place(const struct replay *p, const struct capture_header *h, const struct bundle_captured *at,
+                 struct err *err);
+
+#define REPLAY_ATTEMPT_MAX 160 /* of an attempt's id, what is compared */
 
 /* One epoch, driven twice at a time, each into a scratch file of event lines. */
 struct replayed {
     int out[2]; /* -1: none */
     uint64_t rows;
     bool truncated; /* the capture holds a prefix: out is what that gave */
+    char attempt[REPLAY_ATTEMPT_MAX];
     struct outcome is;
 };
 void replay_drive(struct replay *p, const struct replay_epoch *e, struct replayed *out);

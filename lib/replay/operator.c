@@ -54,7 +54,7 @@ static bool reaches_outside(const char *kind)
 }
 
 /* libjq ends its process on some programs: what cannot be compiled ends a process of its own. */
-static int try_open(const struct replay_operator *o, struct err *err)
+static int try_open(const struct replay *p, const struct replay_operator *o, struct err *err)
 {
     struct err *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (said == MAP_FAILED)
@@ -67,7 +67,7 @@ static int try_open(const struct replay_operator *o, struct err *err)
         _exit(op_open(&op, o->spec.kind, o->parameters, said) == 0 ? 0 : 1);
     }
     if (pid > 0)
-        replay_wait(pid, &status);
+        replay_wait(p, pid, &status);
     *err = *said;
     munmap(said, sizeof *said);
     if (pid < 0)
@@ -97,7 +97,7 @@ static void judge(struct replay *p, struct replay_operator *o)
         outcome_set(p, &o->judged, REPLAY_UNAVAILABLE,
                     BECAUSE(CODE_OPERATOR_REDACTED, {"operator", o->spec.operator_id}),
                     "'%s': its parameter '%.100s' was taken out as a credential", o->path, redacted);
-    else if (try_open(o, &err) != 0 || op_open(&o->op, kind, o->parameters, &err) != 0)
+    else if (try_open(p, o, &err) != 0 || op_open(&o->op, kind, o->parameters, &err) != 0)
         outcome_set(p, &o->judged, REPLAY_UNAVAILABLE,
                     BECAUSE(CODE_OPERATOR_MALFORMED, {"operator", o->spec.operator_id}), "'%s': %s", o->path, err.text);
 }

@@ -24,8 +24,8 @@ static const struct graph_operator *by_id(const struct job_manifest *job, const 
     return NULL;
 }
 
-/* The operator of the graph that a description is of: by its uid, else by type and parameters. NULL with *ambiguous
- * where several are so. */
+/* The operator of the graph that a description is of: by its type, and by its uid or else its parameters. NULL with
+ * *ambiguous where several are so. */
 static const struct graph_operator *node_of(const struct job_manifest *job, const struct replay_operator *o,
                                             bool *ambiguous)
 {
@@ -33,9 +33,9 @@ static const struct graph_operator *node_of(const struct job_manifest *job, cons
     *ambiguous = false;
     for (size_t i = 0; i < job->n_operators; i++) {
         const struct graph_operator *g = &job->operators[i];
-        bool is = o->spec.uid
-                      ? g->uid && strcmp(g->uid, o->spec.uid) == 0
-                      : strcmp(g->type, o->spec.kind) == 0 && replay_same_parameters(g->parameters, o->parameters);
+        bool is = strcmp(g->type, o->spec.kind) == 0 &&
+                  (o->spec.uid ? g->uid && strcmp(g->uid, o->spec.uid) == 0
+                               : replay_same_parameters(g->parameters, o->parameters));
         if (is && found) {
             *ambiguous = true;
             return NULL;
@@ -95,30 +95,39 @@ static const struct graph_operator *consumer(struct replay *p, const struct repl
     return NULL;
 }
 
-/* The consumer's capture of the same epoch. */
-static const char *capture_of(struct replay *p, const struct graph_operator *to, const struct replay_epoch *e,
-                              struct outcome *o)
+/* The consumer's capture of the same epoch. That either ran several times then, whatever the manifest says of today,
+ * shows in the captures: the job may have been rescaled since. NULL once o says why there is none. */
+static const struct bundle_captured *capture_of(struct replay *p, const struct graph_operator *to,
+                                                const struct replay_epoch *e, struct outcome *o)
 {
     const struct bundle_manifest *m = &p->b->m;
-    const char *path = NULL;
+    const struct bundle_captured *at = NULL;
     size_t found = 0;
+    bool ambiguous, several = e->subtask > 0;
+    const struct graph_operator *own = node_of(p->job, e->op, &ambiguous);
     for (size_t i = 0; i < m->n_captured; i++) {
         const struct bundle_captured *c = &m->captured[i];
-        bool ambiguous;
-        if (c->epoch != e->epoch || strcmp(c->operator_id, e->operator_id) == 0)
+        if (c->epoch != e->epoch || (strcmp(c->operator_id, e->operator_id) == 0 && c->subtask == e->subtask))
             continue;
         const struct replay_operator *op = replay_operator(p, c->operator_id, c->subtask);
-        if (!op->parameters || node_of(p->job, op, &ambiguous) != to)
-            continue;
-        path = c->path;
-        found++;
+        const struct graph_operator *is = op->parameters ? node_of(p->job, op, &ambiguous) : NULL;
+        several |= strcmp(c->operator_id, e->operator_id) == 0 || is == own || (is == to && c->subtask > 0);
+        if (is == to && strcmp(c->operator_id, e->operator_id) != 0) {
+            at = c;
+            found++;
+        }
     }
-    if (found == 1)
-        return path;
-    outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_CAPTURE_MISSING, {"epoch", FACT_NUMBER(e->epoch)}),
-                "the bundle holds %zu captures of operator %s, behind operator %s, in epoch %" PRIu64, found, to->id,
-                e->operator_id, e->epoch);
-    return NULL;
+    if (several)
+        outcome_set(p, o, REPLAY_UNSUPPORTED, BECAUSE(CODE_OUTPUT_NOT_RECORDED, {"operator", e->operator_id}),
+                    "in epoch %" PRIu64
+                    " operator %s, or operator %s behind it, ran more than once by the captures, and "
+                    "once by the job's manifest",
+                    e->epoch, e->operator_id, to->id);
+    else if (found != 1)
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_CAPTURE_MISSING, {"epoch", FACT_NUMBER(e->epoch)}),
+                    "the bundle holds %zu captures of operator %s, behind operator %s, in epoch %" PRIu64, found,
+                    to->id, e->operator_id, e->epoch);
+    return several || found != 1 ? NULL : at;
 }
 
 /* ---- rows by their key ---- */
@@ -262,8 +271,10 @@ static int hold_all(struct replay *p, struct lines *l, struct capture_reader *r,
     return got < 0 ? -1 : 0;
 }
 
-static void against(struct replay *p, struct lines *l, const char *path, struct outcome *o)
+static void against(struct replay *p, struct lines *l, const struct bundle_captured *at, const char *attempt,
+                    struct outcome *o)
 {
+    const char *path = at->path;
     const struct bundle_artifact *listed;
     struct capture_reader r;
     struct err err = ERR_INIT;
@@ -273,6 +284,11 @@ static void against(struct replay *p, struct lines *l, const char *path, struct 
         return;
     }
     int rc = capture_read_open(&r, fd, path, &err);
+    if (rc == 0)
+        rc = replay_place(p, &r.h, at, &err);
+    if (rc == 0 && strncmp(r.h.attempt, attempt, REPLAY_ATTEMPT_MAX - 1) != 0)
+        rc = err_set(&err, ERR_REFUSED, "'%s' is of attempt '%.100s', and what it is held against of '%.100s'", path,
+                     r.h.attempt, attempt);
     if (rc == 0 && r.h.truncated)
         outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_CAPTURE_TRUNCATED),
                     "'%s' is truncated: it holds a part of what was handed on", path);
@@ -302,14 +318,14 @@ struct outcome replay_recorded(struct replay *p, const struct replay_epoch *e, c
     struct outcome o = {.is = REPLAY_PASSED};
     struct err err = ERR_INIT;
     const struct graph_operator *to = consumer(p, e, &o);
-    const char *path = to ? capture_of(p, to, e, &o) : NULL;
-    if (!path)
+    const struct bundle_captured *at = to ? capture_of(p, to, e, &o) : NULL;
+    if (!at)
         return o;
     struct lines l = {.keys = MAP_INIT, .bytes = BUF_INIT, .names = ARENA_INIT, .group = group_of(e->op->parameters)};
     if (lines_read(&l, r->out[0], &err) != 0)
         outcome_err(p, &o, REPLAY_UNAVAILABLE, CODE_IO_FAILED, &err);
     else
-        against(p, &l, path, &o);
+        against(p, &l, at, r->attempt, &o);
     lines_free(&l);
     return o;
 }

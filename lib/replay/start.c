@@ -26,21 +26,34 @@ static const char *text_of(struct replay *p, const char *path, size_t max, size_
     return kept;
 }
 
-static void add_start(struct replay *p, uint64_t first_epoch, uint64_t restored_from)
+/* Every file that tells of a run's start must tell the same. */
+static void add_start(struct replay *p, const struct replay_run_start *s, const char *path)
 {
-    for (size_t i = 0; i < p->n_starts; i++)
-        if (p->starts[i].first_epoch == first_epoch)
-            return;
-    p->starts[p->n_starts++] = (struct replay_run_start){first_epoch, restored_from};
+    for (size_t i = 0; i < p->n_starts; i++) {
+        struct replay_run_start *known = &p->starts[i];
+        if (known->first_epoch != s->first_epoch)
+            continue;
+        if (s->doubt || known->restored_from != s->restored_from)
+            known->doubt = path;
+        return;
+    }
+    p->starts[p->n_starts++] = *s;
 }
 
 static void read_start(struct replay *p, const char *path)
 {
     size_t n = 0;
     struct snapshot s;
-    const char *text = text_of(p, path, (size_t)64 << 20, &n);
-    if (text && snapshot_parse(text, n, path, &p->a, &s, NULL) == 0 && s.is_start)
-        add_start(p, s.first_epoch, s.restored_from);
+    struct replay_run_start start = {0};
+    const char *name = strrchr(path, '/'), *text = text_of(p, path, (size_t)64 << 20, &n);
+    if (!name || !evidence_name_id(name + 1, "start-", ".snap", &start.first_epoch))
+        return;
+    if (text && snapshot_parse(text, n, path, &p->a, &s, NULL) == 0 && s.is_start &&
+        s.first_epoch == start.first_epoch && strcmp(s.job, p->b->m.job) == 0)
+        start.restored_from = s.restored_from;
+    else
+        start.doubt = path;
+    add_start(p, &start, path);
 }
 
 static void read_job(struct replay *p)
@@ -62,10 +75,12 @@ void replay_restores(struct replay *p)
     bundle_markers(m, &p->a, &p->markers);
     path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
     const char *text = bundle_find(m, path.p) ? text_of(p, path.p, SMALL_MAX, &n) : NULL;
-    p->markers.has_restored = text && restored_parse(text, n, path.p, &p->a, &p->markers.restored, NULL) == 0;
+    p->markers.has_restored = text && restored_parse(text, n, path.p, &p->a, &p->markers.restored, NULL) == 0 &&
+                              strcmp(p->markers.restored.job, m->job) == 0;
+    p->restored_unread = bundle_find(m, path.p) && !p->markers.has_restored;
     p->starts = arena_alloc(&p->a, (m->n_artifacts + 1) * sizeof *p->starts);
     if (p->markers.has_restored)
-        add_start(p, p->markers.restored.next, p->markers.restored.checkpoint);
+        add_start(p, &(struct replay_run_start){p->markers.restored.next, p->markers.restored.checkpoint, NULL}, NULL);
     for (size_t i = 0; i < m->n_artifacts; i++)
         if (m->artifacts[i].role == ROLE_RUN_START)
             read_start(p, m->artifacts[i].path);
@@ -74,15 +89,31 @@ void replay_restores(struct replay *p)
     buf_free(&path);
 }
 
+static const struct replay_run_start *start_at(const struct replay *p, uint64_t epoch)
+{
+    for (size_t i = 0; i < p->n_starts; i++)
+        if (p->starts[i].first_epoch == epoch)
+            return &p->starts[i];
+    return NULL;
+}
+
 /* The checkpoint that an epoch starts from; 0: from none. False once o says why it is not known. */
 static bool starting_checkpoint(struct replay *p, const struct replay_epoch *e, uint64_t *from, struct outcome *o)
 {
     const struct restored *r = p->markers.has_restored ? &p->markers.restored : NULL;
-    for (size_t i = 0; i < p->n_starts; i++) {
-        if (p->starts[i].first_epoch == e->epoch) {
-            *from = p->starts[i].restored_from;
-            return true;
-        }
+    const struct replay_run_start *s = start_at(p, e->epoch);
+    const char *doubt = s ? s->doubt : p->restored_unread ? "RESTORED" : NULL;
+    if (doubt) {
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_START_UNKNOWN),
+                    "what epoch %" PRIu64
+                    " starts from is not known: '%s' cannot be read, is of another job or run, or does not agree with "
+                    "what else the bundle holds of it",
+                    e->epoch, doubt);
+        return false;
+    }
+    if (s) {
+        *from = s->restored_from;
+        return true;
     }
     *from = e->epoch - 1;
     /* Before the newest restore, a run of this family began from a checkpoint that was confirmed, whichever that was.

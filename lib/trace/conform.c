@@ -22,7 +22,7 @@ struct run {
     bool *whole;                         /* by barrier: every participant's state is durable */
     bool redeployed;
     bool allow_end;     /* a process may have ended and not said so: only where somebody went on from it */
-    const char *lost;   /* a trace of this or an earlier run that lacks events, or NULL */
+    const char *lost;   /* a trace of this or an earlier run that lacks events, or may, or NULL */
     const char *absent; /* a process of this run that has no trace, or NULL */
     /* of the process that acts: how many barriers came to it, and that there will be no more */
     uint64_t came;
@@ -356,7 +356,8 @@ static bool refuse(struct run *r, const char *process, const char *what)
     uint64_t n = r->a->plan->run;
     if (r->lost || r->absent)
         conform_say(r->out, CONFORM_LACKING, process, "run %" PRIu64 ", %.300s, and the trace of %.80s %s", n, what,
-                    r->lost ? r->lost : r->absent, r->lost ? "says that it lacks events" : "is not there");
+                    r->lost ? r->lost : r->absent,
+                    r->lost ? "lacks events, as it says itself or where it was cut" : "is not there");
     else
         conform_say(r->out, CONFORM_NO, process, "run %" PRIu64 ", %.400s", n, what);
     return false;

@@ -30,7 +30,7 @@ struct attempt {
     const struct trace_event *plan;
     struct process *p; /* plan, tail, then each lane's stages, join, mark: none before one that it follows */
     size_t n;
-    const char *lost;   /* a trace of it that says that it lacks events, or NULL */
+    const char *lost;   /* a trace of it that lacks events by its own word, or was cut; or NULL */
     const char *absent; /* a process of it that has no trace, or NULL */
 };
 

@@ -197,7 +197,7 @@ static bool put_file(struct job *j, struct attempt **ids, const struct trace_fil
         return conform_say(out, CONFORM_LACKING, f->process, "two traces are of this process in attempt '%.100s'",
                            f->attempt) == 0;
     p->file = f;
-    if (!f->armed)
+    if (!f->armed || f->cut)
         (*a)->lost = f->process;
     return true;
 }
@@ -206,7 +206,8 @@ static void find_absent(struct attempt *a)
 {
     static const char *const names[PARTS] = {"ckpt-plan", "kafka-tail", "cap-tee",  "row-map",
                                              "ch-sink",   "lane-join",  "ckpt-mark"};
-    a->lost = a->plan_file->armed ? a->lost : a->plan_file->process;
+    if (!a->plan_file->armed || a->plan_file->cut)
+        a->lost = a->plan_file->process;
     for (size_t k = 0; k < a->n && !a->absent; k++)
         a->absent = a->p[k].file ? NULL : names[a->p[k].part];
 }
