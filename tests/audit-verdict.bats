@@ -505,7 +505,7 @@ CASES
         edit 'if .type == "observation" then (.create_table_query, .engine_full) |= sub(" SETTINGS"; " TTL seen + toIntervalDay(1) SETTINGS") |
             .expiry = {ttl: "seen + toIntervalDay(1)", rows: 0, keys: 0, mixed_keys: 0, ignored: false} else . end'
         decide 0
-        [[ $output == *"its TTL is a column plus a constant"* && $output == *"a TTL, seen + toIntervalDay(1): of the owed rows 0 had expired by the server's clock"* ]]
+        [[ $output == *"plain MergeTree with the TTL seen + toIntervalDay(1)"* && $output == *"a TTL, seen + toIntervalDay(1): of the owed rows 0 had expired by the server's clock"* ]]
         [[ $output == *"for the 120 keys that are owed"* ]]
         decide 0 --json
         jq -e '.assumptions | any(.[]; contains("the table never had another TTL than seen + toIntervalDay(1)"))' <<<"$output"
@@ -522,6 +522,7 @@ del(.expiry)~does not say what had expired by the table's own TTL
 (.create_table_query, .engine_full) |= sub(" TTL .*"; "")~does not say what had expired by the table's own TTL
 (.create_table_query, .engine_full) |= sub(" TTL seen"; " TTL other") | .expiry.ttl |= sub("seen"; "other")~the column of the observation's TTL is none of the scope's
 .expiry.keys = 1~counts 1 expired keys, and the stream names 0
+.expiry.rows = 3~counts 3 expired rows, of 0 keys, 0 of these with others, which cannot be of what was owed
 del(.expiry.ignored)~observation.expiry.ignored: missing
 .expiry = []~observation.expiry: not an object
 CASES
@@ -539,7 +540,9 @@ CASES
         done <<'CASES'
 if .type == "observation" then .expiry.ignored = false else . end~1 keys are left out as expired, and nobody says that they are of no matter, and what the table holds passed
 if .type == "observation" then .expiry.mixed_keys = 1 else . end~1 keys are left out as expired, some of them with rows that have not, and what the table holds passed
-if .type == "observation" then .expiry.rows = 0 else . end~counts 1 expired keys, and the stream names 1
+if .type == "observation" then .expiry.rows = 0 else . end~counts 0 expired rows, of 1 keys, 0 of these with others, which cannot be of what was owed
+if .type == "observation" then .expiry.rows = 999 else . end~counts 999 expired rows, of 1 keys, 0 of these with others, which cannot be of what was owed
+if .type == "observation" then .expiry.mixed_keys = 2 else . end~counts 1 expired rows, of 1 keys, 2 of these with others, which cannot be of what was owed
 if .type == "excluded" then empty else . end~counts 1 expired keys, and the stream names 0
 if .type == "excluded" then ., (.key = ["1211"]) else . end~counts 1 expired keys, and the stream names 2
 if .type == "observation" then del(.expiry) else . end~does not say what had expired by the table's own TTL
@@ -752,7 +755,7 @@ CASES
     edit "$observed"
     decide 0
     [[ $output == *"the table was read through a Merge of 2 tables: orders_1, orders_2"* ]]
-    [[ $output == *"reconcile.destination: the table is a Merge of plain MergeTrees without TTL"* ]]
+    [[ $output == *"a Merge of plain MergeTrees without TTL that each have"*"and all of them stood still while it was read"* ]]
     decide 0 --json
     jq -e '.assumptions | any(. == "the tables that the Merge finds by their names are those that the operator means")' <<<"$output"
     while IFS='~' read -r change words; do
@@ -766,6 +769,10 @@ del(.tables)~the observation is of a Merge without a table under it
 .tables[0].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_1' under the Merge is of another engine than MergeTree
 .tables[1].create_table_query = "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a TTL d + toIntervalDay(1)"~table 'orders_2' under the Merge has a TTL
 .tables[1].table_uuid = .tables[0].table_uuid~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = (.tables[0].table_uuid | ascii_upcase)~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = "x"~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table_uuid = .table_uuid~table 'orders_2' under the Merge has no UUID of its own
+.tables[1].table = .tables[0].table~table 'orders_1' under the Merge is there twice
 .tables[0].table_uuid = "00000000-0000-0000-0000-000000000000"~table 'orders_1' under the Merge has no UUID of its own
 .tables[0] |= del(.engine)~observation.tables
 .tables = {}~observation.tables: not an array
@@ -774,4 +781,43 @@ CASES
     # Under a bundle a Merge is no table that a job wrote.
     compose selected
     refuse_ "$observed" "is of another engine than MergeTree"
+}
+
+@test "what the check of the destination establishes is said of the table as it was observed" {
+    local change words
+    compose declared
+    while IFS='~' read -r change words; do
+        edit "if .type == \"observation\" then $change else . end"
+        decide 0 --json
+        jq -e --arg words "$words" '.checks[] | select(.name == "reconcile.destination").means | contains($words)' <<<"$output" || { echo "$change" >&2; return 1; }
+    done <<'CASES'
+.~, a plain MergeTree without TTL, its columns unchanged, and it stood still while it was read
+.engine = "View" | .engine_full = ""~, a view, its columns unchanged, and its definition was the same before the reads and behind them
+.engine = "ReplacingMergeTree" | .engine_full = "ReplacingMergeTree(seen) ORDER BY event_id"~, a ReplacingMergeTree(seen) without TTL, read with every row that stands, its columns
+.engine_full |= sub(" SETTINGS"; " TTL seen TO VOLUME 'cold' SETTINGS") | .create_table_query |= sub(" SETTINGS"; " TTL seen TO VOLUME 'cold' SETTINGS")~, a plain MergeTree whose TTL deletes no rows,
+CASES
+}
+
+@test "an observation of a replica shows a log that went on, an empty queue, and how far behind it may have been" {
+    local change words now='{readonly: 0, expired: 0, queue: 0, inserts: 0, merges: 0, mutations: 0, checks: 0, log_max: 5, log_pointer: 6,
+        delay_s: 0, lost_parts: 0, active: 2, replicas: 2, exception: "", queue_exception: ""}'
+    compose declared
+    edit 'if .type == "observation" then .engine = "ReplicatedMergeTree" | .engine_full = "ReplicatedMergeTree('"'/p', 'r'"') ORDER BY event_id" |
+        .replica = {path: "/p", name: "r", max_delay_s: 0, before: '"$now"', after: '"$now"'} else . end'
+    decide 0
+    [[ $output == *"a ReplicatedMergeTree without TTL, its columns unchanged, the replica that was read held all that the table's log did,"* ]]
+    [[ $output != *"s behind"* ]]
+    cp edited stream
+    edit 'if .type == "observation" then .replica.max_delay_s = 60 | .replica.before.delay_s = 7 else . end'
+    decide 0
+    [[ ${lines[*]:0:5} == *"the replica said that it was 7 s behind, and the operator allows 60"* ]]
+    while IFS='~' read -r change words; do
+        edit "if .type == \"observation\" then .replica |= ($change) else . end"
+        decide 2
+        [[ $stderr == *"$words"* ]] || { echo "$change: $stderr" >&2; return 1; }
+    done <<'CASES'
+.before.log_max = 9 | .before.log_pointer = 10~the table's log went back while it was read
+.after.inserts = 4~after the last read 4 entries wait in its queue
+.before.delay_s = 1~before the first read it is 1 s behind
+CASES
 }

@@ -42,11 +42,29 @@ static size_t user_part(const char *p, size_t n)
 }
 
 /* A longer word before one that it begins with. */
-static const char *const words[] = {
-    "password by",       "password",      "passwd",      "passphrase",      "pwd",
-    "secret_access_key", "access_key_id", "secret",      "token",           "identified by",
-    "authorization",     "api_key",       "api-key",     "apikey",          "access_key",
-    "accesskey",         "accountkey",    "private_key", "x-clickhouse-key"};
+static const char *const words[] = {"password by",
+                                    "password",
+                                    "passwd",
+                                    "passphrase",
+                                    "pwd",
+                                    "secret_access_key",
+                                    "access_key_id",
+                                    "secret",
+                                    "token",
+                                    "identified by",
+                                    "authorization",
+                                    "api_key",
+                                    "api-key",
+                                    "apikey",
+                                    "access_key",
+                                    "accesskey",
+                                    "accountkey",
+                                    "private_key",
+                                    "x-clickhouse-key",
+                                    "x-amz-signature",
+                                    "x-amz-credential",
+                                    "?sig",
+                                    "&sig"};
 
 static size_t word_at(const char *p, size_t n)
 {
@@ -83,8 +101,100 @@ static size_t value_after(const char *p, size_t n, const char *ends, size_t *fro
     size_t start = quote ? i + 1 : i, end = start;
     while (end < n && (quote ? p[end] != quote : !strchr(ends, p[end])))
         end += quote && p[end] == '\\' && end + 1 < n ? 2 : 1;
+    /* A quote that is written twice ends nothing. */
+    while (quote == '\'' && end + 1 < n && p[end] == quote && p[end + 1] == quote)
+        for (end += 2; end < n && p[end] != quote;)
+            end += p[end] == '\\' && end + 1 < n ? 2 : 1;
+    end = end < n ? end : n;
     *from = start;
     return end - start;
+}
+
+/* Functions and engines that take a credential by its place among their arguments. */
+static const char *const takers[] = {"mysql",
+                                     "postgresql",
+                                     "mongodb",
+                                     "redis",
+                                     "remote",
+                                     "remoteSecure",
+                                     "s3",
+                                     "s3Cluster",
+                                     "S3Queue",
+                                     "gcs",
+                                     "oss",
+                                     "cosn",
+                                     "deltaLake",
+                                     "hudi",
+                                     "iceberg",
+                                     "icebergS3",
+                                     "icebergAzure",
+                                     "azureBlobStorage",
+                                     "azureBlobStorageCluster",
+                                     "AzureQueue",
+                                     "deltaLakeCluster",
+                                     "icebergS3Cluster",
+                                     "icebergCluster",
+                                     "hudiCluster",
+                                     "ExternalDistributed",
+                                     "MaterializedPostgreSQL",
+                                     "MaterializedMySQL",
+                                     "encrypt",
+                                     "decrypt",
+                                     "aes_encrypt_mysql",
+                                     "aes_decrypt_mysql",
+                                     "tryDecrypt"};
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || ((unsigned char)c & 0x80) != 0;
+}
+
+/* The length of such a one's name at p with the bracket behind it; 0 where none begins there. */
+static size_t taker_at(const char *p, size_t n)
+{
+    size_t len = 0, open;
+    while (len < n && in_word(p[len]))
+        len++;
+    for (open = len; open < n && p[open] == ' ';)
+        open++;
+    if (len == 0 || open == n || p[open] != '(')
+        return 0;
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (strlen(takers[i]) == len && strncasecmp(p, takers[i], len) == 0)
+            return open + 1;
+    return 0;
+}
+
+/* The length of a text in quotes at p; all of it where it does not end. */
+static size_t quoted(const char *p, size_t n)
+{
+    size_t i = 1;
+    while (i < n)
+        if (p[i] == '\\')
+            i += 2;
+        else if (p[i] == *p && i + 1 < n && p[i + 1] == *p)
+            i += 2;
+        else if (p[i++] == *p)
+            break;
+    return i < n ? i : n;
+}
+
+/* Where a text stands among the arguments of a taker: what it reads from stays, every text behind that goes. */
+struct taken {
+    size_t depth; /* brackets that are open; 0: in no taker */
+    bool first;
+    size_t text_end; /* brackets and commas before it are a text's */
+};
+
+static void step(struct taken *t, const char *p, size_t n, size_t i)
+{
+    if (t->depth == 0 || i < t->text_end)
+        return;
+    if (p[i] == '\'')
+        t->text_end = i + quoted(p + i, n - i);
+    t->depth += p[i] == '(';
+    t->depth -= p[i] == ')';
+    t->first = t->first && p[i] != ',';
 }
 
 /* A private key in PEM, to the end of the text. */
@@ -97,6 +207,7 @@ static bool key_begins(const char *p, size_t n)
 
 void redact_text(struct buf *out, const char *p, size_t n)
 {
+    struct taken taken = {.depth = 0};
     for (size_t i = 0; i < n;) {
         size_t user, word, from, len;
         if (key_begins(p + i, n - i)) {
@@ -111,7 +222,15 @@ void redact_text(struct buf *out, const char *p, size_t n)
             buf_add(out, p + i, word + from);
             buf_adds(out, REDACTED);
             i += word + from + len;
+        } else if (taken.depth > 0 && !taken.first && i >= taken.text_end && p[i] == '\'') {
+            buf_adds(out, "'" REDACTED "'");
+            i += quoted(p + i, n - i);
+        } else if (i >= taken.text_end && (i == 0 || !in_word(p[i - 1])) && (len = taker_at(p + i, n - i)) > 0) {
+            buf_add(out, p + i, len);
+            taken = (struct taken){taken.depth + 1, true, 0};
+            i += len;
         } else {
+            step(&taken, p, n, i);
             buf_addc(out, p[i++]);
         }
     }

@@ -50,12 +50,28 @@ static int hold_final(const struct report *r, const struct engine *found, struct
     return 0;
 }
 
+/* A UUID in the one spelling that the server has, and not the one of none. */
+static bool is_uuid(const char *s)
+{
+    bool some = false;
+    size_t i = 0;
+    for (; s[i] != '\0'; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? s[i] != '-' : !strchr("0123456789abcdef", s[i]))
+            return false;
+        some = some || (!dash && s[i] != '0');
+    }
+    return i == 36 && some;
+}
+
 /* Each table under a Merge is held to what one is that was read alone. */
 static int hold_merge(const struct observation *o, const struct engine *found, struct err *err)
 {
     struct arena a = ARENA_INIT;
-    struct map uuids = MAP_INIT;
+    struct map uuids = MAP_INIT, names = MAP_INIT;
     int rc = 0;
+    if (o->table_uuid)
+        map_add(&uuids, o->table_uuid, strlen(o->table_uuid), 0);
     if ((found->kind == ENGINE_MERGE) != (o->n_tables > 0))
         rc = err_set(err, ERR_REFUSED, "the observation is of a%s, and %s",
                      o->n_tables > 0 ? " table with others under it and no Merge" : " Merge without a table under it",
@@ -69,13 +85,15 @@ static int hold_merge(const struct observation *o, const struct engine *found, s
             wrong = "is of another engine than " OBSERVED_ENGINE;
         else if (definition_has_ttl(u->engine_full) || definition_has_ttl(u->create_table_query))
             wrong = "has a TTL";
-        else if (!map_add(&uuids, u->table_uuid, strlen(u->table_uuid), i) ||
-                 u->table_uuid[strspn(u->table_uuid, "0-")] == '\0')
+        else if (!is_uuid(u->table_uuid) || !map_add(&uuids, u->table_uuid, strlen(u->table_uuid), i))
             wrong = "has no UUID of its own";
+        else if (!map_add(&names, u->table, strlen(u->table), i))
+            wrong = "is there twice";
         if (wrong)
             rc = err_set(err, ERR_REFUSED, "the observation's table '%.100s' under the Merge %s, and %s", u->table,
                          wrong, a_check);
     }
+    map_free(&names);
     map_free(&uuids);
     arena_free(&a);
     return rc;
@@ -186,6 +204,12 @@ static void say_replica(struct view *v, const struct observation *o)
              "the answer is of replica %s of %s alone; how replicas are read was never run on a server", name, path);
     view_say(v, &v->about, "observed", REPLICA_SETTING " %s",
              sent ? "went with every statement that read rows" : "was not sent: the server does not take it");
+    const uint64_t behind = r->has_before && r->before.delay_s > last->delay_s ? r->before.delay_s : last->delay_s;
+    if (behind)
+        view_say(v, &v->leads, NULL,
+                 "the replica said that it was %" PRIu64 " s behind, and the operator allows %" PRIu64
+                 ": rows of that time may not be in this answer",
+                 behind, r->max_delay_s);
     if (last->lost_parts)
         view_say(v, &v->leads, NULL, "%" PRIu64 " parts of the table were lost since it was made, on all replicas",
                  last->lost_parts);

@@ -49,6 +49,16 @@ static bool compared(const struct report *r)
     return false;
 }
 
+/* Figures that no reading gives: expired rows without a key, more keys than rows, more rows than were owed. */
+static bool figures_fit(const struct report *r)
+{
+    const struct observation *o = &r->observation;
+    uint64_t owed = r->side[SIDE_CAPTURED].rows;
+    return !__builtin_add_overflow(owed, r->side[SIDE_REFERENCE].rows, &owed) && o->expired_rows <= owed &&
+           o->expired_keys <= o->expired_rows && o->expired_mixed <= o->expired_keys &&
+           (o->expired_rows == 0 || o->expired_keys > 0);
+}
+
 int report_hold_expiry(const struct report *r, struct err *err)
 {
     const struct observation *o = &r->observation;
@@ -66,10 +76,15 @@ int report_hold_expiry(const struct report *r, struct err *err)
                      a_check);
     else if (r->has_scope && ttl_lacks(&ttl, &r->scope.columns, &lacks))
         rc = err_set(err, ERR_REFUSED, "the column of the observation's TTL is none of the scope's, and %s", a_check);
-    else if (deletes && (o->expired_keys != r->excluded_why[EXCLUDED_EXPIRED] || o->expired_keys > o->expired_rows))
+    else if (deletes && o->expired_keys != r->excluded_why[EXCLUDED_EXPIRED])
         rc = err_set(err, ERR_REFUSED,
                      "the observation counts %" PRIu64 " expired keys, and the stream names %" PRIu64 ", and %s",
                      o->expired_keys, r->excluded_why[EXCLUDED_EXPIRED], a_check);
+    else if (!figures_fit(r))
+        rc = err_set(err, ERR_REFUSED,
+                     "the observation counts %" PRIu64 " expired rows, of %" PRIu64 " keys, %" PRIu64
+                     " of these with others, which cannot be of what was owed, and %s",
+                     o->expired_rows, o->expired_keys, o->expired_mixed, a_check);
     else if (o->expired_keys > 0 && compared(r) && (!o->expired_ignored || o->expired_mixed > 0))
         rc = err_set(err, ERR_REFUSED, "%" PRIu64 " keys are left out as expired, %s, and what the table holds passed",
                      o->expired_keys,

@@ -55,7 +55,9 @@ const char *view_list(struct view *v, const struct json *texts); /* the items, c
 /* Its name, and its version where it has one. */
 const char *report_implementation(struct view *v, const struct stream_account *a);
 
-void view_about(struct view *v);       /* about, coverage (about.c) */
+void view_about(struct view *v); /* about, coverage (about.c) */
+/* What reconcile.destination establishes of this table (destination.c). */
+const char *view_destination(struct view *v);
 void view_engine(struct view *v);      /* about and leads, of the table's engine (engine.c) */
 void view_expiry(struct view *v);      /* about, leads and assumptions, of the table's TTL (expiry.c) */
 void view_not_kept(struct view *v);    /* not_known, of rows that are missing (expiry.c) */

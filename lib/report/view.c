@@ -69,19 +69,13 @@ const char *view_list(struct view *v, const struct json *texts)
 
 /* ---- checks ---- */
 
-static const char *means(const struct report *r, enum check_name c)
+static const char *means(struct view *v, enum check_name c)
 {
-    bool declared = r->has_scope && r->scope.origin == SCOPE_DECLARED;
-    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.n_tables > 0)
-        return "the table is a Merge of plain MergeTrees without TTL that each have the scope's columns, and all of them stood still while it was read";
-    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.ttl)
-        return "the table is of a supported form with the scope's columns, its TTL is a column plus a constant, and it stood still while it was read";
-    if (declared && c == CHECK_RECONCILE_SCOPE)
+    const struct report *r = v->report;
+    if (c == CHECK_RECONCILE_SCOPE && r->has_scope && r->scope.origin == SCOPE_DECLARED)
         return "the declaration is whole: every range has both ends, and the key and the columns are of types that can be compared";
-    if (c == CHECK_RECONCILE_DESTINATION && r->observed && r->observation.has_replica)
-        return "the table is of a supported form with the scope's columns, the replica that was read held all that the table's log did, and it stood still while it was read";
-    if (declared && c == CHECK_RECONCILE_DESTINATION && !r->scope.server_uuid && !r->scope.table_uuid)
-        return "the table has the declared name and columns, is a plain MergeTree without TTL, and stood still while it was read";
+    if (c == CHECK_RECONCILE_DESTINATION && (r->observed || r->has_scope))
+        return view_destination(v);
     if (c == CHECK_RECONCILE_ROWS && r->has_scope && r->scope.bundle.repeats)
         return "the table holds exactly the scope's rows, equal ones as often as they are owed, value for value, and two reads agreed";
     return check_name_means(c);
@@ -133,7 +127,7 @@ static void view_checks(struct view *v)
                                  .made = of->made,
                                  .status = of->status,
                                  .cause = of->cause,
-                                 .means = means(r, (enum check_name)i)};
+                                 .means = means(v, (enum check_name)i)};
         say_makers(v, c);
         if (c->required && c->status == STATUS_PASSED)
             view_say(v, &v->verified, check_name_text(c->name), "%s", c->means);

@@ -54,6 +54,16 @@ static void judge_log(struct judged *j, const struct replica_state *s)
               s->log_max - s->log_pointer + 1);
 }
 
+/* The queue, and each kind of entry that is counted in it: none of them is empty where another is not. */
+static uint64_t most_waiting(const struct replica_state *s)
+{
+    const uint64_t kinds[] = {s->inserts, s->merges, s->mutations};
+    uint64_t most = s->queue;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        most = kinds[i] > most ? kinds[i] : most;
+    return most;
+}
+
 enum code replica_lacks(const struct replica_state *s, uint64_t max_delay_s, struct buf *why)
 {
     struct judged j = {why, why->len, CODE_NONE};
@@ -68,8 +78,9 @@ enum code replica_lacks(const struct replica_state *s, uint64_t max_delay_s, str
     if (*s->queue_exception)
         found(&j, CODE_REPLICA_BEHIND, "its queue could not be brought up to date");
     judge_log(&j, s);
-    if (s->queue)
-        found(&j, CODE_REPLICA_BEHIND, "%" PRIu64 " entries wait in its queue", s->queue);
+    const uint64_t waiting = most_waiting(s);
+    if (waiting)
+        found(&j, CODE_REPLICA_BEHIND, "%" PRIu64 " entries wait in its queue", waiting);
     if (s->checks)
         found(&j, CODE_REPLICA_BEHIND, "%" PRIu64 " parts wait to be checked", s->checks);
     if (s->delay_s > max_delay_s)
@@ -95,6 +106,10 @@ enum code replica_unfit(const struct replica *r, struct buf *why)
         if (code != CODE_NONE)
             return code;
         why->len = had;
+    }
+    if (r->after.log_max < r->before.log_max || r->after.log_pointer < r->before.log_pointer) {
+        buf_adds(why, "the table's log went back while it was read");
+        return CODE_REPLICA_BEHIND;
     }
     if (r->after.lost_parts == r->before.lost_parts)
         return CODE_NONE;

@@ -93,7 +93,10 @@ static const char *take_name(const char **p, struct arena *a)
         *p = s + n;
         return arena_strndup(a, s, n);
     }
-    char *name = arena_alloc(a, strlen(s));
+    size_t most = 1;
+    while (s[most] != '\0' && s[most] != '`')
+        most += s[most] == '\\' && s[most + 1] != '\0' ? 2 : 1;
+    char *name = arena_alloc(a, most); /* of this name, and not of all that follows it */
     for (s++; *s != '\0' && *s != '`'; s++) {
         s += *s == '\\' && s[1] != '\0';
         name[n++] = *s;

@@ -164,6 +164,19 @@ static void test_an_expression_names_columns_of_the_key_alone_or_others(void **s
     columns_free(&c);
 }
 
+static void test_names_take_the_room_of_their_own_text(void **state)
+{
+    (void)state;
+    struct columns c;
+    struct buf text = BUF_INIT;
+    columns_of(columns, &c);
+    for (size_t i = 0; i < 400000; i++)
+        buf_adds(&text, "`a b`,");
+    assert_true(engine_within_key(buf_str(&text), &c));
+    buf_free(&text);
+    columns_free(&c);
+}
+
 static void test_the_engines_columns_are_compared_and_ordered(void **state)
 {
     (void)state;
@@ -198,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_engines_as_they_are_printed),
         cmocka_unit_test(test_a_sorting_key_is_the_audits_key_or_not),
         cmocka_unit_test(test_an_expression_names_columns_of_the_key_alone_or_others),
+        cmocka_unit_test(test_names_take_the_room_of_their_own_text),
         cmocka_unit_test(test_the_engines_columns_are_compared_and_ordered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -644,6 +644,14 @@ static void redaction(void **state)
         {"\"Authorization: Bearer a b\"", "\"Authorization: <redacted>\""},
         {"\"A=x;AccountKey=k==;B=y IDENTIFIED WITH plaintext_password BY 'x'\"",
          "\"A=x;AccountKey=<redacted>;B=y IDENTIFIED WITH plaintext_password BY '<redacted>'\""},
+        {"\"SETTINGS password = 'a''b', n = 'c' PASSWORD '''d'\"",
+         "\"SETTINGS password = '<redacted>', n = 'c' PASSWORD '<redacted>'\""},
+        {"\"S3('https://b/x)?sig=a&b', 'AKIA', 'it''s', f(1), 'c') COMMENT 'd'\"",
+         "\"S3('https://b/x)?sig=<redacted>&b', '<redacted>', '<redacted>', f(1), '<redacted>') COMMENT 'd'\""},
+        {"\"SELECT 'a' FROM remote('h', mysql('i', 'j'), 'k') WHERE b = 'c'\"",
+         "\"SELECT 'a' FROM remote('h', mysql('i', '<redacted>'), '<redacted>') WHERE b = 'c'\""},
+        {"\"MySQL ('h:3306', 'open\"", "\"MySQL ('h:3306', '<redacted>'\""},
+        {"\"mys3('a', 'b'), `s3` ('c', 'd')\"", "\"mys3('a', 'b'), `s3` ('c', 'd')\""},
         {"\"k -----BEGIN RSA PRIVATE KEY-----\\nx\"", "\"k <redacted>\""},
         {"{\"n\":9007199254740993}", "{\"n\":9007199254740993}"}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {

@@ -372,8 +372,9 @@ static void test_what_a_replica_lacks(void **state)
     } cases[] = {{0, 1, CODE_REPLICA_READ_ONLY},
                  {1, 1, CODE_REPLICA_EXPIRED},
                  {2, 1, CODE_REPLICA_BEHIND},
-                 {3, 1, CODE_NONE},
-                 {4, 1, CODE_NONE},
+                 {3, 1, CODE_REPLICA_BEHIND},
+                 {4, 1, CODE_REPLICA_BEHIND},
+                 {5, 1, CODE_REPLICA_BEHIND},
                  {6, 1, CODE_REPLICA_BEHIND},
                  {7, 6, CODE_REPLICA_BEHIND},
                  {8, 5, CODE_REPLICA_BEHIND},
@@ -400,6 +401,11 @@ static void test_what_a_replica_lacks(void **state)
     assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
     r.before.lost_parts = 1;
     assert_int_equal(replica_unfit(&r, &why), CODE_NONE);
+    /* A log that went back is of another table than the one that was read. */
+    r.before.log_pointer = 900;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
+    r.before.log_max = 899;
+    assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
     /* An empty log, and one whose first entry was not taken, are the same two zeros. */
     r.before.log_max = r.before.log_pointer = 0;
     assert_int_equal(replica_unfit(&r, &why), CODE_REPLICA_BEHIND);
