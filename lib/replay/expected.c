@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHOWN 240
-
 /* Rows in one form, each a text in `text`. */
 struct rows {
     struct buf text;
@@ -118,15 +116,6 @@ static struct row *sorted(const struct rows *r)
     return all;
 }
 
-static const char *shown(struct replay *p, const struct row *r)
-{
-    struct buf b = BUF_INIT;
-    msg_mask(&b, r->p, r->n < SHOWN ? r->n : SHOWN);
-    const char *kept = arena_strndup(&p->a, b.p ? b.p : "", b.len);
-    buf_free(&b);
-    return kept;
-}
-
 struct outcome expectation_decide(struct expectation *x, struct replay *p, bool whole)
 {
     struct row *want = sorted(&x->expected), *have = sorted(&x->given);
@@ -144,17 +133,18 @@ struct outcome expectation_decide(struct expectation *x, struct replay *p, bool 
     struct outcome o = {.is = REPLAY_PASSED};
     if (extras > 0)
         outcome_set(p, &o, REPLAY_FAILED, BECAUSE(CODE_EXPECTATION_DIFFERS),
-                    "%" PRIu64 " rows of the replay are not expected, such as %s", extras, shown(p, extra));
+                    "%" PRIu64 " rows of the replay are not expected, such as %s", extras,
+                    replay_shown(p, extra->p, extra->n));
     else if (lacks > 0 && whole)
         outcome_set(p, &o, REPLAY_FAILED, BECAUSE(CODE_EXPECTATION_DIFFERS),
                     "%" PRIu64 " expected rows are not among the replay's %zu, such as %s", lacks, x->given.n,
-                    shown(p, lacking));
+                    replay_shown(p, lacking->p, lacking->n));
     else if (lacks > 0)
         outcome_set(p, &o, REPLAY_UNAVAILABLE, BECAUSE(CODE_REPLAY_PARTIAL),
                     "%" PRIu64
                     " expected rows are not among the replay's, such as %s, and not every selected epoch was "
                     "replayed whole",
-                    lacks, shown(p, lacking));
+                    lacks, replay_shown(p, lacking->p, lacking->n));
     free(want);
     free(have);
     return o;

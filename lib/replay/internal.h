@@ -106,6 +106,9 @@ struct replayed {
 void replay_drive(struct replay *p, const struct replay_epoch *e, struct replayed *out);
 void replayed_free(struct replayed *r);
 
+/* A text for a reason: masked, and cut short. It lives in the run's arena. */
+const char *replay_shown(struct replay *p, const char *text, size_t n);
+
 /* Where two files of lines part: the line (from 1) and what each has there, cut short; NULL where it ended. */
 struct parting {
     uint64_t line;

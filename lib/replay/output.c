@@ -29,21 +29,26 @@ static int fill(struct half *s, off_t at, struct err *err)
     return 0;
 }
 
-/* The line that begins at `from`, masked and cut short; NULL where the file ends there. */
+const char *replay_shown(struct replay *p, const char *text, size_t n)
+{
+    struct buf shown = BUF_INIT;
+    msg_mask(&shown, text, n < SHOWN ? n : SHOWN);
+    if (n > SHOWN)
+        buf_adds(&shown, "...");
+    const char *kept = arena_strndup(&p->a, shown.p ? shown.p : "", shown.len);
+    buf_free(&shown);
+    return kept;
+}
+
+/* The line that begins at `from`; NULL where the file ends there. */
 static const char *line_at(struct replay *p, int fd, off_t from)
 {
     char text[SHOWN + 1];
     ssize_t got = pread(fd, text, sizeof text, from);
     if (got <= 0)
         return NULL;
-    struct buf shown = BUF_INIT;
     const char *end = memchr(text, '\n', (size_t)got);
-    msg_mask(&shown, text, end ? (size_t)(end - text) : SHOWN);
-    if (!end)
-        buf_adds(&shown, "...");
-    const char *kept = arena_strndup(&p->a, shown.p ? shown.p : "", shown.len);
-    buf_free(&shown);
-    return kept;
+    return replay_shown(p, text, end ? (size_t)(end - text) : (size_t)got);
 }
 
 int output_differs(struct replay *p, int a, int b, struct parting *where, struct err *err)

@@ -218,17 +218,6 @@ static void lines_free(struct lines *l)
 
 /* ---- the comparison ---- */
 
-static const char *shown(struct replay *p, const char *text, size_t n)
-{
-    struct buf b = BUF_INIT;
-    msg_mask(&b, text, n < 240 ? n : 240);
-    if (n > 240)
-        buf_adds(&b, "...");
-    const char *kept = arena_strndup(&p->a, b.p ? b.p : "", b.len);
-    buf_free(&b);
-    return kept;
-}
-
 /* One recorded row against the next of its key. False once o says where they part. */
 static bool hold(struct replay *p, struct lines *l, const char *path, uint64_t row, const char *text, size_t n,
                  struct arena *a, struct buf *key, struct outcome *o)
@@ -238,10 +227,10 @@ static bool hold(struct replay *p, struct lines *l, const char *path, uint64_t r
     const struct line *at = next && *next ? &l->at[*next - 1] : NULL;
     if (!at)
         outcome_set(p, o, REPLAY_FAILED, cause, "'%s', row %" PRIu64 ": the replay gives no such row: %s", path, row,
-                    shown(p, text, n));
+                    replay_shown(p, text, n));
     else if (at->n != n || memcmp(l->bytes.p + at->at, text, n) != 0)
         outcome_set(p, o, REPLAY_FAILED, cause, "'%s', row %" PRIu64 ": %s, and the replay gives %s", path, row,
-                    shown(p, text, n), shown(p, l->bytes.p + at->at, at->n));
+                    replay_shown(p, text, n), replay_shown(p, l->bytes.p + at->at, at->n));
     else
         *next = at->next;
     return o->is == REPLAY_PASSED;
