@@ -57,7 +57,7 @@ static int read_options(int argc, char **argv, struct plan *p, int *status, stru
 /* A window's state in a lane's place, or the other way round, is another job's under this one's name. */
 static int check_kind(const struct plan *p, const struct snapshot *s, struct err *err)
 {
-    bool is_window = strcmp(s->kind, "window") == 0;
+    bool is_window = !snapshot_of_lane(s);
     if (is_window == (s->subtask >= p->parallelism))
         return 0;
     return err_set(err, ERR_REFUSED,
