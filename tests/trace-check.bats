@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154 # bats sets stderr
 bats_require_minimum_version 1.5.0
 load make-job
+load stop-at
 
 setup_file() {
     bin=${OWED_BIN:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)/bin}
@@ -160,6 +161,36 @@ of_participants() {
     rm -rf traces && traces last_unsaid kafka-tail
     : >traces/row-map-2-0-a9.ndjson
     judged 0
+}
+
+# growing FILE: the collection of traces, standing still before it copies this one.
+growing() {
+    rm -rf b
+    start_stopped "$1" 1 "$bin/bundle-pack" --checkpoint-dir="$job/ckpt" --ha-dir="$job/ha" --job=1 --trace-dir=traces --out=b
+}
+
+@test "traces that grow while they are collected are taken as far as they went, no event without those that led to it" {
+    of_participants 0,1,2
+    traces windowed
+    sed -i '/"ended"/d' traces/*-a2.ndjson
+    growing lane-join-a2.ndjson
+    # What stands behind the join was looked at before it, and what stands before it afterwards.
+    taken=$(find . -path './.b*/traces/*-a2.ndjson' -printf '%f\n')
+    for p in ckpt-mark ch-sink-4-0 cap-tee-4-0 row-window-3-0 cap-tee-3-0; do grep -qx "$p-a2.ndjson" <<<"$taken"; done
+    run -1 grep -E '^(row-map-2|kafka-tail|ckpt-plan)' <<<"$taken"
+    for f in traces/*-a2.ndjson; do
+        case $f in
+            */kafka-tail-*) printf '{"seq":9,"job":"1","attempt":"a2","process":"kafka-tail","event":"sta' >>"$f" ;;
+            *) printf '{"seq":1,"job":"1"' >>"$f" ;;
+        esac
+    done
+    kill -CONT "$pid"
+    wait "$pid"
+    run -0 --separate-stderr "$bin/trace-check" b
+    [ "$(said protocol.trace_structure) $(said protocol.conformance)" = 'passed passed' ]
+    # One that is looked at in the middle of a line is open, and decides nothing against the job.
+    judged 3
+    [ "$structure $conformance" = 'unavailable trace-cut passed' ]
 }
 
 @test "a trace that is none fails the structure, and nothing is said of the protocol" {

@@ -29,13 +29,14 @@ static void on_trace(void *ctx, const char *path, const char *name, mode_t mode,
 /* ---- the order ---- */
 
 /* How far from the job's end a process stands, by its name: the greater, the nearer to its source. Operators are
- * numbered from the source on, and each has its recorder before it. */
+ * numbered from the source on, and each has its recorder before it; those from the first window on are behind the join.
+ */
 struct stand {
     unsigned part;
     uint64_t before_operator;
     bool recorder;
 };
-enum { AT_END, AT_JOIN, IN_LANE, AT_SOURCE, AT_PLAN };
+enum { AT_END, BEHIND_JOIN, AT_JOIN, IN_LANE, AT_SOURCE, AT_PLAN };
 
 static bool begins(const char *s, const char *prefix, const char **rest)
 {
@@ -44,7 +45,8 @@ static bool begins(const char *s, const char *prefix, const char **rest)
     return strncmp(s, prefix, n) == 0;
 }
 
-static struct stand stand_of(const char *name)
+/* window: the operator of the first window, as above; 0 where there is none. */
+static struct stand stand_of(const char *name, uint64_t window)
 {
     static const char *const operators[] = {"row-map-", "row-window-", "ch-sink-"};
     const char *rest;
@@ -63,13 +65,27 @@ static struct stand stand_of(const char *name)
     uint64_t op = 0;
     if (s.part == IN_LANE && scan_u64(rest, strspn(rest, "0123456789"), &op))
         s.before_operator = UINT64_MAX - op;
+    if (s.part == IN_LANE && window > 0 && s.before_operator <= window)
+        s.part = BEHIND_JOIN;
     return s;
 }
 
-static int by_stand(const void *a, const void *b)
+static uint64_t first_window(const struct pack_item *items, size_t n)
+{
+    uint64_t first = 0;
+    const char *rest;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = stand_of(items[i].rel, 0).before_operator;
+        if (begins(items[i].rel, "row-window-", &rest) && at > first)
+            first = at;
+    }
+    return first;
+}
+
+static int by_stand(const void *a, const void *b, void *window)
 {
     const struct pack_item *x = a, *y = b;
-    struct stand s = stand_of(x->rel), t = stand_of(y->rel);
+    struct stand s = stand_of(x->rel, *(uint64_t *)window), t = stand_of(y->rel, *(uint64_t *)window);
     if (s.part != t.part)
         return s.part < t.part ? -1 : 1;
     if (s.before_operator != t.before_operator)
@@ -91,7 +107,8 @@ int pack_traces(struct pack *p, struct err *err)
         pack_absent(p, "traces", "no *.ndjson file lies in --trace-dir");
         return 0;
     }
-    qsort(p->items + before, p->n_items - before, sizeof *p->items, by_stand);
+    uint64_t window = first_window(p->items + before, p->n_items - before);
+    qsort_r(p->items + before, p->n_items - before, sizeof *p->items, by_stand, &window);
     for (size_t i = before; i < p->n_items; i++) {
         struct stat st;
         /* One that cannot be looked at is refused by name when it is to be copied. */
