@@ -21,7 +21,7 @@ holds() {
 }
 
 @test "what holds its input takes as many times the input as its page says" {
-    holds verdict scope-declare ref-seal ref-bind bundle-check bundle-pack scope-cut ckpt-plan
+    holds verdict scope-declare ref-seal ref-bind bundle-check bundle-pack scope-cut ckpt-plan trace-check
 }
 
 @test "what does not hold its input takes no more for more of it" {

@@ -138,6 +138,32 @@ def traced(n):
     return [*command, "--out=bundle"]
 
 
+def told(n):
+    """The traces of a job that keeps to its protocol through n checkpoints."""
+    snapshot_planned(1)
+    os.remove("in")
+    os.mkdir("traces")
+    acts = {
+        "kafka-tail": [{"event": "restored", "checkpoint": 0, "first_epoch": 1, "ok": True}],
+        "lane-join": [{"event": "passed", "checkpoint": k} for k in range(1, n + 1)],
+        "ckpt-mark": [{"event": "completed", "checkpoint": k} for k in range(1, n + 1)],
+        "ckpt-plan": [{"event": "planned", "run": 1, "fresh": True, "checkpoint": 0, "first_epoch": 1, "generation": 1, "parallelism": 1,
+                       "windows": 0, "commit_confirmation": False}, {"event": "ended", "status": 0}]}
+    for k in range(1, n + 1):
+        acts["kafka-tail"] += [{"event": "state", "checkpoint": k, "participant": 0, "ok": True},
+                               {"event": "barrier", "checkpoint": k, "previous": k - 1}]
+    for process in acts:
+        begin = {"event": "opened", "format": "owed-trace", "version": 1, "armed": True}
+        with open(f"traces/{process}-a.ndjson", "w") as f:
+            for i, e in enumerate([begin] + acts[process]):
+                f.write(growth.text({"seq": i + 1, "job": "1", "attempt": "a", "process": process, **e}) + "\n")
+    subprocess.run(["bundle-pack", "--checkpoint-dir=.", "--job=1", "--commit-confirmation=no", "--trace-dir=traces", "--out=bundle"],
+                   stdout=subprocess.DEVNULL, check=True)
+    for process, name in zip(("kafka-tail", "lane-join", "ckpt-mark"), ("in", "other", "reference")):
+        os.link(f"bundle/traces/{process}-a.ndjson", name)
+    return ["trace-check", "bundle"]
+
+
 def compared(n):
     """Rows of which each is missing, so that all are kept, and more of them than the memory that is given."""
     long = "x" * 600
@@ -157,6 +183,7 @@ INPUTS = {
     "ref-bind": [growth.ranges_bound, growth.topics_bound],
     "bundle-check": [listed],
     "scope-cut": [cut],
+    "trace-check": [told],
     "ckpt-plan": [snapshot_planned],
     "bundle-pack": [described, traced],
     "rows-diff": [compared],
