@@ -107,7 +107,7 @@ static int check_point(const struct plan *p, int fd, struct arena *a, struct err
 static int make_plan(struct plan *p, struct arena *a, struct err *err)
 {
     struct markers m;
-    uint64_t greatest;
+    uint64_t greatest, traced = 0;
     if (dir_make(p->dir, err) != 0)
         return -1;
     int fd = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -121,6 +121,10 @@ static int make_plan(struct plan *p, struct arena *a, struct err *err)
     close(fd);
     if (rc == 0)
         rc = evidence_greatest_id(p->dir, p->capture_dir, p->job, &greatest, err);
+    /* Traces stop nobody: one that cannot be read carries no number. */
+    if (rc == 0 && p->trace_dir && trace_greatest_checkpoint(p->trace_dir, p->job, &traced, NULL) == 0 &&
+        traced > greatest)
+        greatest = traced;
     if (rc == 0) {
         p->first_epoch = greatest + 1;
         p->fresh = greatest == 0 && !m.has_restored;

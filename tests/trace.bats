@@ -71,6 +71,22 @@ events() { jq -c 'del(.seq, .job, .attempt, .process)' "traces/$1-1-a.ndjson"; }
     [ "$(jq -c 'select(.event == "redeployed") | [.checkpoint, .first_epoch]' "traces/ckpt-plan-$attempt.ndjson")" = '[0,5]' ]
 }
 
+@test "a number that only a source's trace carries is not used again" {
+    planned() { rm -rf ckpt && ckpt-plan --checkpoint-dir=ckpt --job=1 --parallelism=2 "$@" | sed -n 's/^first_epoch=//p'; }
+    mkdir traces
+    line='"job":"1","attempt":"a","process":"kafka-tail"'
+    printf '%s\n' "{\"seq\":1,$line,\"event\":\"opened\",\"format\":\"owed-trace\",\"version\":1,\"armed\":true}" \
+        "{\"seq\":2,$line,\"event\":\"restored\",\"checkpoint\":0,\"first_epoch\":4,\"ok\":false}" >traces/kafka-tail-a.ndjson
+    [ "$(planned --trace-dir=traces)" = 5 ]
+    rm traces/ckpt-plan-*
+    # The end of a long one, whose last line lacks its end; and another job's counts for that alone.
+    for ((i = 4; i < 900; i++)); do printf '{"seq":%s,%s,"event":"barrier","checkpoint":%s,"previous":%s}\n' $i "$line" $i $((i - 1)); done >>traces/kafka-tail-a.ndjson
+    printf '{"seq":900,%s,"event":"barrier","checkpoint":900,' "$line" >>traces/kafka-tail-a.ndjson
+    sed 's/"job":"1"/"job":"2"/; s/"checkpoint":8/"checkpoint":98/' traces/kafka-tail-a.ndjson >traces/kafka-tail-b.ndjson
+    [ "$(wc -c <traces/kafka-tail-a.ndjson)" -gt 66000 ]
+    [ "$(planned --trace-dir=traces) $(planned)" = '900 1' ]
+}
+
 @test "a plan's trace without a whole line, as one that was killed at once leaves, stops no later plan" {
     mkdir -p traces ckpt
     : >traces/ckpt-plan-0-a.ndjson

@@ -4,14 +4,12 @@
 #include "evidence/trace_members.h"
 #include "json/json.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PLAN_MAX ((size_t)1 << 20)
 /* The end of the first line, and what takes its place, byte for byte, once events are lost. */
 #define ARMED ",\"armed\":true }\n"
 #define DISARMED ",\"armed\":false}\n"
@@ -186,41 +184,4 @@ int trace_close(struct trace *t, int status, struct err *err)
     free_all(t);
     *t = TRACE_OFF;
     return rc;
-}
-
-/* ---- runs ---- */
-
-static void run_of(int dir, const char *name, const char *job, uint64_t *greatest)
-{
-    struct buf text = BUF_INIT;
-    struct arena a = ARENA_INIT;
-    struct trace_file f;
-    int fd = open_beneath(dir, name, O_RDONLY | O_NONBLOCK, NULL);
-    /* One that cannot be read names no run; whoever checks the traces sees the number that stands twice. */
-    if (fd >= 0 && file_read_fd(fd, name, PLAN_MAX, &text, NULL) == 0 &&
-        trace_parse(text.p ? text.p : "", text.len, name, &a, &f, NULL) == 0 && f.job && strcmp(f.job, job) == 0)
-        for (size_t i = 0; i < f.n; i++)
-            if (f.events[i].kind == TRACE_PLANNED && f.events[i].run > *greatest)
-                *greatest = f.events[i].run;
-    if (fd >= 0)
-        close(fd);
-    arena_free(&a);
-    buf_free(&text);
-}
-
-int trace_next_run(const char *dir, const char *job, uint64_t *run, struct err *err)
-{
-    static const char plan[] = "ckpt-plan-";
-    uint64_t greatest = 0;
-    *run = 1;
-    DIR *d = opendir(dir);
-    if (!d)
-        return errno == ENOENT ? 0 : err_sys(err, "cannot list '%s'", dir);
-    struct dirent *e;
-    while ((e = readdir(d)))
-        if (strncmp(e->d_name, plan, sizeof plan - 1) == 0)
-            run_of(dirfd(d), e->d_name, job, &greatest);
-    closedir(d);
-    *run = greatest + 1;
-    return 0;
 }

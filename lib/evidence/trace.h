@@ -66,6 +66,8 @@ int trace_close(struct trace *t, int status, struct err *err);
 
 /* One past the greatest run that a plan of the job in dir names; 1 where there is none. */
 int trace_next_run(const char *dir, const char *job, uint64_t *run, struct err *err);
+/* The greatest checkpoint that a source of the job in dir numbered, which may be all that is left of it; 0: none. */
+int trace_greatest_checkpoint(const char *dir, const char *job, uint64_t *greatest, struct err *err);
 
 /* ---- reading ---- */
 
