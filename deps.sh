@@ -7,7 +7,8 @@
 set -euo pipefail
 
 OWED_DEPS=${OWED_DEPS:-${HOME:?}/.cache/owed}
-ALL=(debian jq rdkafka chdb-26.5 chdb-26.7 kafka zookeeper clickhouse-18.16 python node spark)
+HERE=$(cd "$(dirname "$0")" && pwd)
+ALL=(debian jq rdkafka chdb-26.5 chdb-26.7 kafka zookeeper clickhouse-18.16 python node spark kafka-java)
 RDKAFKA=2.15.1
 KAFKA=4.2.0
 ZOOKEEPER=3.9.3
@@ -140,6 +141,17 @@ make_kafka() {
 POM
 }
 
+# Made where the broker's jars lie in their place: Java keeps their paths, and its own version, in it and ignores it where either is another.
+make_kafka-java() {
+    local kafka=$HERE/tests/services/kafka
+    mkdir "$1/out"
+    { REQUIRE_LIVE=1 KAFKA_CLASSES_TO=$1/out/broker.jsa "$kafka" up --dir="$1/broker" && "$kafka" down --dir="$1/broker"; } >"$1/log" 2>&1 || {
+        tail -n 20 "$1/log" >&2
+        die "the broker did not run"
+    }
+    [ -s "$1/out/broker.jsa" ] || say "this Java keeps no classes; a broker starts without"
+}
+
 # What it calls provided it does not start without.
 make_zookeeper() {
     mvn_libs "$1" "zookeeper $ZOOKEEPER" <<POM
@@ -236,6 +248,7 @@ for name; do
     chdb-26.5) part "$name" 26.5.3 ;;
     chdb-26.7) part "$name" 26.7.3-stable.1 ;;
     kafka) part kafka "$KAFKA" kafka-4 ;;
+    kafka-java) part "$name" "$KAFKA $(java -version 2>&1 | sed -n 1p)" ;;
     zookeeper) part "$name" "$ZOOKEEPER $ZOOKEEPER_CLI" ;;
     clickhouse-18.16) part "$name" 18.16.1 ;;
     python) part "$name" "$PYTHON" ;;
