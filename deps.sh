@@ -26,7 +26,7 @@ die() { say "$*"; exit 1; }
 
 # What Debian packages this machine lacks. A newer node, java or mvn from elsewhere serves as well.
 missing_packages() {
-    local want=(gcc clang clang-format clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
+    local want=(gcc clang ccache clang-format clang-tidy cppcheck make pkg-config git jq libjq-dev libcurl4-openssl-dev
         libssl-dev libxxhash-dev libmicrohttpd-dev libcmocka-dev libyajl-dev zlib1g-dev libzstd-dev librocksdb-dev
         liblz4-dev libsasl2-dev bats shellcheck mandoc valgrind libclang-rt-14-dev kcat curl
         bsdextrautils ca-certificates openssl procps socat time spin)
