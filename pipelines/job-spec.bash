@@ -47,17 +47,29 @@ read_spec() { # file
 fill_spec() {
     jq -c 'def said: with_entries(select(.value != null));
         .source |= {isolation: "read_committed", watermark_lag_ms: 0, idle_ms: 1000} + said
-        | .operators[] |= ({map: {numbers: "double"}}[.type] // {}) + said
+        | .operators |= ([.[].type] as $types | to_entries | map(.key as $i | .value
+            | {uid: (if [$types[] | select(. == $types[$i])] | length == 1 then .type else "\(.type)-\($i + 2)" end)}
+                + ({map: {numbers: "double"}, window: {allowed_lateness_ms: 0, partition_by: []}}[.type] // {}) + said
+            | if .aggregates then .aggregates[] |= (if .function == "sum" then {scale: 0} else {} end + said) else . end))
         | .sink |= {batch_rows: 1000, batch_ms: 500} + said
         | .checkpoint |= {interval_ms: 1000, retain: 2} + ((. // {}) | said)' "$spec"
 }
 
-# The operators between source and sink, by id from 2 on, each with its parameters as it is opened and recorded: a program that
-# stands in a file is read once, here.
+# The operators behind the source, by id from 2 on, each with its parameters as it is opened and recorded: a program that stands
+# in a file is read once, here. From the first window on the job runs once, and each window is a participant behind the lanes.
 read_operators() {
     local i file
-    operators=$(jq -c '[.operators[] | del(.type)]' <<<"$filled")
-    mapfile -t kinds < <(jq -r '.operators[].type' <<<"$filled")
+    operators=$(jq -c '[.operators[] | del(.type, .uid)]' <<<"$filled")
+    mapfile -t kinds < <(jq -r '.operators[].type, "clickhouse-sink"' <<<"$filled")
+    mapfile -t uids < <(jq -r '.operators[].uid, "sink"' <<<"$filled")
+    sink=$((${#kinds[@]} + 1)) joined=0 windows=0 participants=()
+    [ -z "$(printf '%s\n' "${uids[@]}" | sort | uniq -d)" ] || die "the spec '$spec': two of its operators have one uid"
+    for i in "${!kinds[@]}"; do
+        [ "${kinds[i]}" = window ] || continue
+        [ "$joined" -ne 0 ] || joined=$((i + 2))
+        participants[i + 2]=$((parallelism + windows)) windows=$((windows + 1))
+    done
+    [ "$joined" -ne 0 ] || joined=$((sink + 1))
     for i in "${!kinds[@]}"; do
         file=$(get ".operators[$i].program_file")
         [ -n "$file" ] || continue
@@ -65,7 +77,6 @@ read_operators() {
         jq -jn --rawfile text "$file" '$text' | cmp -s - "$file" || die "the program '$file' is not UTF-8"
         operators=$(jq -c --argjson i "$i" --rawfile text "$file" '.[$i] |= (del(.program_file) | .program = $text)' <<<"$operators")
     done
-    sink=$((${#kinds[@]} + 2))
 }
 
 option() { # array, option, path in the spec
@@ -80,15 +91,15 @@ option() { # array, option, path in the spec
 # INSERT in doubt is sent again. A spec has no member for a credential (job-spec.jq); where one lies concerns no reader.
 write_manifest() { # path
     local id
-    jq -c --argjson p "$parallelism" --arg now "$(date +%s%3N)" --argjson operators "$operators" --argjson sink "$sink" '
-        .operators as $spec |
+    jq -c --argjson p "$parallelism" --arg now "$(date +%s%3N)" --argjson operators "$operators" --argjson sink "$sink" --argjson joined "$joined" '
+        .operators as $spec | def runs($id): if $id < $joined then $p else 1 end;
         {format: "owed-job", version: 1, job: .job, name: (.name // .job), submitted_ms: ($now | tonumber), generation: 1,
          parallelism: $p, requires_commit_confirmation: false, alignment: "aligned",
          checkpoint_interval_ms: .checkpoint.interval_ms, retain: .checkpoint.retain,
          graph: {operators: [
              {id: "1", uid: "source", type: "kafka-source", parallelism: $p, parameters: .source},
-             ($operators | keys[] | {id: "\(. + 2)", uid: $spec[.].type, type: $spec[.].type, parallelism: $p, parameters: $operators[.]}),
-             {id: "\($sink)", uid: "sink", type: "clickhouse-sink", parallelism: $p, parameters: (.sink | del(.password_env, .password_file))}],
+             ($operators | keys[] | {id: "\(. + 2)", uid: $spec[.].uid, type: $spec[.].type, parallelism: runs(. + 2), parameters: $operators[.]}),
+             {id: "\($sink)", uid: "sink", type: "clickhouse-sink", parallelism: runs($sink), parameters: (.sink | del(.password_env, .password_file))}],
            edges: [range(1; $sink) | ["\(.)", "\(. + 1)"]]},
          delivery: {guarantee: "at-least-once",
            source: "Kafka positions are part of the checkpoint; a restore reads again what it did not cover",
@@ -121,32 +132,39 @@ stage() {
 
 # The recorder before an operator, which reads the lines that it passes in full.
 tee_stage() { # operator, subtask
-    local kind=${kinds[$1 - 2]:-clickhouse-sink} name=${kinds[$1 - 2]:-sink}
     stage cap-tee --capture-dir="$dir/capture" --job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode" --data-unchecked \
-        --name="$name" --kind="$kind" --uid="$name" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"} "${traced[@]}"
+        --name="${uids[$1 - 2]}" --kind="${kinds[$1 - 2]}" --uid="${uids[$1 - 2]}" --parameters="$dir/run/op-$1.json" ${records:+--capture-records="$records"} "${traced[@]}"
 }
 
 operator_stage() { # operator, subtask
     local who=(--job="$job" --operator="$1" --subtask="$2" --attempt="$attempt" --mode="$mode")
-    case ${kinds[$1 - 2]} in map) stage row-map --parameters="$dir/run/op-$1.json" "${who[@]}" "${traced[@]}" ;; esac
+    case ${kinds[$1 - 2]} in
+        map) stage row-map --parameters="$dir/run/op-$1.json" "${who[@]}" "${traced[@]}" ;;
+        window) stage row-window --parameters="$dir/run/op-$1.json" "${who[@]}" --checkpoint-dir="$dir/ckpt" \
+            --participant="${participants[$1]}" --generation="$generation" --restore="$restored_from" "${traced[@]}" ;;
+        clickhouse-sink) stage ch-sink "${sink_args[@]}" "${who[@]}" --capture-dir="$dir/capture" "${traced[@]}" ;;
+    esac
 }
 
-sink_stage() { # subtask
-    stage ch-sink "${sink_args[@]}" --job="$job" --operator="$sink" --subtask="$1" --attempt="$attempt" --capture-dir="$dir/capture" --mode="$mode" "${traced[@]}"
+recorded() { # operator, subtask: without a recorder ch-sink calls itself disarmed
+    if [ "$capture" -eq 1 ]; then tee_stage "$1" "$2" | operator_stage "$1" "$2"; else operator_stage "$1" "$2"; fi
 }
 
-recorded() { # operator, subtask, its stage…: without a recorder ch-sink calls itself disarmed
-    if [ "$capture" -eq 1 ]; then tee_stage "$1" "$2" | "${@:3}"; else "${@:3}"; fi
-}
-
-# From what kafka-tail writes to what lane-join reads: this operator, and those behind it.
-lane() { # subtask, operator
+# Operators one behind the other, each reading what the one before it writes.
+chain() { # subtask, the first operator, the last
     set -o pipefail
-    if [ "$2" -eq "$sink" ]; then
-        recorded "$2" "$1" sink_stage "$1"
-    else
-        recorded "$2" "$1" operator_stage "$2" "$1" | lane "$1" $(($2 + 1))
-    fi
+    if [ "$2" -eq "$3" ]; then recorded "$2" "$1"; else recorded "$2" "$1" | chain "$1" $(($2 + 1)) "$3"; fi
+}
+
+mark_stage() {
+    stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --windows="$windows" --generation="$generation" \
+        --attempt="$attempt" --mode="$mode" "${traced[@]}" ${retain:+--retain="$retain"} >/dev/null
+}
+
+# From what lane-join writes on: the job's window and what is behind it, where it has one.
+joined() {
+    set -o pipefail
+    if [ "$joined" -le "$sink" ]; then chain 0 "$joined" "$sink" | mark_stage; else mark_stage; fi
 }
 
 planned() { # name, plan
@@ -155,9 +173,9 @@ planned() { # name, plan
 
 # All processes of one attempt. The status of the first that fails; 0 when every lane ended whole.
 attempt() { # run directory, plan
-    local run=$1 attempt generation s lanes=() outs=() status=0 listener
+    local run=$1 attempt generation restored_from s lanes=() outs=() status=0 listener
     trap - TERM INT EXIT
-    attempt=$(planned attempt "$2") generation=$(planned generation "$2")
+    attempt=$(planned attempt "$2") generation=$(planned generation "$2") restored_from=$(planned restore "$2")
     exec 2>"$run/stderr.log"
     mkfifo "$run/failed"
     # Open for both, so that neither end waits for the other.
@@ -167,16 +185,14 @@ attempt() { # run directory, plan
         rm -f "$run/in-$s" "$run/out-$s"
         mkfifo "$run/in-$s" "$run/out-$s"
         lanes+=(--lane="$run/in-$s") outs+=("$run/out-$s")
-        lane "$s" 2 <"$run/in-$s" >"$run/out-$s" &
+        chain "$s" 2 $((joined - 1)) <"$run/in-$s" >"$run/out-$s" &
     done
     (
         set -o pipefail
-        stage lane-join --job="$job" --attempt="$attempt" --mode="$mode" "${traced[@]}" "${outs[@]}" |
-            stage ckpt-mark --checkpoint-dir="$dir/ckpt" --job="$job" --parallelism="$parallelism" --generation="$generation" --attempt="$attempt" --mode="$mode" "${traced[@]}" \
-                ${retain:+--retain="$retain"} >/dev/null
+        stage lane-join --job="$job" --attempt="$attempt" --mode="$mode" "${traced[@]}" "${outs[@]}" | joined
     ) &
     stage kafka-tail "${source_args[@]}" --checkpoint-dir="$dir/ckpt" --job="$job" --generation="$generation" --attempt="$attempt" --mode="$mode" \
-        --restore="$(planned restore "$2")" --first-epoch="$(planned first_epoch "$2")" "${traced[@]}" "${lanes[@]}" "${stop[@]}" &
+        --restore="$restored_from" --first-epoch="$(planned first_epoch "$2")" "${traced[@]}" "${lanes[@]}" "${stop[@]}" &
     for ((s = 0; s < parallelism + 2; s++)); do
         wait -n || status=$?
         [ "$status" -eq 0 ] || break

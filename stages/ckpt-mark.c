@@ -17,7 +17,7 @@
 
 struct mark {
     const char *dir, *job, *attempt, *trace_dir;
-    uint64_t parallelism, generation, retain, max_line;
+    uint64_t parallelism, windows, generation, retain, max_line;
     struct trace trace;
     struct stream_out out;
     struct arena arena;
@@ -33,6 +33,7 @@ static int read_options(int argc, char **argv, struct mark *m, int *status, stru
         EVIDENCE_OPTION_CHECKPOINT_DIR(&m->dir),
         EVIDENCE_OPTION_JOB(&m->job),
         EVIDENCE_OPTION_PARALLELISM(&m->parallelism),
+        EVIDENCE_OPTION_WINDOWS(&m->windows),
         EVIDENCE_OPTION_GENERATION(&m->generation),
         EVIDENCE_OPTION_TRACED(&m->trace_dir, &m->attempt),
         OPT_U64("retain", &m->retain, 1, UINT32_MAX,
@@ -50,7 +51,7 @@ static int read_options(int argc, char **argv, struct mark *m, int *status, stru
  * once, and once more when it is over: a full disk can last for many. */
 static bool complete(struct mark *m, const struct barrier *b, const uint64_t *subtasks, size_t n)
 {
-    for (uint64_t s = 0; s < m->parallelism; s++) {
+    for (uint64_t s = 0; s < m->parallelism + m->windows; s++) {
         if (s < n && subtasks[s] == s)
             continue;
         if (!m->said)

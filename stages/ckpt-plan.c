@@ -23,7 +23,7 @@
 
 struct plan {
     const char *dir, *capture_dir, *trace_dir, *job;
-    uint64_t parallelism, generation;
+    uint64_t parallelism, windows, generation;
     uint64_t restore, first_epoch;
     unsigned confirmed; /* 1: only a confirmed checkpoint is restored */
     bool fresh;         /* nothing on disk names this job: its very first run */
@@ -40,6 +40,7 @@ static int read_options(int argc, char **argv, struct plan *p, int *status, stru
         EVIDENCE_OPTION_CHECKPOINT_DIR(&p->dir),
         EVIDENCE_OPTION_JOB(&p->job),
         EVIDENCE_OPTION_PARALLELISM(&p->parallelism),
+        EVIDENCE_OPTION_WINDOWS(&p->windows),
         EVIDENCE_OPTION_GENERATION(&p->generation),
         EVIDENCE_OPTION_CAPTURE_DIR(&p->capture_dir),
         EVIDENCE_OPTION_TRACE_DIR(&p->trace_dir),
@@ -51,6 +52,18 @@ static int read_options(int argc, char **argv, struct plan *p, int *status, stru
     if (rc == 0 && (!p->dir || !p->job || !p->parallelism))
         return err_set(err, ERR_REFUSED, "--checkpoint-dir, --job and --parallelism are needed");
     return rc;
+}
+
+/* A window's state in a lane's place, or the other way round, is another job's under this one's name. */
+static int check_kind(const struct plan *p, const struct snapshot *s, struct err *err)
+{
+    bool is_window = !snapshot_of_lane(s);
+    if (is_window == (s->subtask >= p->parallelism))
+        return 0;
+    return err_set(err, ERR_REFUSED,
+                   "checkpoint %" PRIu64 ": participant %" PRIu64 " is %s window, and the attempt has %" PRIu64
+                   " lanes with %" PRIu64 " windows behind them",
+                   p->restore, s->subtask, is_window ? "a" : "no", p->parallelism, p->windows);
 }
 
 /* The restore point must fit the attempt: same generation and participants, every snapshot whole. */
@@ -65,12 +78,12 @@ static int check_point(const struct plan *p, int fd, struct arena *a, struct err
         close(file);
     if (rc == 0)
         rc = marker_parse(text.p, text.len, rel, a, &m, err);
-    if (rc == 0 && (m.generation != p->generation || m.n_subtasks != p->parallelism))
+    if (rc == 0 && (m.generation != p->generation || m.n_subtasks != p->parallelism + p->windows))
         rc = err_set(err, ERR_REFUSED,
                      "checkpoint %" PRIu64 " is of generation %" PRIu64
                      " with %zu participants, the attempt of generation %" PRIu64 " with %" PRIu64
                      ": a change of parallelism is not supported",
-                     p->restore, m.generation, m.n_subtasks, p->generation, p->parallelism);
+                     p->restore, m.generation, m.n_subtasks, p->generation, p->parallelism + p->windows);
     struct state_root root;
     if (rc == 0)
         rc = state_root_parse(m.state_root, a, &root, rel, err);
@@ -83,6 +96,8 @@ static int check_point(const struct plan *p, int fd, struct arena *a, struct err
         struct snapshot s;
         rc = snapshot_read(fd, evidence_path_snapshot(&path, p->job, m.generation, m.subtasks[i], p->restore), a, &s,
                            err);
+        if (rc == 0)
+            rc = check_kind(p, &s, err);
     }
     buf_free(&path);
     buf_free(&text);
@@ -132,6 +147,7 @@ static void begin_trace(struct plan *p)
                             .first = p->first_epoch,
                             .generation = p->generation,
                             .parallel = p->parallelism,
+                            .windows = p->windows,
                             .confirmation = p->confirmed == 1};
     if (p->trace_dir && (trace_next_run(p->trace_dir, p->job, &e.run, &err) != 0 ||
                          trace_open(&p->trace, p->trace_dir, p->job, p->attempt, "ckpt-plan", NULL, 0, &err) != 0))

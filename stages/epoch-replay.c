@@ -34,6 +34,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_U64("max-replays", &o->r.max, 1, UINT32_MAX,
                 "epochs that are replayed; the rest is named and not checked (64)"),
         OPT_U64("max-cpu-s", &o->r.cpu_s, 1, UINT32_MAX, "processor time of one replay of one epoch, in seconds (600)"),
+        OPT_SIZE("max-memory", &o->r.memory, (uint64_t)1 << 20, INT64_MAX,
+                 "memory of one replay of one epoch, beside what this program takes (2G)"),
         OPT_TEXT("expected", "FILE", &o->r.expected,
                  "rows, one JSON object of values by column name a line, that the selected epochs of one\n"
                  "operator must give together"),
@@ -79,7 +81,11 @@ static void replay(void *ctx, struct stream_out *out, struct bundle *b, bool int
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.r = {.subtask = REPLAY_ANY, .epoch = REPLAY_ANY, .max = REPLAY_MAX, .cpu_s = REPLAY_CPU_S},
+    struct options o = {.r = {.subtask = REPLAY_ANY,
+                              .epoch = REPLAY_ANY,
+                              .max = REPLAY_MAX,
+                              .cpu_s = REPLAY_CPU_S,
+                              .memory = REPLAY_MEMORY},
                         .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);

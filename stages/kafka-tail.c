@@ -480,6 +480,9 @@ static int run(struct tail *t, struct err *err)
         if (lane->idle || lane->kafka->has_watermark)
             put_watermark(lane);
     }
+    /* Who reads all lanes waits for the first lines of each: no lane may be full before the others have theirs. */
+    if (flush_lanes(t) != 0)
+        return err_fail(err, ERR_TROUBLE, BECAUSE(CODE_IO_FAILED), "a lane cannot be written");
     return read_log(t, err);
 }
 

@@ -135,9 +135,16 @@ static int on_line(struct join *j, struct lane *l, const struct stream_line *lin
     }
 }
 
-/* Take what a lane has in memory, and one read more. */
+/* Take what a lane has in memory, and one read more. The header is a read of its own: what is behind it may be long in
+ * coming, and to wait for it would hold up the other lanes, and with them who writes to all. */
 static int drain(struct join *j, struct lane *l, struct err *err)
 {
+    if (!l->in.stages) {
+        if (stream_open(&l->in, err) != 0)
+            return -1;
+        if (!line_in_ready(&l->in.lines))
+            return 0;
+    }
     do {
         struct stream_line line;
         int rc = stream_next(&l->in, &line, err);

@@ -373,6 +373,22 @@ counts_of() {
     [ "$(counts_of determinism)" = '4 4 3 0 1 0 0' ]
 }
 
+# bats test_tags=both
+@test "a program that takes memory without end is ended, and its epoch is not decided; the other epochs stand" {
+    # Sanitized, memory that is not there ends the program unless it is told otherwise.
+    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
+    for taken in '[range(100000000)]' '("x" * 300000000)' 'reduce range(100000000) as $i ([]; [., $i])'; do
+        op_json 2 0 map map first "$(jq -cn --arg t "$taken" '{program: "if .id == 3 then \($t) | {id: length} else {id: .id, twice: (.id * 2), name: \"n\\(.id)\"} end"}')"
+        replayed 3 --op=2 --max-memory=100M
+        [ "$(check_of determinism)" = 'unavailable bound-passed' ] || { echo "$taken: $output" >&2; return 1; }
+        [ "$(counts_of determinism)" = '4 4 3 0 1 0 0' ]
+        [ "$(counts_of recorded_output)" = '4 4 3 0 1 0 0' ]
+        [ "$(jq -r 'select(.name == "replay.determinism").facts.option' <<<"$output")" = --max-memory ]
+    done
+    # So much is enough for a program that takes little.
+    run -0 --separate-stderr "$bin/epoch-replay" --op=2 --max-memory=100M "$BATS_FILE_TMPDIR/b"
+}
+
 # Operator 3 is a window of 4 ms over the first map's rows; each epoch ends with the watermark at its last row.
 windowed() {
     rm -r job/capture/op-3 job/capture/op-4

@@ -45,9 +45,16 @@ refused() {
     refused '.operators[0] = {type: "map"}' '*operators\[0\]: a map names one of program and program_file'
     refused '.operators[0].program_file = "x"' '*operators\[0\]: a map names one of program and program_file'
     refused '.operators[0].size = 1' '*operators\[0\]."size" is no member of a spec'
-    refused '.operators[0].type = "hunter2"' '*operators\[0\].type is no operator that is known here (map)'
-    refused 'del(.operators[0].type)' '*operators\[0\].type is no operator that is known here (map)'
-    refused '.operators += .operators' '*operators\[1\]: a map takes records, and not what comes there'
+    refused '.operators[0].type = "hunter2"' '*operators\[0\].type is no operator that is known here (map, window)'
+    refused 'del(.operators[0].type)' '*operators\[0\].type is no operator that is known here (map, window)'
+    refused '.operators = [{type: "window", size_ms: 1, aggregates: [{}]}]' '*operators\[0\]: a window takes rows, and a source gives records*'
+    refused '.operators += [{type: "window", size_ms: "1", aggregates: [{}]}]' '*operators\[1\].size_ms is no whole number'
+    refused '.operators += [{type: "window", size_ms: 1, aggregates: []}]' '*operators\[1\].aggregates is empty'
+    refused '.operators += [{type: "window", size_ms: 1, aggregates: [1]}]' '*operators\[1\].aggregates holds what is no object'
+    refused '.operators += [{type: "window", size_ms: 1, aggregates: [{}], partition_by: [1]}]' '*operators\[1\].partition_by names a column that is no text'
+    refused '.operators += [{type: "window", aggregates: [{}]}]' '*does not name its operators\[1\].size_ms'
+    refused '.operators[0].uid = "sink"' '*operators\[0\].uid is the name of another operator'
+    refused '.operators += [.operators[0] + {uid: "map"}, .operators[0]] | .operators[0].uid = "map"' '*two of its operators have one uid'
     refused '.operators = ["map"]' '*operators\[0\] is no object'
     refused '[.]' '*it is no object'
 }
@@ -187,25 +194,27 @@ described() {
 
 @test "a manifest's parameters are all that a spec can hold but what the programs take for a credential" {
     # Every member of the spec's own table, with a value of its kind.
-    { sed -n '/^def parts:/,/;$/p; /^def operators:/p' "$root/pipelines/job-spec.jq"
-        echo '{text: "x", count: 7, program: ".", url: "http://127.0.0.1:1", units: {seen: "ms"}} as $value
+    { sed -n '/^def parts:/,/;$/p; /^def operators:/,/;$/p' "$root/pipelines/job-spec.jq"
+        echo '{text: "x", count: 7, program: ".", url: "http://127.0.0.1:1", units: {seen: "ms"}, uid: "first",
+                    names: ["x"], objects: [{function: "count", as: "n"}]} as $value
             | parts | map_values(.[0] | map_values($value[.])) | {job: "1", source, sink, checkpoint,
-                operators: [operators.map[0] | map_values($value[.]) | .type = "map" | del(.program_file)]}'; } >fill.jq
+                operators: [operators | .map, .window | .[0] | map_values($value[.])]}
+            | .operators[0] |= (.type = "map" | del(.program_file)) | .operators[1] |= (.type = "window" | .uid = "second")'; } >fill.jq
     jq -n -f fill.jq >spec.json
     [ "$(jq '[.source, .operators[0], .sink | keys[]] | length' spec.json)" -ge 15 ]
     mkdir stages
     # Stand-ins: the manifest is gone when the job has ended.
-    for s in cap-tee row-map ch-sink ckpt-mark lane-join; do printf '#!/bin/bash\ncat >/dev/null\n' >stages/$s; done
+    for s in cap-tee row-map row-window ch-sink ckpt-mark lane-join; do printf '#!/bin/bash\ncat >/dev/null\n' >stages/$s; done
     printf '#!/bin/bash\nprintf "%%s=%%s\\n" attempt 1-a generation 1 restore 0 first_epoch 1\n' >stages/ckpt-plan
     printf '#!/bin/bash\ncp dir/ha/job-1.json manifest.json\nexit 2\n' >stages/kafka-tail
     chmod +x stages/*
     OWED_BIN=$PWD/stages run -2 job --no-capture
-    for part in source map sink; do
-        jq --arg n "$part" '.[$n] // (.operators[0] | del(.type))' spec.json >"$part.given"
+    for part in source first second sink; do
+        jq --arg n "$part" '.[$n] // (.operators[] | select(.uid == $n) | del(.type, .uid))' spec.json >"$part.given"
         described <"$part.given" >"$part"
         jq -cS 'with_entries(select(.value != "<redacted>"))' "$part" >"$part.clean"
         diff "$part.clean" <(jq -cS --arg n "$part" '.graph.operators[] | select(.uid == $n).parameters' manifest.json)
     done
     [ "$(jq -c 'with_entries(select(.value == "<redacted>")) | keys' sink)" = '["password_env","password_file"]' ]
-    diff sink.clean <(jq -cS . dir/run/op-3.json)
+    diff sink.clean <(jq -cS . dir/run/op-4.json)
 }

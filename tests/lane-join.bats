@@ -30,6 +30,18 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
         $1 == "event" { n++ } $1 == "barrier" { if (n != 21) exit 1; n = 0; b++ } END { if (b != 10) exit 1 }'
 }
 
+@test "a lane that has given its header alone holds up no other" {
+    seq 1 20000 | sed 's#.*#{"type":"event","at":"t/0/&","ts":&,"values":{"id":&}}#' | whole a
+    { watermark 7; } | whole b
+    mkfifo fa fb
+    # One writer of both, as kafka-tail is: what follows in b is written once all of a has been taken.
+    # shellcheck disable=SC2094
+    timeout 60 bash -c 'exec 4>fa 5>fb && head -n 1 b >&5 && cat a >&4 && exec 4>&- && tail -n +2 b >&5' &
+    run -0 --separate-stderr timeout 90 lane-join fa fb
+    wait
+    [ "$(jq -r .type <<<"$output" | sort | uniq -c | tr -s ' ' | paste -sd,)" = " 1 end, 20000 event, 1 stream" ]
+}
+
 @test "the least watermark goes on, and only when it moves" {
     { watermark 10; watermark 30; barrier 1 0; } | whole a
     { watermark 20; barrier 1 0; watermark 40; } | whole b

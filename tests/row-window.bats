@@ -268,12 +268,16 @@ BAD
     for s in 0 1; do snap $s 1 5; done
     { of_key 5 a 1; of_key 15 a 1; watermark 8; barrier 1 0 "$(snapshot 0 1),$(snapshot 1 1)"; } | whole lane
     window --checkpoint-dir=job/ckpt --job=1 --operator=3 --participant=2 <lane |
-        ckpt-mark --checkpoint-dir=job/ckpt --job=1 --parallelism=3 >marked
+        ckpt-mark --checkpoint-dir=job/ckpt --job=1 --parallelism=2 --windows=1 >marked
     grep -qx 'subtasks=0,1,2' job/ckpt/_jobs/1/COMPLETED-1
-    run -0 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 --parallelism=3
+    run -0 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 --parallelism=2 --windows=1
     grep -qx restore=1 <<<"$output"
-    # Without the window's own it is no checkpoint of this job.
-    run -2 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 --parallelism=2
+    # Without the window's own it is no checkpoint of this job, nor with as many participants of another kind.
+    for other in '--parallelism=2' '--parallelism=3' '--parallelism=1 --windows=2'; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr ckpt-plan --checkpoint-dir=job/ckpt --job=1 $other
+    done
+    [[ $stderr == *"checkpoint 1: participant 1 is no window, and the attempt has 1 lanes with 2 windows behind them" ]]
     rm job/ckpt/_jobs/1/RESTORED
     collected() {
         rm -rf b

@@ -693,6 +693,13 @@ END
     [[ $output$stderr != *hunter2* ]]
 }
 
+window_state() { # SUBTASK CHECKPOINT
+    local file=job/ckpt/_state/1/v1/$1/checkpoint-$2.snap
+    mkdir -p "${file%/*}"
+    printf '{"format":"owed-state","version":1,"job":"1","operator":"2","kind":"window","subtask":%s,"checkpoint":%s,"state":{"parameters":{"size_ms":5,"allowed_lateness_ms":0,"partition_by":[],"aggregates":[{"function":"count","as":"n"}]},"watermark":null,"late":0,"windows":[]}}\n' "$1" "$2" >"$file"
+    sidecar "$file" "$2"
+}
+
 @test "behind a window the sink has a subtask of its own, and the delivery is checked" {
     job_manifest window
     jq -c '(.graph.operators[] | select(.type != "kafka-source")).parallelism = 1' job/ha/job-1.json >manifest
@@ -701,13 +708,26 @@ END
     rm -r job/capture/op-[23]/subtask-1
     for c in job/ckpt/_jobs/1/COMPLETED-*; do
         sed -i 's/^subtasks=.*/subtasks=0,1,2/' "$c"
-        snap 2 "${c##*-}" 0
+        window_state 2 "${c##*-}"
     done
     scope_of 3 --checkpoint=3 --out=doc
     [ "$(check)" = "passed " ]
     [ "$(of check | jq -r 'select(.name|startswith("reference"))|"\(.status) \(.code)"' | sort -u)" = "unsupported job-unsupported" ]
     [ ! -e doc ]
     [ "$(document | jq -c '[.bundle.sink.subtasks, [.sources[0].partitions[].partition]]')" = '[[0],[0,1]]' ]
+    # The job has ended, and op.json says what its operators were.
+    mv job/ha/job-1.json kept
+    scope_of 3 --checkpoint=3
+    [ "$(check)" = "passed " ]
+    [ "$(document | jq -c '[.bundle.sink.subtasks, [.sources[0].partitions[].partition]]')" = '[[0],[0,1]]' ]
+    mv kept job/ha/job-1.json
+    # A lane where the window stands would be left out of the ranges.
+    mv job/ckpt/_state/1/v1/2 kept
+    for c in job/ckpt/_jobs/1/COMPLETED-*; do snap 2 "${c##*-}" 0; done
+    scope_of 3 --checkpoint=3
+    [[ $(check) == "unavailable"*"participant 2 is a lane of the source by its state, and a window by its number"* ]]
+    rm -r job/ckpt/_state/1/v1/2
+    mv kept job/ckpt/_state/1/v1/2
     # A participant that nothing in the graph is.
     sed -i 's/^subtasks=.*/subtasks=0,1,2,3/' job/ckpt/_jobs/1/COMPLETED-3
     snap 3 3 0

@@ -12,7 +12,7 @@ P1, P2 = "ckpt-plan/a1", "ckpt-plan/a2"
 
 
 def plan(run, checkpoint, first, **more):
-    return [dict(event="planned", run=run, fresh=run == 1, checkpoint=checkpoint, first_epoch=first, generation=1, parallelism=2,
+    return [dict(event="planned", run=run, fresh=run == 1, checkpoint=checkpoint, first_epoch=first, generation=1, parallelism=2, windows=0,
                  commit_confirmation=False, **more)]
 
 

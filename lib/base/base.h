@@ -107,7 +107,9 @@ void msg_mask(struct buf *out, const char *p, size_t len);
 
 /* ---- memory ---- */
 
-/* As malloc and realloc, but never NULL: without memory they say so and _exit(OWED_TROUBLE). */
+/* Say that there is none, and _exit(OWED_TROUBLE). */
+_Noreturn void out_of_memory(void);
+/* As malloc and realloc, but never NULL: without memory they do that. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);

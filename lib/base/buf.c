@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void out_of_memory(void)
+_Noreturn void out_of_memory(void)
 {
     static const char text[] = ": out of memory\n";
     const char *prog = msg_program();

@@ -153,6 +153,10 @@ int bundle_hold_capture(const struct bundle_artifact *a, struct capture_reader *
 /* The markers that the bundle lists, by their names; without RESTORED. */
 struct markers;
 void bundle_markers(const struct bundle_manifest *m, struct arena *a, struct markers *out);
+/* RESTORED, of whatever job it says: 1 with *out read, 0 where the bundle lists none (the job never restored), -1 where
+ * it cannot be used. *where is its path, in the arena. */
+struct restored;
+int bundle_restored(const struct bundle *b, struct arena *a, struct restored *out, const char **where, struct err *err);
 
 /* ---- faults and checks ---- */
 

@@ -101,29 +101,37 @@ void bundle_markers(const struct bundle_manifest *m, struct arena *a, struct mar
     buf_free(&dir);
 }
 
-/* 1 with RESTORED read, 0 where the job never restored, -1 where it cannot be used. */
-static int restored_of(const struct bundle *b, struct arena *a, struct markers *out, struct bundle_finding *f)
+int bundle_restored(const struct bundle *b, struct arena *a, struct restored *out, const char **where, struct err *err)
 {
     struct buf rel = BUF_INIT, path = BUF_INIT, text = BUF_INIT;
-    struct err err = ERR_INIT;
-    int rc = 0;
     path_join(&path, "checkpoint", evidence_path_restored(&rel, b->m.job));
-    if (bundle_find(&b->m, path.p)) {
-        bundle_used(f, path.p);
-        rc = bundle_read(b, path.p, MARKER_MAX, &text, &err) == 0 &&
-                     restored_parse(text.p ? text.p : "", text.len, path.p, a, &out->restored, &err) == 0
+    *where = arena_strndup(a, path.p, path.len);
+    int rc = 0;
+    if (bundle_find(&b->m, *where))
+        rc = bundle_read(b, *where, MARKER_MAX, &text, err) == 0 &&
+                     restored_parse(text.p ? text.p : "", text.len, *where, a, out, err) == 0
                  ? 1
                  : -1;
-        if (rc == 1 && strcmp(out->restored.job, b->m.job) != 0)
-            rc = err_set(&err, ERR_REFUSED, "'%s' is of job '%s'", path.p, out->restored.job);
-        if (rc < 0)
-            bundle_fault_err(&f->failed, CODE_MARKER_MALFORMED, path.p, &err);
-        out->has_restored = rc == 1;
-    }
     buf_free(&rel);
     buf_free(&path);
     buf_free(&text);
     return rc;
+}
+
+/* False where there is one that cannot be used. */
+static bool read_restored(const struct bundle *b, struct arena *a, struct markers *out, struct bundle_finding *f)
+{
+    struct err err = ERR_INIT;
+    const char *path;
+    int rc = bundle_restored(b, a, &out->restored, &path, &err);
+    if (rc == 1 && strcmp(out->restored.job, b->m.job) != 0)
+        rc = err_set(&err, ERR_REFUSED, "'%s' is of job '%s'", path, out->restored.job);
+    if (rc != 0)
+        bundle_used(f, path);
+    if (rc < 0)
+        bundle_fault_err(&f->failed, CODE_MARKER_MALFORMED, path, &err);
+    out->has_restored = rc == 1;
+    return rc >= 0;
 }
 
 static void check_choice(const struct bundle_manifest *m, const struct markers *k, struct bundle_finding *f)
@@ -154,7 +162,7 @@ void bundle_check_restore_rule(const struct bundle *b, struct bundle_finding *f)
                      "the bundle does not say whether the job's sinks need commit confirmation");
     } else {
         bundle_markers(&b->m, &a, &k);
-        if (restored_of(b, &a, &k, f) >= 0)
+        if (read_restored(b, &a, &k, f))
             check_choice(&b->m, &k, f);
     }
     arena_free(&a);

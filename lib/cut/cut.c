@@ -79,22 +79,15 @@ bool cut_read(struct cut *c, const char *path, enum code code, const char **p, s
 static void list_markers(struct cut *c)
 {
     const struct bundle_manifest *m = &c->b->m;
-    struct buf rel = BUF_INIT, path = BUF_INIT;
     struct err err = ERR_INIT;
-    const char *p;
-    size_t n;
+    const char *path;
     bundle_markers(m, &c->a, &c->markers);
-    path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
-    if (bundle_find(m, path.p) && cut_read(c, path.p, CODE_MARKER_MISSING, &p, &n)) {
-        if (restored_parse(p, n, arena_strndup(&c->a, path.p, path.len), &c->a, &c->markers.restored, &err) == 0)
-            c->markers.has_restored = cut_hold(
-                c, RESTORED_PLACE, (struct said){arena_strndup(&c->a, path.p, path.len), &c->markers.restored},
-                (struct said){"its place", &(struct place){.job = m->job}});
-        else
-            cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_MARKER_MALFORMED), "%s", err.text);
-    }
-    buf_free(&rel);
-    buf_free(&path);
+    int rc = bundle_restored(c->b, &c->a, &c->markers.restored, &path, &err);
+    if (rc == 1)
+        c->markers.has_restored = cut_hold(c, RESTORED_PLACE, (struct said){path, &c->markers.restored},
+                                           (struct said){"its place", &(struct place){.job = m->job}});
+    else if (rc < 0)
+        cut_say_read(c, path, &err, CODE_MARKER_MALFORMED);
 }
 
 static int check_request(struct cut *c, struct err *err)

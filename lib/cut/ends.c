@@ -53,6 +53,7 @@ static const char *state_path(struct cut *c, const char *rel)
     return where;
 }
 
+/* The state of one participant, which is a lane of the source or, behind the lanes, a window. */
 static bool state_read(struct cut *c, const char *where, uint64_t subtask, uint64_t checkpoint, struct snapshot *out)
 {
     struct err err = ERR_INIT;
@@ -77,6 +78,21 @@ static bool state_read(struct cut *c, const char *where, uint64_t subtask, uint6
     bool vouched = !has_side ||
                    cut_hold(c, STATE_SIDECAR, (struct said){where, out}, (struct said){"its sidecar", &side});
     return own && whole && vouched;
+}
+
+/* A window's participant: no position is in it, and a lane that is taken for one would be left out of the ranges. */
+static void hold_window(struct cut *c, uint64_t generation, uint64_t subtask, uint64_t checkpoint)
+{
+    struct buf rel = BUF_INIT;
+    struct snapshot s;
+    const char *where = state_path(c, evidence_path_snapshot(&rel, c->b->m.job, generation, subtask, checkpoint));
+    buf_free(&rel);
+    if (state_read(c, where, subtask, checkpoint, &s) && snapshot_of_lane(&s))
+        cut_say(c, STATUS_UNAVAILABLE, BECAUSE(CODE_STATE_OTHER),
+                "participant %" PRIu64
+                " is a lane of the source by its state, and a window by its number: the job has %" PRIu64
+                " windows behind its lanes",
+                subtask, c->windows);
 }
 
 /* ---- the start of a run ---- */
@@ -180,6 +196,8 @@ static void read_ends(struct cut *c, struct cut_leg *leg)
         e->from_where = state_path(c, rel.p);
         e->has_from = state_read(c, e->from_where, e->subtask, from, &e->from);
     }
+    for (size_t i = leg->n_ends; i < m->n_subtasks; i++)
+        hold_window(c, m->generation, m->subtasks[i], leg->last);
     buf_free(&rel);
 }
 

@@ -282,8 +282,10 @@ void cut_check_operators(struct cut *c)
             cut_hold(c, OPERATOR_LANE, before, (struct said){path, op});
         if (node)
             cut_hold(c, NODE_OPERATOR, (struct said){"the job's graph", node}, (struct said){path, op});
-        if (!has_manifest && !again)
+        if (!has_manifest && !again) {
             check_type(c, op->operator_id, op->kind);
+            c->windows += strcmp(op->kind, "window") == 0; /* from its window on a job runs once */
+        }
         sink |= is_sink;
         other |= !is_sink;
         before = (struct said){path, op};

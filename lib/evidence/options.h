@@ -20,7 +20,10 @@ int evidence_traced(const char *trace_dir, const char *attempt, struct err *err)
 #define EVIDENCE_OPTION_TRACE_DIR(TO) OPT_TEXT("trace-dir", "DIR", TO, "the job's protocol traces, one file a process")
 #define EVIDENCE_OPTION_JOB(TO) OPT_TAKE("job", "JOB", evidence_take_job, TO, "the job's id")
 #define EVIDENCE_OPTION_GENERATION(TO) OPT_U64("generation", TO, 1, UINT32_MAX, "of the job's parallelism (1)")
-#define EVIDENCE_OPTION_PARALLELISM(TO) OPT_U64("parallelism", TO, 1, 4096, "the job's participants: 0 to N-1")
+#define EVIDENCE_OPTION_PARALLELISM(TO) \
+    OPT_U64("parallelism", TO, 1, 4096, "the source's lanes, which are the job's participants 0 to N-1")
+#define EVIDENCE_OPTION_WINDOWS(TO) \
+    OPT_U64("windows", TO, 0, 4096, "the job's windows, which are the participants behind its lanes (0)")
 #define EVIDENCE_OPTION_RESTORE(TO) \
     OPT_U64("restore", TO, 0, UINT64_MAX, "go on from the snapshots of this checkpoint (0: none), as ckpt-plan says")
 #define EVIDENCE_OPTION_OPERATOR(TO, MORE) \

@@ -42,7 +42,7 @@ enum trace_kind trace_kind_of(const char *s)
 const struct trace_member trace_members[TRACE_KINDS][TRACE_MEMBERS_MAX] = {
     [TRACE_PLANNED] = {NUMBER("run", run), TRUTH("fresh", fresh), CHECKPOINT, NUMBER("first_epoch", first),
                        NUMBER("generation", generation), NUMBER("parallelism", parallel),
-                       TRUTH("commit_confirmation", confirmation)},
+                       NUMBER("windows", windows), TRUTH("commit_confirmation", confirmation)},
     [TRACE_REDEPLOYED] = {CHECKPOINT, NUMBER("first_epoch", first)},
     [TRACE_RESTORED] = {CHECKPOINT, NUMBER("first_epoch", first), TRUTH("ok", ok)},
     [TRACE_STATE] = {CHECKPOINT, NUMBER("participant", participant), TRUTH("ok", ok)},

@@ -36,6 +36,7 @@ struct trace_event {
     uint64_t participant;                      /* state */
     uint64_t rows;                             /* acknowledged */
     uint64_t run, first, generation, parallel; /* planned; first: of redeployed and restored too */
+    uint64_t windows;                          /* planned: participants behind the lanes */
     uint64_t status;                           /* ended */
 };
 

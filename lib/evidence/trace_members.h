@@ -6,7 +6,7 @@
 #include "evidence/trace.h"
 
 #define TRACE_FORMAT "owed-trace"
-#define TRACE_MEMBERS_MAX 8
+#define TRACE_MEMBERS_MAX 9
 
 struct trace_member {
     const char *name; /* NULL behind the last */

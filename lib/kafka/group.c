@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define NOT_READY_PAUSE_MS 50
 
 static int group_err(struct err *err, rd_kafka_resp_err_t code, const char *group)
 {
@@ -100,13 +103,19 @@ static int ask_description(struct kafka_client *k, struct kafka_group *out, stru
     return rc;
 }
 
+/* A coordinator that has just been chosen first reads what the groups have committed, and says so as an error. */
 int kafka_group_look(struct kafka_client *k, const char *group, struct kafka_group *out, struct err *err)
 {
+    int64_t end = time_mono_ms() + k->timeout_ms;
     *out = (struct kafka_group){.name = group, .committed = xcalloc(k->log.partitions, sizeof *out->committed)};
     for (uint32_t p = 0; p < k->log.partitions; p++)
         out->committed[p] = KAFKA_NOT_COMMITTED;
-    if (ask_description(k, out, err) != 0 || ask_offsets(k, out, err) != 0)
-        return err_prefix(err, "group %s", group);
+    while (ask_description(k, out, err) != 0 || ask_offsets(k, out, err) != 0) {
+        if (err->cause.code != CODE_GROUP_NOT_READY || time_mono_ms() >= end)
+            return err_prefix(err, "group %s", group);
+        *err = ERR_INIT;
+        nanosleep(&(struct timespec){.tv_nsec = NOT_READY_PAUSE_MS * 1000000L}, NULL);
+    }
     return 0;
 }
 

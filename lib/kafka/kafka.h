@@ -115,7 +115,8 @@ struct kafka_group {
     uint64_t members;   /* now; a consumer that was assigned its partitions is none */
     int64_t *committed; /* a partition each: the next offset that it will read, or KAFKA_NOT_COMMITTED */
 };
-/* Ask for it; kafka_group_free in any case. One that the cluster does not know has committed nothing. */
+/* Ask for it; kafka_group_free in any case. One that the cluster does not know has committed nothing. A coordinator
+ * that is not ready yet is asked again until timeout_ms is over (CODE_GROUP_NOT_READY then). */
 int kafka_group_look(struct kafka_client *k, const char *group, struct kafka_group *out, struct err *err);
 void kafka_group_free(struct kafka_group *g);
 

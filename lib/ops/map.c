@@ -93,6 +93,13 @@ static int read_parameters(const struct json *parameters, const struct json **pr
     return 0;
 }
 
+/* libjq would abort, as it does on values that its checks forget. */
+static void no_memory(void *unused)
+{
+    (void)unused;
+    out_of_memory();
+}
+
 static int map_open(struct op **out, const struct json *parameters, struct err *err)
 {
     const struct json *program = NULL;
@@ -108,6 +115,7 @@ static int map_open(struct op **out, const struct json *parameters, struct err *
         free(m);
         return err_set(err, ERR_TROUBLE, "libjq does not start");
     }
+    jq_set_nomem_handler(m->jq, no_memory, NULL);
     jq_set_error_cb(m->jq, on_message, m);
     jq_set_debug_cb(m->jq, on_question, m);
     jq_set_input_cb(m->jq, on_answer, m);

@@ -8,24 +8,17 @@
 #include "replay/internal.h"
 #include "stream/watermark.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define BLOCK ((size_t)64 << 10)
 
 /* What a replay says of itself, in memory that both processes see. */
 struct said {
-    bool ended;     /* it came to its end, or to err */
-    bool truncated; /* the capture's own word */
+    bool ended;           /* it came to its end, or to err */
+    bool truncated;       /* the capture's own word */
+    bool short_of_memory; /* it failed where it may have been memory that failed */
     char attempt[REPLAY_ATTEMPT_MAX];
     uint64_t rows;
     struct err err;
@@ -174,63 +167,16 @@ static int replay(struct pass *s, struct err *err)
     return -1;
 }
 
-void replay_child(pid_t parent, uint64_t cpu_s)
-{
-    struct rlimit no_core = {0, 0},
-                  seconds = {cpu_s, cpu_s + 5}; /* at the second one a signal that cannot be told from others */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(OWED_TROUBLE);
-    setrlimit(RLIMIT_CORE, &no_core);
-    setrlimit(RLIMIT_CPU, &seconds);
-    /* An operator that takes memory without end is who goes, and not another program of this machine. */
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t unused = write(fd, "1000", 4);
-        (void)unused;
-        close(fd);
-    }
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
-}
-
 static void child(struct pass *s, pid_t parent)
 {
-    replay_child(parent, s->p->r->cpu_s);
+    replay_child(s->p, parent, s->p->r->cpu_s);
     s->said->is = REPLAY_UNAVAILABLE;
     if (replay(s, &s->said->err) == 0)
         s->said->is = REPLAY_PASSED;
+    else if (s->said->is == REPLAY_FAILED)
+        s->said->short_of_memory = replay_short_of_memory(s->p);
     s->said->ended = true;
     _exit(0);
-}
-
-bool replay_stopped(const struct replay *p)
-{
-    return p->stop && *p->stop;
-}
-
-/* The signals that stop a run come in while this sleeps and at no other time, so that none falls between asking and
- * sleeping. Without process descriptors a stop waits for the process. */
-void replay_wait(const struct replay *p, pid_t pid, int *status)
-{
-    sigset_t stopping, before;
-    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    sigemptyset(&stopping);
-    sigaddset(&stopping, SIGTERM);
-    sigaddset(&stopping, SIGINT);
-    sigaddset(&stopping, SIGHUP);
-    sigprocmask(SIG_BLOCK, &stopping, &before);
-    while (end.fd >= 0 && !replay_stopped(p) && ppoll(&end, 1, NULL, &before) < 0 && errno == EINTR)
-        ;
-    if (replay_stopped(p))
-        kill(pid, SIGKILL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (end.fd >= 0)
-        close(end.fd);
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-        if (replay_stopped(p))
-            kill(pid, SIGKILL);
 }
 
 /* ---- here ---- */
@@ -252,26 +198,16 @@ static void ended(struct replay *p, const struct replay_epoch *e, const struct s
 {
     int status = 0;
     replay_wait(p, pid, &status);
-    if (o->is != REPLAY_PASSED)
+    if (o->is != REPLAY_PASSED || (said->ended && said->is == REPLAY_PASSED))
         return;
-    if (said->ended && said->is == REPLAY_PASSED)
-        return;
-    if (said->ended && said->is == REPLAY_FAILED)
+    if (!said->ended)
+        replay_cut_off(p, e->path, status, o);
+    else if (said->short_of_memory)
+        replay_no_memory(p, e->path, o);
+    else if (said->is == REPLAY_FAILED)
         outcome_set(p, o, REPLAY_FAILED, BECAUSE(CODE_REPLAY_STOPPED), "%s", said->err.text);
-    else if (!said->ended && replay_stopped(p))
-        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_INTERRUPTED), "interrupted in the replay of '%s'", e->path);
-    else if (said->ended)
-        outcome_err(p, o, said->is, CODE_CAPTURE_MALFORMED, &said->err);
-    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_TIME_PASSED, {"option", "--max-cpu-s"}),
-                    "the replay of '%s' took more than %" PRIu64 " s of processor time", e->path, p->r->cpu_s);
-    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT)
-        outcome_set(p, o, REPLAY_FAILED, BECAUSE(CODE_REPLAY_STOPPED),
-                    "the operator ended its process on a record of '%s', which the job's let pass", e->path);
     else
-        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_IO_FAILED), "the replay of '%s' was ended (%s %d)", e->path,
-                    WIFSIGNALED(status) ? "signal" : "status",
-                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        outcome_err(p, o, said->is, CODE_CAPTURE_MALFORMED, &said->err);
 }
 
 static void both(struct replay *p, const struct replay_epoch *e, const struct buf *state, struct said *said,

@@ -81,13 +81,21 @@ void replay_restores(struct replay *p);
 /* The state that an epoch starts from. REPLAY_PASSED with *text empty: from none. */
 struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct buf *text);
 
-/* ---- replaying (drive.c, output.c) ---- */
+/* ---- processes (process.c) ---- */
 
-/* What a process of its own begins with: it ends with its parent, without a core, after so much processor time. */
-void replay_child(pid_t parent, uint64_t cpu_s);
+/* What a process of its own begins with: it ends with its parent, without a core, after so much processor time, and has
+ * no more memory than the request allows beyond what it begins with: without, it ends with OWED_TROUBLE. */
+void replay_child(const struct replay *p, pid_t parent, uint64_t cpu_s);
+/* In it: true where so much memory was had that an error may be another's word for there being none. */
+bool replay_short_of_memory(const struct replay *p);
 /* Wait for it to end; once the run is to stop, end it. */
 void replay_wait(const struct replay *p, pid_t pid, int *status);
 bool replay_stopped(const struct replay *p);
+/* What it comes to that one did not come to its end; what: the file that it was about. */
+void replay_cut_off(struct replay *p, const char *what, int status, struct outcome *o);
+void replay_no_memory(struct replay *p, const char *what, struct outcome *o);
+
+/* ---- replaying (drive.c, output.c) ---- */
 
 /* A capture that was opened must be of the place that it lies at. */
 int replay_place(const struct replay *p, const struct capture_header *h, const struct bundle_captured *at,

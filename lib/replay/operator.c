@@ -54,7 +54,7 @@ static bool reaches_outside(const char *kind)
 }
 
 /* libjq ends its process on some programs: what cannot be compiled ends a process of its own. */
-static int try_open(const struct replay *p, const struct replay_operator *o, struct err *err)
+static int try_open(struct replay *p, struct replay_operator *o, struct err *err)
 {
     struct err *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (said == MAP_FAILED)
@@ -63,7 +63,7 @@ static int try_open(const struct replay *p, const struct replay_operator *o, str
     int status = 0;
     pid_t here = getpid(), pid = fork();
     if (pid == 0) {
-        replay_child(here, REPLAY_COMPILE_S);
+        replay_child(p, here, REPLAY_COMPILE_S);
         _exit(op_open(&op, o->spec.kind, o->parameters, said) == 0 ? 0 : 1);
     }
     if (pid > 0)
@@ -74,7 +74,9 @@ static int try_open(const struct replay *p, const struct replay_operator *o, str
         return err_sys(err, "cannot start a process to compile '%s'", o->path);
     if (status == 0)
         return 0;
-    if (WIFSIGNALED(status))
+    if (WIFEXITED(status) && WEXITSTATUS(status) == OWED_TROUBLE)
+        replay_no_memory(p, o->path, &o->judged);
+    else if (WIFSIGNALED(status))
         err_set(err, ERR_REFUSED, "'%s': the operator cannot be built: it ended its process with signal %d", o->path,
                 WTERMSIG(status));
     return -1;
@@ -97,7 +99,8 @@ static void judge(struct replay *p, struct replay_operator *o)
         outcome_set(p, &o->judged, REPLAY_UNAVAILABLE,
                     BECAUSE(CODE_OPERATOR_REDACTED, {"operator", o->spec.operator_id}),
                     "'%s': its parameter '%.100s' was taken out as a credential", o->path, redacted);
-    else if (try_open(p, o, &err) != 0 || op_open(&o->op, kind, o->parameters, &err) != 0)
+    else if ((try_open(p, o, &err) != 0 || op_open(&o->op, kind, o->parameters, &err) != 0) &&
+             o->judged.is == REPLAY_PASSED)
         outcome_set(p, &o->judged, REPLAY_UNAVAILABLE,
                     BECAUSE(CODE_OPERATOR_MALFORMED, {"operator", o->spec.operator_id}), "'%s': %s", o->path, err.text);
 }

@@ -17,13 +17,14 @@
 
 #define REPLAY_MAX 64                         /* epochs that a run replays, where nothing else is said */
 #define REPLAY_CPU_S 600                      /* processor time of one replay of one epoch, the same */
+#define REPLAY_MEMORY ((uint64_t)2 << 30)     /* bytes that one replay may take, the same */
 #define REPLAY_ANY UINT64_MAX                 /* no subtask, or no epoch, is named */
 #define REPLAY_OUTPUT_MAX ((uint64_t)8 << 30) /* bytes that one replay may give */
 
 struct replay_request {
     const char *op;          /* an operator's id; NULL: any */
     uint64_t subtask, epoch; /* REPLAY_ANY */
-    uint64_t max, cpu_s;
+    uint64_t max, cpu_s, memory;
     const char *scratch;  /* NULL: /var/tmp */
     const char *expected; /* a file of rows, one JSON object a line; NULL: none */
 };

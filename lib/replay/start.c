@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define SMALL_MAX ((size_t)1 << 20)
 #define STATE_MAX ((size_t)256 << 20)
 
 static const char *text_of(struct replay *p, const char *path, size_t max, size_t *n)
@@ -70,14 +69,11 @@ static void read_job(struct replay *p)
 void replay_restores(struct replay *p)
 {
     const struct bundle_manifest *m = &p->b->m;
-    struct buf rel = BUF_INIT, path = BUF_INIT;
-    size_t n = 0;
+    const char *path;
     bundle_markers(m, &p->a, &p->markers);
-    path_join(&path, "checkpoint", evidence_path_restored(&rel, m->job));
-    const char *text = bundle_find(m, path.p) ? text_of(p, path.p, SMALL_MAX, &n) : NULL;
-    p->markers.has_restored = text && restored_parse(text, n, path.p, &p->a, &p->markers.restored, NULL) == 0 &&
-                              strcmp(p->markers.restored.job, m->job) == 0;
-    p->restored_unread = bundle_find(m, path.p) && !p->markers.has_restored;
+    int restored = bundle_restored(p->b, &p->a, &p->markers.restored, &path, NULL);
+    p->markers.has_restored = restored == 1 && strcmp(p->markers.restored.job, m->job) == 0;
+    p->restored_unread = restored != 0 && !p->markers.has_restored;
     p->starts = arena_alloc(&p->a, (m->n_artifacts + 1) * sizeof *p->starts);
     if (p->markers.has_restored)
         add_start(p, &(struct replay_run_start){p->markers.restored.next, p->markers.restored.checkpoint, NULL}, NULL);
@@ -85,8 +81,6 @@ void replay_restores(struct replay *p)
         if (m->artifacts[i].role == ROLE_RUN_START)
             read_start(p, m->artifacts[i].path);
     read_job(p);
-    buf_free(&rel);
-    buf_free(&path);
 }
 
 static const struct replay_run_start *start_at(const struct replay *p, uint64_t epoch)

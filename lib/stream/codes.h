@@ -695,6 +695,10 @@
       "the user may not describe the consumer group", \
       "a missing ACL", \
       "grant DESCRIBE on group {group|that the reason names}") \
+    X(GROUP_NOT_READY, "group-not-ready", \
+      "the broker that keeps the group's offsets was still being chosen, or still read them, when the time was over", \
+      "a cluster that has just started or lost a broker, or a first group on a new one", \
+      "wait until the brokers have settled, then look again") \
     X(TOPIC_RECREATED, "topic-recreated", \
       "the topic of this name is not the one that was read before: its id is another", \
       "it was deleted and made again", \

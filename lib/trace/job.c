@@ -137,7 +137,8 @@ static bool check_attempts(const struct job *j, struct conform *out)
                                "the plans are of the runs 1 to %zu and then %" PRIu64
                                ": one is not there, or two have one number",
                                i, plan->run) == 0;
-        if (plan->parallel != first->parallel || plan->generation != first->generation)
+        if (plan->parallel != first->parallel || plan->windows != first->windows ||
+            plan->generation != first->generation)
             return conform_say(out, CONFORM_UNSUPPORTED, "ckpt-plan",
                                "the job was rescaled: run %" PRIu64 " has parallelism %" PRIu64
                                " in generation %" PRIu64 ", the first %" PRIu64 " in %" PRIu64,
