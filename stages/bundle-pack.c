@@ -43,14 +43,6 @@ static void catch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-static void put_note(const struct buf *note)
-{
-    for (size_t at = 0, n; at < note->len; at += n + 1) {
-        n = (size_t)((char *)memchr(note->p + at, '\n', note->len - at) - (note->p + at));
-        msg_error("%.*s", (int)n, note->p + at);
-    }
-}
-
 static int take_epochs(const char *s, void *ctx, struct err *err)
 {
     struct pack_request *r = ctx;
@@ -126,7 +118,7 @@ static int run(const struct options *o)
     struct err err = ERR_INIT;
     catch_signals();
     int rc = pack_collect(&o->r, &done, &err);
-    put_note(&done.note);
+    msg_note(&done.note);
     buf_free(&done.note);
     if (rc != 0 && signalled) {
         msg_error("%s", err.text);

@@ -10,8 +10,7 @@
  * replayed or compared, or the input was unfinished.
  */
 #include "bundle/stage.h"
-#include "evidence/places.h"
-#include "replay/replay.h"
+#include "replay/options.h"
 
 struct options {
     struct replay_request r;
@@ -25,17 +24,15 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_USAGE(
             "epoch-replay [options] [BUNDLE]\n"
             "Drive captured epochs of a bundle again, each twice from where it started, and say whether that gives\n"
-            "the same rows, and those that the job handed on. Without BUNDLE the stream on standard input names it."),
+            "the same rows, and those that the job handed on: all epochs, or those of --op, --subtask and --epoch.\n"
+            "Without BUNDLE the stream on standard input names it."),
         OPT_OPERAND(&o->bundle),
-        OPT_TEXT("op", "OPERATOR", &o->r.op,
-                 "select the epochs of this operator, and of those below; without any, all"),
-        OPT_U64("subtask", &o->r.subtask, 0, UINT32_MAX, "the operator's subtask"),
-        OPT_U64("epoch", &o->r.epoch, 1, UINT64_MAX - 1, "the epoch"),
+        REPLAY_OPTION_OP(&o->r.op),
+        REPLAY_OPTION_SUBTASK(&o->r.subtask),
+        REPLAY_OPTION_EPOCH(&o->r.epoch),
         OPT_U64("max-replays", &o->r.max, 1, UINT32_MAX,
                 "epochs that are replayed; the rest is named and not checked (64)"),
-        OPT_U64("max-cpu-s", &o->r.cpu_s, 1, UINT32_MAX, "processor time of one replay of one epoch, in seconds (600)"),
-        OPT_SIZE("max-memory", &o->r.memory, (uint64_t)1 << 20, INT64_MAX,
-                 "memory of one replay of one epoch, beside what this program takes (2G)"),
+        REPLAY_OPTION_BOUNDS(&o->r),
         OPT_TEXT("expected", "FILE", &o->r.expected,
                  "rows, one JSON object of values by column name a line, that the selected epochs of one\n"
                  "operator must give together"),
@@ -44,8 +41,8 @@ static int read_options(int argc, char **argv, struct options *o, int *status, s
         OPT_EXIT("0 passed, 1 failed, 2 refused, 3 not everything could be replayed"),
         OPT_END};
     int rc = opt_read(argc, argv, table, status, err);
-    if (rc == 0 && o->r.op && !evidence_operator_ok(o->r.op))
-        return err_set(err, ERR_REFUSED, "--op=%s: an operator's id, a decimal number, is needed", o->r.op);
+    if (rc == 0)
+        rc = replay_op_check(o->r.op, err);
     return rc == 0 ? bundle_stage_path(o->bundle, err) : rc;
 }
 
@@ -81,12 +78,7 @@ static void replay(void *ctx, struct stream_out *out, struct bundle *b, bool int
 int main(int argc, char **argv)
 {
     msg_init(argv[0]);
-    struct options o = {.r = {.subtask = REPLAY_ANY,
-                              .epoch = REPLAY_ANY,
-                              .max = REPLAY_MAX,
-                              .cpu_s = REPLAY_CPU_S,
-                              .memory = REPLAY_MEMORY},
-                        .max_line = STREAM_MAX_LINE};
+    struct options o = {.r = REPLAY_REQUEST_INIT, .max_line = STREAM_MAX_LINE};
     struct err err = ERR_INIT;
     int status = 0, rc = read_options(argc, argv, &o, &status, &err);
     if (rc > 0)

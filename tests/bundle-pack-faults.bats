@@ -184,7 +184,7 @@ ended() { # expected status
     start_copying
     cp -a "$BATS_FILE_TMPDIR/job" second
     run -0 --separate-stderr pack_job second out
-    [[ $stderr == *"$(temp | sed 's|^\./||')"*"another collection"* ]]
+    [[ $stderr == *"$(temp | sed 's|^\./||')"*"another run"* ]]
     kill -CONT "$pid"
     # Two of one --out: one publishes, the other is refused and writes over nothing.
     ended 1

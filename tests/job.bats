@@ -118,6 +118,15 @@ DEFAULTS
     "$root/bin/row-map" --help | grep -q -- 'double (the default)'
 }
 
+@test "the page names each member that a spec can have, and its example is one" {
+    { echo job name capture_records source operators sink checkpoint
+        jq -rn "$(sed -n '/^def parts:/,/;$/p; /^def operators:/,/;$/p' "$root/pipelines/job-spec.jq") parts, operators | .[][0] | keys[]"; } | tr ' ' '\n' | sort -u >members
+    [ "$(wc -l <members)" -ge 30 ]
+    while read -r member; do grep -qE "^\.(It )?Ql .*\b$member\b" "$root/man/owed-job.5" || { echo "not on the page: $member" >&2; return 1; }; done <members
+    sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p}' "$root/man/owed-job.5" >spec.json
+    [ -z "$(jq -rs -f "$root/pipelines/job-spec.jq" spec.json)" ]
+}
+
 @test "a credential has no place in a spec, and none is repeated or kept" {
     refused '.sink.password = "hunter2"' '*sink."password" is no member of a spec'
     refused '.source["sasl.password"] = "hunter2"' '*source."sasl.password" is no member of a spec'

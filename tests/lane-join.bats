@@ -35,8 +35,8 @@ types() { jq -r 'select(.type != "stream" and .type != "end") | [.type, (.at // 
     { watermark 7; } | whole b
     mkfifo fa fb
     # One writer of both, as kafka-tail is: what follows in b is written once all of a has been taken.
-    # shellcheck disable=SC2094
     timeout 60 bash -c 'exec 4>fa 5>fb && head -n 1 b >&5 && cat a >&4 && exec 4>&- && tail -n +2 b >&5' &
+    # shellcheck disable=SC2094
     run -0 --separate-stderr timeout 90 lane-join fa fb
     wait
     [ "$(jq -r .type <<<"$output" | sort | uniq -c | tr -s ' ' | paste -sd,)" = " 1 end, 20000 event, 1 stream" ]

@@ -37,7 +37,7 @@ examples() {
         done
         [ -n "$(examples "$page")" ] || { echo "$page: no example" >&2; return 1; }
     done
-    for page in owed.7 owed-codes.7 owed-stream.5 owed-scope.5 owed-bundle.5 owed-evidence.5; do [ -e "$root/man/$page" ]; done
+    for page in owed.7 owed-codes.7 owed-stream.5 owed-scope.5 owed-bundle.5 owed-case.5 owed-evidence.5 owed-job.5; do [ -e "$root/man/$page" ]; done
 }
 
 # The options, long and short, in a text, one a line; those that every program has are left out.

@@ -52,6 +52,10 @@ barriers() {
     bundle-pack --mode=0640 --checkpoint-dir=job/ckpt --capture-dir=job/capture --job=1 --commit-confirmation=no --include-state --include-captures --out=g >packed
     each_is 640 750 g
     run ! grep -q '"stop"' packed
+    epoch-freeze --op=2 --subtask=0 --epoch=7 --out=case b >froze
+    each_is 600 700 case
+    epoch-freeze --mode=0640 --op=2 --subtask=0 --epoch=7 --out=shared b >froze
+    each_is 640 750 shared
     scope-cut --key=id --out=scope --expected-out=rows b >stream || [ $? -eq 3 ]
     ref-seal --reference-name=orders --out=artifact <"$events" >sealed || [ $? -eq 3 ]
     verdict --report=report <sealed >text || [ $? -le 3 ]

@@ -61,7 +61,7 @@ refused() {
         sed -i "/\t$differs\t/d" all
     done
     [ "$(cut -f 2 all | sort | uniq -d | wc -l)" -ge 20 ]
-    [ "$(awk -F '\t' '$2 == "--max-line"' all | wc -l)" -eq 20 ]
+    [ "$(awk -F '\t' '$2 == "--max-line"' all | wc -l)" -eq 21 ]
     cut -f 2- all | sort -u | cut -f 1 | uniq -d >twice
     [ ! -s twice ] || { grep -F -f twice all >&2; return 1; }
 }
@@ -170,6 +170,8 @@ bundle-check --profile consistency --nope
 bundle-check --scratch dir --max-line x
 epoch-replay --op x --max-line 1K
 epoch-replay --op --nope
+epoch-freeze --op 2 --epoch --nope
+epoch-freeze --op 2 --epoch 1 --out
 scope-declare --key id --table --first-of-all
 scope-declare --key=--first --nope
 table-look --table=--first
@@ -191,6 +193,9 @@ scope-cut --checkpoint 0 --key id bundle
 scope-cut bundle other
 bundle-check --profile nothing bundle
 epoch-replay --epoch 0 bundle
+epoch-freeze --op=2 --epoch=1 bundle
+epoch-run --nope case
+epoch-run
 scope-declare --nope --first
 scope-declare --key --first
 table-look --url --first

@@ -29,6 +29,7 @@ arguments() {
         ref-jq) echo --rules=. ;;
         ref-seal) echo --reference-name=n --out=sealed ;;
         ref-bind) echo --reference=none ;;
+        epoch-freeze) echo --op=3 --epoch=1 --out=case ;;
         bundle-check | epoch-replay | trace-check | rows-diff | verdict) ;;
         *) return 1 ;;
     esac
@@ -71,7 +72,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a filter that refuses its usage still passes what came, but rows" {
     { captured '["1"]'; echo '{"type":"note","x":1}'; stopped unfinished before; } | whole came
-    for p in bundle-check epoch-replay trace-check scope-cut table-look scope-declare ch-read ref-run ref-jq ref-seal ref-bind rows-diff; do
+    for p in bundle-check epoch-replay epoch-freeze trace-check scope-cut table-look scope-declare ch-read ref-run ref-jq ref-seal ref-bind rows-diff; do
         run -2 --separate-stderr bash -c "'$bin/$p' --nope <came"
         [ "$(jq -r 'select(.type != "stream") | .type' <<<"$output" | tr '\n' ' ')" = "stop note stop end " ] || { echo "$p: $output" >&2; return 1; }
     done
@@ -97,7 +98,7 @@ one_line() { # program: what stands on standard error is one line of its own
 
 @test "a line past the limit is refused and named" {
     { echo "$head"; printf '{"type":"note","x":"'; head -c 100000000 /dev/zero | tr '\0' x; echo '"}'; } >long
-    for p in bundle-check epoch-replay trace-check scope-cut ch-read ref-run ref-jq ref-seal ref-bind rows-diff verdict cap-tee row-map row-window; do
+    for p in bundle-check epoch-replay epoch-freeze trace-check scope-cut ch-read ref-run ref-jq ref-seal ref-bind rows-diff verdict cap-tee row-map row-window; do
         run -2 --separate-stderr bash -c "'$bin/$p' $(arguments "$p") <long"
         one_line "$p"
         [[ $stderr == *"line 2"* ]]
@@ -115,7 +116,7 @@ one_line() { # program: what stands on standard error is one line of its own
 }
 
 @test "a directory or a file that is not there, given as input" {
-    for p in bundle-check epoch-replay trace-check scope-cut; do
+    for p in bundle-check epoch-replay epoch-freeze trace-check scope-cut; do
         read -ra given < <(arguments "$p") || true
         run ! --separate-stderr "$bin/$p" "$BATS_TEST_TMPDIR/none" "${given[@]}"
         one_line "$p"

@@ -100,9 +100,11 @@ void msg_init(const char *argv0);
 const char *msg_program(void);
 /* `prog: text` on standard error, bytes that are not printable masked as \xNN. */
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Each line of a note, the same. */
+struct buf;
+void msg_note(const struct buf *note);
 /* Append len bytes to out; what drives a terminal, turns the direction of text, breaks a line or is not seen is masked
  * as \xNN. */
-struct buf;
 void msg_mask(struct buf *out, const char *p, size_t len);
 
 /* ---- memory ---- */

@@ -188,3 +188,11 @@ void msg_error(const char *fmt, ...)
     message(fmt, ap);
     va_end(ap);
 }
+
+void msg_note(const struct buf *note)
+{
+    for (size_t at = 0, n; at < note->len; at += n + 1) {
+        n = (size_t)((char *)memchr(note->p + at, '\n', note->len - at) - (note->p + at));
+        msg_error("%.*s", (int)n, note->p + at);
+    }
+}

@@ -99,7 +99,8 @@ static int fill(struct pack *p, struct pack_result *out, struct err *err)
 static int collect(struct pack *p, struct pack_result *out, struct err *err)
 {
     struct pack_temp temp;
-    int rc = pack_temp_make(&temp, p->r->out, &out->note, err);
+    static const char *const ours[] = {"checkpoint", "capture", "traces", "job", "manifest.json", NULL};
+    int rc = pack_temp_make(&temp, p->r->out, ours, &out->note, err);
     p->out = temp.fd;
     if (rc == 0)
         rc = fill(p, out, err);

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "pack/pack.h"
+#include "pack/temp.h"
 #include "stream/codes.h"
 #include "evidence/marker.h"
 #include "evidence/changelog.h"
@@ -115,22 +116,5 @@ int pack_copy(struct pack *p, struct err *err);
 int pack_still_there(const struct pack *p, struct err *err);
 /* ERR_TIMEOUT past the deadline, ERR_TROUBLE once a signal came. */
 int pack_alive(const struct pack *p, struct err *err);
-
-/* ---- the temporary directory ---- */
-
-struct pack_temp {
-    struct buf final, path, parent; /* --out without final slashes, the temporary name beside it, their directory */
-    int fd;
-    bool made; /* path is there, and this process's */
-};
-
-/* Make a directory of this process's own beside out and hold it by a lock. Directories that killed collections of the
- * same out left are removed; those that are in use, or are not known for sure to be such, are named on *note, one line
- * each. Refuses an out that is there already. */
-int pack_temp_make(struct pack_temp *t, const char *out, struct buf *note, struct err *err);
-/* Everything on disk, then the one rename. */
-int pack_temp_publish(struct pack_temp *t, struct err *err);
-/* Remove what was not published, and release everything. */
-void pack_temp_end(struct pack_temp *t, bool published);
 
 #endif

@@ -4,7 +4,8 @@
  * as it lives, so that the next collection of the same --out can tell what a
  * killed one left from what another one is still filling.
  */
-#include "pack/internal.h"
+#include "pack/temp.h"
+#include "stream/codes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,10 +52,9 @@ static int remove_in(int dir, const char *name, unsigned depth)
 
 /* ---- what killed collections left ---- */
 
-/* True when a bundle's beginnings are all that lies there. */
-static bool holds_a_bundle(int fd)
+/* True when nothing lies there but the beginnings of what is written here. */
+static bool holds_ours(int fd, const char *const *ours)
 {
-    static const char *const ours[] = {".", "..", "checkpoint", "capture", "traces", "job", "manifest.json"};
     int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = again < 0 ? NULL : fdopendir(again);
     if (!d) {
@@ -65,9 +65,9 @@ static bool holds_a_bundle(int fd)
     bool all = true;
     struct dirent *e;
     while (all && (e = readdir(d))) {
-        all = false;
-        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            all |= strcmp(e->d_name, ours[i]) == 0;
+        all = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        for (size_t i = 0; ours[i] && !all; i++)
+            all = strcmp(e->d_name, ours[i]) == 0;
     }
     closedir(d);
     return all;
@@ -81,26 +81,26 @@ static bool is_still(int parent, const char *name, const struct stat *st)
            now.st_ino == st->st_ino;
 }
 
-/* One directory of that name: removed where it is this user's, nobody holds it, and it looks like a bundle's
- * beginnings. */
-static void clear_one(int parent, const char *name, struct buf *note)
+/* One directory of that name: removed where it is this user's, nobody holds it, and it looks like the beginnings
+ * of what is written here. */
+static void clear_one(int parent, const char *name, const char *const *ours, struct buf *note)
 {
     struct stat st;
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        buf_printf(note, "'%s' is being filled by another collection of the same --out\n", name);
+        buf_printf(note, "'%s' is being filled by another run for the same --out\n", name);
     else if (fd < 0 || fstat(fd, &st) != 0 || st.st_uid != geteuid() || !is_still(parent, name, &st) ||
-             !holds_a_bundle(fd))
-        buf_printf(note, "'%s' has the name of what a killed collection leaves, and was left alone\n", name);
+             !holds_ours(fd, ours))
+        buf_printf(note, "'%s' has the name of what a killed run leaves, and was left alone\n", name);
     else if (remove_in(parent, name, 0) == 0)
-        buf_printf(note, "'%s', left by a collection that was killed, was removed\n", name);
+        buf_printf(note, "'%s', left by a run that was killed, was removed\n", name);
     else
-        buf_printf(note, "'%s', left by a collection that was killed, cannot be removed: %s\n", name, strerror(errno));
+        buf_printf(note, "'%s', left by a run that was killed, cannot be removed: %s\n", name, strerror(errno));
     if (fd >= 0)
         close(fd);
 }
 
-static void clear_left(const char *parent, const char *prefix, struct buf *note)
+static void clear_left(const char *parent, const char *prefix, const char *const *ours, struct buf *note)
 {
     DIR *d = opendir(parent);
     struct dirent *e;
@@ -108,7 +108,7 @@ static void clear_left(const char *parent, const char *prefix, struct buf *note)
     while (d && (e = readdir(d)))
         if (strncmp(e->d_name, prefix, n) == 0 && e->d_name[n] &&
             e->d_name[n + strspn(e->d_name + n, "0123456789abcdef")] == '\0')
-            clear_one(dirfd(d), e->d_name, note);
+            clear_one(dirfd(d), e->d_name, ours, note);
     if (d)
         closedir(d);
 }
@@ -127,7 +127,7 @@ static int names_of(struct pack_temp *t, const char *out, struct buf *prefix, st
     buf_str(prefix);
     if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_USAGE, {"option", "--out"}),
-                        "--out '%s' is no name for a bundle", out);
+                        "--out '%s' is no name for a directory", out);
     struct stat st;
     if (lstat(t->final.p, &st) == 0)
         return err_fail(err, ERR_REFUSED, BECAUSE(CODE_FILE_EXISTS, {"path", t->final.p}),
@@ -150,13 +150,13 @@ static int hold(struct pack_temp *t, struct err *err)
     return st.st_nlink == 0;
 }
 
-int pack_temp_make(struct pack_temp *t, const char *out, struct buf *note, struct err *err)
+int pack_temp_make(struct pack_temp *t, const char *out, const char *const *ours, struct buf *note, struct err *err)
 {
     struct buf prefix = BUF_INIT;
     *t = (struct pack_temp){BUF_INIT, BUF_INIT, BUF_INIT, -1, false};
     int rc = names_of(t, out, &prefix, err);
     if (rc == 0)
-        clear_left(t->parent.p, prefix.p, note);
+        clear_left(t->parent.p, prefix.p, ours, note);
     for (int i = 0; rc == 0 && i < TRIES; i++) {
         buf_reset(&t->path);
         buf_printf(&t->path, "%s/%s", t->parent.p, prefix.p);

@@ -107,7 +107,7 @@ static void say_omitted(const struct replay *p, struct replay_answer *to)
         buf_printf(&to->reason, " and %" PRIu64 " more", omitted - n);
 }
 
-static void conclude(struct replay *p, struct replay_answers *out, const struct tally *t)
+static void conclude(const struct replay *p, struct arena *a, const struct tally *t)
 {
     struct replay_answer *to = t->to;
     to->status = replay_conclude(&to->counts);
@@ -119,12 +119,27 @@ static void conclude(struct replay *p, struct replay_answers *out, const struct 
         if (to->status == STATUS_UNAVAILABLE)
             say_omitted(p, to);
     }
-    to->evidence = arena_alloc(&out->arena, (p->n_epochs + 1) * sizeof *to->evidence);
+    to->evidence = arena_alloc(a, (p->n_epochs + 1) * sizeof *to->evidence);
     size_t n = 0;
     for (size_t i = 0; i < p->n_epochs - to->counts.omitted && n < 200; i++)
         if (to->status == STATUS_PASSED || t->all[i].is == deciding(to->status))
-            to->evidence[n++] = arena_strndup(&out->arena, p->epochs[i].path, strlen(p->epochs[i].path));
+            to->evidence[n++] = arena_strndup(a, p->epochs[i].path, strlen(p->epochs[i].path));
     to->evidence[n] = NULL;
+}
+
+void replay_answer_one(const struct replay *p, const struct outcome *o, struct arena *a, struct replay_answer *to)
+{
+    struct outcome is = *o;
+    struct tally t = {to, &is};
+    *to = (struct replay_answer){.counts = {.selected = 1}};
+    count(&t, 0, o);
+    if (p->n_epochs == 1) {
+        conclude(p, a, &t);
+        return;
+    }
+    to->status = replay_conclude(&to->counts);
+    to->cause = o->cause;
+    buf_adds(&to->reason, o->why);
 }
 
 /* ---- an expectation ---- */
@@ -246,7 +261,7 @@ int replay_bundle(const struct bundle *b, const struct replay_request *r, const 
     if (rc == 0)
         rc = run(&p, t, x, err);
     for (int k = 0; k < 3 && rc == 0; k++)
-        conclude(&p, out, &t[k]);
+        conclude(&p, &out->arena, &t[k]);
     if (rc == 0 && x)
         expect(&p, x, out);
     expectation_close(x);
@@ -255,17 +270,22 @@ int replay_bundle(const struct bundle *b, const struct replay_request *r, const 
     return rc;
 }
 
+void replay_answer_free(struct replay_answer *a)
+{
+    buf_free(&a->reason);
+}
+
 void replay_answers_free(struct replay_answers *a)
 {
-    buf_free(&a->determinism.reason);
-    buf_free(&a->recorded.reason);
-    buf_free(&a->expected.reason);
+    replay_answer_free(&a->determinism);
+    replay_answer_free(&a->recorded);
+    replay_answer_free(&a->expected);
     arena_free(&a->arena);
 }
 
 /* ---- the lines ---- */
 
-static void put(struct stream_out *out, enum check_name name, const struct replay_answer *a)
+void replay_put_answer(struct stream_out *out, enum check_name name, const struct replay_answer *a)
 {
     const struct replay_counts *c = &a->counts;
     struct buf counts = BUF_INIT, reason = BUF_INIT;
@@ -282,8 +302,8 @@ static void put(struct stream_out *out, enum check_name name, const struct repla
 
 void replay_put(struct stream_out *out, const struct replay_answers *a, bool expected)
 {
-    put(out, CHECK_REPLAY_DETERMINISM, &a->determinism);
-    put(out, CHECK_REPLAY_RECORDED_OUTPUT, &a->recorded);
+    replay_put_answer(out, CHECK_REPLAY_DETERMINISM, &a->determinism);
+    replay_put_answer(out, CHECK_REPLAY_RECORDED_OUTPUT, &a->recorded);
     if (expected)
-        put(out, CHECK_REPLAY_EXPECTED_OUTPUT, &a->expected);
+        replay_put_answer(out, CHECK_REPLAY_EXPECTED_OUTPUT, &a->expected);
 }

@@ -234,7 +234,7 @@ static void both(struct replay *p, const struct replay_epoch *e, const struct bu
 /* The same twice; with a prefix, what there was of it, which decides nothing. */
 static void compare(struct replay *p, const struct replay_epoch *e, struct replayed *out)
 {
-    struct parting at = {0, NULL, NULL};
+    struct parting at = {.line = 0};
     struct err err = ERR_INIT;
     int rc = output_differs(p, out->out[0], out->out[1], &at, &err);
     if (rc < 0)
@@ -256,7 +256,7 @@ void replay_drive(struct replay *p, const struct replay_epoch *e, struct replaye
     replay_judge(p, e->op);
     *out = (struct replayed){.out = {-1, -1}, .is = e->op->judged};
     if (out->is.is == REPLAY_PASSED)
-        out->is = replay_start(p, e, &state);
+        out->is = replay_start(p, e, &out->begin, &state);
     if (out->is.is == REPLAY_PASSED) {
         struct said *said = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (said == MAP_FAILED) {

@@ -64,6 +64,9 @@ void outcome_set(struct replay *p, struct outcome *o, enum replay_outcome is, co
 /* The same of an error, under this code where it has none. */
 void outcome_err(struct replay *p, struct outcome *o, enum replay_outcome is, enum code code, const struct err *err);
 
+/* A check of one epoch, or of none that could be selected: what it came to. */
+void replay_answer_one(const struct replay *p, const struct outcome *o, struct arena *a, struct replay_answer *to);
+
 /* ---- what is replayed (select.c, operator.c, start.c) ---- */
 
 /* The captured epochs that the request selects, in order; sinks' are none. */
@@ -78,8 +81,15 @@ bool replay_same_parameters(const struct json *a, const struct json *b);
 bool replay_is_sink(const char *kind);
 /* Markers, RESTORED and the starts of runs, as the bundle has them. */
 void replay_restores(struct replay *p);
+/* What an epoch starts from. */
+struct replay_begin {
+    bool keeps_state;
+    uint64_t from;    /* where it keeps state, the checkpoint; 0: none */
+    const char *path; /* the snapshot in the bundle; NULL: from no state */
+};
 /* The state that an epoch starts from. REPLAY_PASSED with *text empty: from none. */
-struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct buf *text);
+struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct replay_begin *begin,
+                            struct buf *text);
 
 /* ---- processes (process.c) ---- */
 
@@ -109,6 +119,7 @@ struct replayed {
     uint64_t rows;
     bool truncated; /* the capture holds a prefix: out is what that gave */
     char attempt[REPLAY_ATTEMPT_MAX];
+    struct replay_begin begin;
     struct outcome is;
 };
 void replay_drive(struct replay *p, const struct replay_epoch *e, struct replayed *out);
@@ -120,12 +131,19 @@ const char *replay_shown(struct replay *p, const char *text, size_t n);
 /* Where two files of lines part: the line (from 1) and what each has there, cut short; NULL where it ended. */
 struct parting {
     uint64_t line;
+    off_t begins; /* the line, in both */
     const char *a, *b;
 };
 /* 1 where they differ, 0 where they do not, -1 on error. */
 int output_differs(struct replay *p, int a, int b, struct parting *where, struct err *err);
 
 /* ---- holding against (recorded.c, expected.c) ---- */
+
+/* The names of the columns that an operator's rows are grouped by; NULL where it declares none. */
+const struct json *replay_group(const struct json *parameters);
+/* A row's key: the group's values, each with a comma behind it; nothing where there is no group. False where the row
+ * lacks one. */
+bool replay_key(const struct json *group, const char *text, size_t n, struct arena *a, struct buf *key);
 
 /* The replay's rows against what the one operator behind received in that epoch. */
 struct outcome replay_recorded(struct replay *p, const struct replay_epoch *e, const struct replayed *r);

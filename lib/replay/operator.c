@@ -3,6 +3,7 @@
 #include "json/redact.h"
 #include "ops/ops.h"
 #include "replay/internal.h"
+#include "replay/options.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -179,6 +180,13 @@ void replay_operators_free(struct replay *p)
         op_close(o->op);
     map_free(&p->by_path);
     map_free(&p->by_text);
+}
+
+int replay_op_check(const char *op, struct err *err)
+{
+    if (!op || evidence_operator_ok(op))
+        return 0;
+    return err_set(err, ERR_REFUSED, "--op=%s: an operator's id, a decimal number, is needed", op);
 }
 
 bool replay_same_parameters(const struct json *a, const struct json *b)

@@ -73,6 +73,6 @@ int output_differs(struct replay *p, int a, int b, struct parting *where, struct
     free(y.p);
     if (rc != 0 || same)
         return rc;
-    *where = (struct parting){line, line_at(p, a, line_begins), line_at(p, b, line_begins)};
+    *where = (struct parting){line, line_begins, line_at(p, a, line_begins), line_at(p, b, line_begins)};
     return 1;
 }

@@ -132,6 +132,32 @@ static const struct bundle_captured *capture_of(struct replay *p, const struct g
 
 /* ---- rows by their key ---- */
 
+const struct json *replay_group(const struct json *parameters)
+{
+    static const char *const names[] = {"group_key_outputs", "partition_columns", "partition_keys", "partition_by"};
+    const struct json *group = NULL;
+    for (size_t i = 0; !group && i < sizeof names / sizeof *names; i++)
+        group = json_get(parameters, names[i]);
+    return group && group->type == JSON_ARRAY && group->len > 0 ? group : NULL;
+}
+
+bool replay_key(const struct json *group, const char *text, size_t n, struct arena *a, struct buf *key)
+{
+    buf_reset(key);
+    if (!group)
+        return true;
+    const struct json *row = json_parse(text, n, a, NULL), *values = json_get(row, "values");
+    for (const struct json *name = json_first(group); name; name = json_next(group, name)) {
+        const struct json *v = name->type == JSON_STRING ? json_get(values, arena_strndup(a, name->str, name->len))
+                                                         : NULL;
+        if (!v)
+            return false;
+        json_canonical(key, v);
+        buf_addc(key, ',');
+    }
+    return true;
+}
+
 struct line {
     size_t at, n; /* in bytes */
     size_t next;  /* of the same key; one past it, 0: none */
@@ -144,24 +170,6 @@ struct lines {
     struct arena names;
     const struct json *group; /* the names of the columns; NULL: one key */
 };
-
-/* A row's key: its group's values, each with its name. False where the row lacks one. */
-static bool key_of(const struct lines *l, const char *text, size_t n, struct arena *a, struct buf *key)
-{
-    buf_reset(key);
-    if (!l->group)
-        return true;
-    const struct json *row = json_parse(text, n, a, NULL), *values = json_get(row, "values");
-    for (const struct json *name = json_first(l->group); name; name = json_next(l->group, name)) {
-        const struct json *v = name->type == JSON_STRING ? json_get(values, arena_strndup(a, name->str, name->len))
-                                                         : NULL;
-        if (!v)
-            return false;
-        json_canonical(key, v);
-        buf_addc(key, ',');
-    }
-    return true;
-}
 
 static void lines_add(struct lines *l, const char *key, size_t key_len, const char *text, size_t n, struct map *last)
 {
@@ -195,7 +203,7 @@ static int lines_read(struct lines *l, int fd, struct err *err)
     line_in_init(&in, fd, "the replay's rows", STREAM_MAX_LINE);
     while (got == 0 && (got = line_in_next(&in, &text, &n, err)) == 1) {
         arena_reset(&a);
-        if (key_of(l, text, n, &a, &key))
+        if (replay_key(l->group, text, n, &a, &key))
             lines_add(l, buf_str(&key), key.len, text, n, &last);
         else
             got = err_set(err, ERR_REFUSED, "row %" PRIu64 " lacks a column that its operator groups by", in.line_no);
@@ -223,7 +231,7 @@ static bool hold(struct replay *p, struct lines *l, const char *path, uint64_t r
                  struct arena *a, struct buf *key, struct outcome *o)
 {
     const struct cause *cause = BECAUSE(CODE_OUTPUT_DIFFERS);
-    uint64_t *next = key_of(l, text, n, a, key) ? map_find(&l->keys, buf_str(key), key->len) : NULL;
+    uint64_t *next = replay_key(l->group, text, n, a, key) ? map_find(&l->keys, buf_str(key), key->len) : NULL;
     const struct line *at = next && *next ? &l->at[*next - 1] : NULL;
     if (!at)
         outcome_set(p, o, REPLAY_FAILED, cause, "'%s', row %" PRIu64 ": the replay gives no such row: %s", path, row,
@@ -293,15 +301,6 @@ static void against(struct replay *p, struct lines *l, const struct bundle_captu
     close(fd);
 }
 
-static const struct json *group_of(const struct json *parameters)
-{
-    static const char *const names[] = {"group_key_outputs", "partition_columns", "partition_keys", "partition_by"};
-    const struct json *group = NULL;
-    for (size_t i = 0; !group && i < sizeof names / sizeof *names; i++)
-        group = json_get(parameters, names[i]);
-    return group && group->type == JSON_ARRAY && group->len > 0 ? group : NULL;
-}
-
 struct outcome replay_recorded(struct replay *p, const struct replay_epoch *e, const struct replayed *r)
 {
     struct outcome o = {.is = REPLAY_PASSED};
@@ -310,7 +309,8 @@ struct outcome replay_recorded(struct replay *p, const struct replay_epoch *e, c
     const struct bundle_captured *at = to ? capture_of(p, to, e, &o) : NULL;
     if (!at)
         return o;
-    struct lines l = {.keys = MAP_INIT, .bytes = BUF_INIT, .names = ARENA_INIT, .group = group_of(e->op->parameters)};
+    struct lines l = {
+        .keys = MAP_INIT, .bytes = BUF_INIT, .names = ARENA_INIT, .group = replay_group(e->op->parameters)};
     if (lines_read(&l, r->out[0], &err) != 0)
         outcome_err(p, &o, REPLAY_UNAVAILABLE, CODE_IO_FAILED, &err);
     else

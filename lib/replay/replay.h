@@ -60,6 +60,8 @@ struct replay_answers {
 int replay_bundle(const struct bundle *b, const struct replay_request *r, const volatile int *stop,
                   struct replay_answers *out, struct err *err);
 void replay_answers_free(struct replay_answers *a);
+void replay_answer_free(struct replay_answer *a);
+void replay_put_answer(struct stream_out *out, enum check_name name, const struct replay_answer *a);
 /* The check lines; that of an expectation only where one was given. */
 void replay_put(struct stream_out *out, const struct replay_answers *a, bool expected);
 

@@ -141,32 +141,34 @@ static bool own_state(struct replay *p, const struct replay_epoch *e, const char
     return own;
 }
 
-/* Of the snapshots that the bundle lists, the one that is the operator's. */
-static void starting_state(struct replay *p, const struct replay_epoch *e, uint64_t from, struct buf *state,
-                           struct outcome *o)
+/* Of the snapshots that the bundle lists, the one that is the operator's: its path, or NULL once o says that there is
+ * none. */
+static const char *starting_state(struct replay *p, const struct replay_epoch *e, uint64_t from, struct buf *state,
+                                  struct outcome *o)
 {
     const struct bundle_manifest *m = &p->b->m;
-    bool found = false;
-    for (size_t i = 0; i < m->n_artifacts && !found; i++) {
+    for (size_t i = 0; i < m->n_artifacts; i++) {
         const struct bundle_artifact *f = &m->artifacts[i];
         const char *name = strrchr(f->path, '/');
         uint64_t id;
-        found = (f->role == ROLE_SNAPSHOT || f->role == ROLE_INTERVAL_STATE) && name &&
-                evidence_name_id(name + 1, "checkpoint-", ".snap", &id) && id == from &&
-                own_state(p, e, f->path, from, state);
+        if ((f->role == ROLE_SNAPSHOT || f->role == ROLE_INTERVAL_STATE) && name &&
+            evidence_name_id(name + 1, "checkpoint-", ".snap", &id) && id == from &&
+            own_state(p, e, f->path, from, state))
+            return f->path;
     }
-    if (!found)
-        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED),
-                    "the bundle holds no state of operator %s at checkpoint %" PRIu64 ", from which epoch %" PRIu64
-                    " starts, or none that can be read",
-                    e->operator_id, from, e->epoch);
+    outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_STATE_NOT_COLLECTED),
+                "the bundle holds no state of operator %s at checkpoint %" PRIu64 ", from which epoch %" PRIu64
+                " starts, or none that can be read",
+                e->operator_id, from, e->epoch);
+    return NULL;
 }
 
-struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct buf *text)
+struct outcome replay_start(struct replay *p, const struct replay_epoch *e, struct replay_begin *begin,
+                            struct buf *text)
 {
     struct outcome o = {.is = REPLAY_PASSED};
-    uint64_t from;
-    if (op_keeps_state(e->op->op) && starting_checkpoint(p, e, &from, &o) && from > 0)
-        starting_state(p, e, from, text, &o);
+    *begin = (struct replay_begin){.keeps_state = op_keeps_state(e->op->op)};
+    if (begin->keeps_state && starting_checkpoint(p, e, &begin->from, &o) && begin->from > 0)
+        begin->path = starting_state(p, e, begin->from, text, &o);
     return o;
 }

@@ -83,7 +83,7 @@ static const char *means(struct view *v, enum check_name c)
 
 static bool counts_epochs(enum check_name c)
 {
-    return c >= CHECK_REPLAY_DETERMINISM && c <= CHECK_REPLAY_EXPECTED_OUTPUT;
+    return c >= CHECK_REPLAY_DETERMINISM && c <= CHECK_REPLAY_GOLDEN_OUTPUT;
 }
 
 static void say_counts(struct view *v, struct view_check *c, const struct json *counts)

@@ -70,7 +70,7 @@ static const struct {
 static int epochs_hold(const struct json *counts, const struct check_line *c, struct err *err)
 {
     uint64_t selected = 0, passed = 0;
-    if (c->status != STATUS_PASSED || c->name < CHECK_REPLAY_DETERMINISM || c->name > CHECK_REPLAY_EXPECTED_OUTPUT)
+    if (c->status != STATUS_PASSED || c->name < CHECK_REPLAY_DETERMINISM || c->name > CHECK_REPLAY_GOLDEN_OUTPUT)
         return 0;
     if (!json_u64(json_get(counts, "selected"), &selected) || !json_u64(json_get(counts, "passed"), &passed) ||
         selected == 0 || passed != selected)

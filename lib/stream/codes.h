@@ -290,6 +290,14 @@
       "expected rows are lacking, and not all that could have given them was replayed", \
       "epochs that were not collected, omitted or cannot be replayed", \
       "do what the checks of the other epochs ask for, or narrow --epoch and the expectation to what is whole") \
+    X(GOLDEN_DIFFERS, "golden-differs", \
+      "a regression case's epoch gives other rows than it did when it was frozen", \
+      "an operator was changed, on purpose or not", \
+      "find the change from the row that the reason names; where it is meant, freeze the epoch again from its bundle") \
+    X(CASE_DAMAGED, "case-damaged", \
+      "a regression case is not what it says of itself, so that nothing of it is believed", \
+      "a file was edited, lost or added, or a newer release wrote it", \
+      "take the case from where it was kept, or freeze the epoch again from its bundle") \
     X(REPLAYS_OMITTED, "replays-omitted", \
       "more epochs are selected than a run replays", \
       "a bundle of many epochs", \

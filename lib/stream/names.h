@@ -46,6 +46,7 @@ enum line_type line_type_of(const char *p, size_t n); /* LINE_UNKNOWN for any ot
     X(REPLAY_DETERMINISM, "replay.determinism", "every selected epoch, replayed twice from its start, gave the same rows") \
     X(REPLAY_RECORDED_OUTPUT, "replay.recorded_output", "the replayed rows are those that the job handed on") \
     X(REPLAY_EXPECTED_OUTPUT, "replay.expected_output", "the replayed rows are the expectation's") \
+    X(REPLAY_GOLDEN_OUTPUT, "replay.golden_output", "the replayed rows are the golden ones of the regression case") \
     X(RECONCILE_SCOPE, "reconcile.scope", "the rows that the sink received in the scope are there whole") \
     X(RECONCILE_DESTINATION, "reconcile.destination", "the table is the one that the scope names, of a form that can be read whole, its columns unchanged, and it stood still while it was read") \
     X(RECONCILE_ROWS, "reconcile.rows", "the key names one row of the scope, the table holds exactly its rows, each once and value for value, and two reads agreed") \

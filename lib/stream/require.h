@@ -22,6 +22,7 @@ struct run_known {
     bool complete_table;       /* and which is of the whole table */
     bool reference;            /* something of a reference is there */
     bool expected;             /* rows were named that a replay must give */
+    bool golden;               /* it is of a regression case */
     bool rows;                 /* rows, or a summary of some, are there */
     const struct json *stages; /* of the header, or NULL: one that binds a reference had one to bind */
     enum profile profile;

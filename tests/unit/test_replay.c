@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay: how the outcomes of epochs decide a check, against the rule written as a table. */
-#include "replay/replay.h"
+/* replay: how the outcomes of epochs decide a check, against the rule written as a table; and what a case says of
+ * itself. */
+#include "replay/case_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 /* The rule as the manual has it, its first line that holds: by whether there are failed, passed, unavailable,
@@ -56,8 +59,52 @@ static void test_conclude(void **unused)
         assert_true(seen[s] > 0);
 }
 
+/* ---- case.json ---- */
+
+static int parse(const char *text, struct case_file *out)
+{
+    static struct arena a;
+    struct err err = ERR_INIT;
+    int rc = case_parse(text, strlen(text), &a, out, &err);
+    assert_int_equal(rc != 0, err.kind == ERR_REFUSED);
+    arena_free(&a);
+    return rc;
+}
+
+/* What is written is read; each member is needed, of its type, and no other may stand beside. */
+static void test_case(void **unused)
+{
+    (void)unused;
+    struct case_file c = {.job = "1", .operator_id = "18446744073709551615", .subtask = 3, .epoch = UINT64_MAX - 1}, is;
+    struct buf text = BUF_INIT;
+    memset(c.manifest_sha256, 'a', SHA256_HEX);
+    memset(c.golden.sha256, 'b', SHA256_HEX);
+    c.golden.lines = 7;
+    c.golden.bytes = (uint64_t)1 << 60;
+    case_put(&text, &c);
+    assert_int_equal(parse(buf_str(&text), &is), 0);
+    assert_true(is.subtask == 3 && is.epoch == UINT64_MAX - 1 && is.golden.lines == 7);
+    assert_true(is.golden.bytes == (uint64_t)1 << 60 && strcmp(is.golden.sha256, c.golden.sha256) == 0);
+    static const char *const names[] = {"format",          "version", "job",  "operator", "subtask", "epoch",
+                                        "manifest_sha256", "golden",  "rows", "bytes",    "sha256"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "\"%s\"", names[i]);
+        char *copy = xstrdup(buf_str(&text)), *at = strstr(copy, name), *value;
+        assert_non_null(at);
+        at[1] = 'x'; /* one is missing, and another there */
+        assert_int_equal(parse(copy, &is), -1);
+        at[1] = names[i][0];
+        value = at + strlen(name) + 1;
+        *value = *value == '"' ? '[' : *value == '{' ? '[' : '-';
+        assert_int_equal(parse(copy, &is), -1);
+        free(copy);
+    }
+    buf_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conclude)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conclude), cmocka_unit_test(test_case)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
