@@ -15,8 +15,8 @@ setup() {
 searched() {
     cp "$model" checkpoint.pml
     spin -a "$@" checkpoint.pml >made
-    gcc -O2 -DSAFETY -DNOREDUCE -DVECTORSZ=2048 -o pan pan.c
-    ./pan -m1000000 -w22 >said 2>&1
+    gcc -O1 -w -DSAFETY -DNOREDUCE -DVECTORSZ=2048 ${kept:+"$kept"} -o pan pan.c
+    ./pan -m1000000 -w"${slots:-22}" >said 2>&1
     grep -q '^Full statespace search' said
 }
 
@@ -35,13 +35,32 @@ breaks() { # what, DEFINE…
 }
 
 @test "no order of the steps breaks the protocol, whichever process dies where" {
+    holds -DFAILURES=1
+    [ "${ROUNDS:-40}" -ge 1000 ] || return 0
     holds
-    [ "${ROUNDS:-40}" -lt 1000 ] || holds -DNUMBERS=4
+    holds -DNUMBERS=4
 }
 
 @test "nor where the sinks confirm their commits, and some confirmations come late" {
+    holds -DCONFIRM -DFAILURES=1
+    [ "${ROUNDS:-40}" -ge 1000 ] || return 0
     holds -DCONFIRM
-    [ "${ROUNDS:-40}" -lt 1000 ] || holds -DCONFIRM -DNUMBERS=4 -DFAILURES=1
+    holds -DCONFIRM -DNUMBERS=4 -DFAILURES=1
+}
+
+@test "nor where a window takes part, which has no lane" {
+    holds -DWINDOWS=1 -DFAILURES=1
+    [ "${ROUNDS:-40}" -lt 1000 ] || holds -DWINDOWS=1 -DNUMBERS=4 -DFAILURES=1
+}
+
+# Where a state may fail too there are 30 million, which are told apart by a hash: 1.5 GB, for 6. A few in a thousand of them are not
+# searched, being taken for another.
+@test "nor within four checkpoints, and five with the counts that an order asks for" {
+    holds -DNUMBERS=4 -DFAILURES=0
+    [ "${ROUNDS:-40}" -ge 1000 ] || return 0
+    holds -DNUMBERS=5 -DFAILURES=0
+    holds -DNUMBERS=5 -DFAILURES=0 -DCONFIRM
+    kept=-DHC4 slots=26 holds -DNUMBERS=5 -DFAILURES=1
 }
 
 @test "each rule is needed: with it broken the model fails, by what it is there for" {
@@ -52,4 +71,5 @@ breaks() { # what, DEFINE…
     breaks ' !(discarded[chosen])' -DCONFIRM -DNO_RESTORED
     breaks '( !(completed[i])||discarded[i])' -DNO_NEXT
     breaks ' !(sent[' -DNO_LOCK
+    breaks 'snapshot[' -DWINDOWS=1 -DSOURCE_ALONE
 }

@@ -77,7 +77,47 @@ reason() { jq -r 'select(.name == "protocol.conformance") | .reason' <<<"$output
         [ "$structure $conformance" = 'passed unsupported protocol-unsupported' ] || { echo "$edit: $conformance" >&2; return 1; }
         reason >>reasons
     done
-    [ "$(grep -cE 'was rescaled|both families|lack the job.s first attempt: the earliest is run [12]|no process like .row-window-4-0|operator 4 has a recorder and no trace' reasons)" -eq 6 ]
+    [ "$(grep -cE 'was rescaled|both families|lack the job.s first attempt: the earliest is run [12]|no process like .row-group-4-0|operator 4 has a recorder and no trace' reasons)" -eq 6 ]
+}
+
+# of_participants LIST: the job, each checkpoint of it with these.
+of_participants() {
+    cp -R "$job" mine
+    job=$PWD/mine
+    sed -i "s/^subtasks=.*/subtasks=$1/" mine/ckpt/_jobs/1/COMPLETED-*
+    [ "$1" = 0,1 ] || snap 2 7 5
+}
+
+@test "a window is a participant of its own, behind the join" {
+    of_participants 0,1,2
+    traces windowed
+    judged 0
+    [ "$structure $conformance" = 'passed passed' ]
+    for edit in without_its_state in_a_lanes_place passed_before_its_state before_the_join; do
+        rm -rf traces
+        traces windowed_$edit
+        judged 1
+        [ "$structure $conformance" = 'passed failed protocol-violated' ] || { echo "$edit: $conformance" >&2; return 1; }
+        printf '%s: %s\n' "$edit" "$(reason)" >>reasons
+    done
+    grep -q '^without_its_state: run 1, ckpt-mark, line 3: completed 3: another checkpoint is next to be completed' reasons
+    grep -q "^in_a_lanes_place: run 1, row-window-3-0, line 6: state 3: it is another participant's state" reasons
+    grep -q '^passed_before_its_state: run 1, row-window-3-0, line 6: passed 3: another act is next' reasons
+    grep -q '^before_the_join: run 1, cap-tee-3-0, line 10: evidence 5: the barrier had not come there' reasons
+    # Its trace is not there in the run that it is to be judged by, and in none.
+    rm -rf traces && traces windowed && rm traces/row-window-3-0-a1.ndjson
+    judged 3
+    [[ $conformance == 'unavailable traces-lacking' && $(reason) == *'the trace of row-window is not there' ]]
+    rm -rf traces && traces
+    judged 3
+    [[ $conformance == 'unavailable traces-lacking' && $(reason) == *"COMPLETED-1' names 3 participants, and the traces tell of 2"* ]]
+}
+
+@test "a checkpoint that was completed without asking the window is a violation" {
+    of_participants 0,1
+    traces windowed
+    judged 1
+    [[ $conformance == 'failed protocol-violated' && $(reason) == *"COMPLETED-1' names 2 participants, and 3 processes of the job store a state"* ]]
 }
 
 @test "traces that are not all there are unavailable, and so is a bundle that has none" {

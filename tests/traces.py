@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """traces.py DIR [EDIT]: traces of the job that tests/make-job.bash makes, as its processes would have left them, in DIR; with an EDIT,
-traces that say something else. traces.py --list: the edits that are forbidden, one a line."""
+traces that say something else. traces.py --list: the edits that are forbidden, one a line. traces.py --each DIR: a directory for the
+whole job, each edit that is forbidden, and each of a job with a window."""
 
 import json
 import os
@@ -166,12 +167,50 @@ def renumbered(t):
 
 
 def unknown(t):
-    t["row-window-4-0/a1"] = [dict(event="passed", checkpoint=1)]
+    t["row-group-4-0/a1"] = [dict(event="passed", checkpoint=1)]
 
 
 def unknown_operator(t):
     t["cap-tee-4-0/a1"] = [dict(event="evidence", checkpoint=1, ok=True)]
 
+
+# ---- of a job with a window: behind the join its operator 3, which stores state as participant 2, and the sink, now 4 ----
+
+WINDOW = "row-window-3-0"
+
+
+def windowed(t):
+    for a in ("a1", "a2"):
+        end = t[f"lane-join/{a}"][-1:] if a == "a2" else []
+        numbers = [e["checkpoint"] for e in t[f"lane-join/{a}"] if e["event"] == "passed"]
+        t[f"{WINDOW}/{a}"] = [e for n in numbers for e in (dict(event="state", checkpoint=n, participant=2, ok=n != 2), dict(event="passed", checkpoint=n))] + end
+        t[f"ch-sink-4-0/{a}"] = t.pop(f"ch-sink-3-0/{a}")
+        t[f"cap-tee-4-0/{a}"] = t.pop(f"cap-tee-3-1/{a}")
+        del t[f"ch-sink-3-1/{a}"]
+
+
+def windowed_without_its_state(t):
+    windowed(t)
+    t[f"{WINDOW}/a1"][4]["ok"] = False
+
+
+def windowed_in_a_lanes_place(t):
+    windowed(t)
+    t[f"{WINDOW}/a1"][4]["participant"] = 1
+
+
+def windowed_passed_before_its_state(t):
+    windowed(t)
+    del t[f"{WINDOW}/a1"][4]
+
+
+def windowed_before_the_join(t):
+    windowed(t)
+    drop(t, "lane-join/a1", "passed", 5)
+    drop(t, "lane-join/a1", "passed", 4)
+
+
+# ---- writing ----
 
 def write(t, where, name="1"):
     os.makedirs(where, exist_ok=True)
@@ -187,6 +226,13 @@ def main():
     prefix = "forbidden_"
     if sys.argv[1] == "--list":
         print("\n".join(n[len(prefix):] for n in globals() if n.startswith(prefix)))
+        return
+    if sys.argv[1] == "--each":
+        for name, edit in [("whole", lambda t: None), *globals().items()]:
+            if name == "whole" or name.startswith((prefix, "windowed")):
+                t = job()
+                edit(t)
+                write(t, os.path.join(sys.argv[2], name))
         return
     t = job()
     if len(sys.argv) > 2:

@@ -93,16 +93,25 @@ void traces_read(const struct bundle *b, struct traces *t, const volatile int *s
 
 /* ---- protocol.conformance ---- */
 
-static int by_number(const void *x, const void *y)
+/* Who took part in a checkpoint its marker says: one that no process is known of keeps no trace. */
+static void hold_participants(const struct bundle *b, const struct conform *c, const char *path, struct arena *a,
+                              struct bundle_finding *f)
 {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return a < b ? -1 : a > b;
-}
-
-static bool said(const struct conform *c, uint64_t number)
-{
-    return number == c->maybe_completed ||
-           (c->n_completed > 0 && bsearch(&number, c->completed, c->n_completed, sizeof number, by_number));
+    struct buf text = BUF_INIT;
+    struct marker m;
+    struct err err = ERR_INIT;
+    if (bundle_read(b, path, 1 << 20, &text, &err) != 0 ||
+        marker_parse(text.p ? text.p : "", text.len, path, a, &m, &err) != 0)
+        bundle_fault_err(&f->unavailable, CODE_MARKER_MALFORMED, path, &err);
+    else if (m.n_subtasks < c->participants)
+        bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path,
+                     "'%s' names %zu participants, and %" PRIu64 " processes of the job store a state", path,
+                     m.n_subtasks, c->participants);
+    else if (m.n_subtasks > c->participants)
+        bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), path,
+                     "'%s' names %zu participants, and the traces tell of %" PRIu64, path, m.n_subtasks,
+                     c->participants);
+    buf_free(&text);
 }
 
 /* A marker was durable before its event, and none is ever removed: so the bundle holds each, and each but the last
@@ -110,22 +119,28 @@ static bool said(const struct conform *c, uint64_t number)
 static void hold_markers(const struct bundle *b, const struct conform *c, struct bundle_finding *f)
 {
     struct buf path = BUF_INIT, rel = BUF_INIT;
+    struct arena a = ARENA_INIT;
     uint64_t id;
-    for (size_t i = 0; i < c->n_completed; i++) {
-        path_join(&path, "checkpoint", evidence_path_marker(&rel, b->m.job, MARKER_COMPLETED, c->completed[i]));
-        if (!bundle_find(&b->m, path.p))
+    for (size_t i = 0; i < c->n_checkpoints; i++) {
+        uint64_t number = c->checkpoints[i].number;
+        path_join(&path, "checkpoint", evidence_path_marker(&rel, b->m.job, MARKER_COMPLETED, number));
+        if (c->checkpoints[i].completed && !bundle_find(&b->m, path.p))
             bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path.p,
                          "the traces say that checkpoint %" PRIu64
                          " was completed, and the bundle holds no marker of it",
-                         c->completed[i]);
+                         number);
     }
     for (size_t i = 0; i < b->m.n_artifacts; i++) {
-        const struct bundle_artifact *a = &b->m.artifacts[i];
-        if (a->role == ROLE_MARKER && evidence_name_id(strrchr(a->path, '/') + 1, "COMPLETED-", "", &id) &&
-            !said(c, id))
-            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), a->path,
-                         "the bundle holds '%s', and no trace says that it was completed", a->path);
+        const char *marker = b->m.artifacts[i].path;
+        if (b->m.artifacts[i].role != ROLE_MARKER || !evidence_name_id(strrchr(marker, '/') + 1, "COMPLETED-", "", &id))
+            continue;
+        if (!conform_find(c, id))
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), marker,
+                         "the bundle holds '%s', and no trace says that it was completed", marker);
+        arena_reset(&a);
+        hold_participants(b, c, marker, &a, f);
     }
+    arena_free(&a);
     buf_free(&path);
     buf_free(&rel);
 }
@@ -181,7 +196,7 @@ void traces_conform(const struct bundle *b, const struct traces *t, struct buf *
     }
     buf_printf(counts, "{\"traces\":%zu,\"events\":%" PRIu64 ",\"runs\":%" PRIu64 ",\"completed\":%zu}", t->n, c.events,
                c.runs, c.n_completed);
-    free(c.completed);
+    free(c.checkpoints);
 }
 
 void traces_free(struct traces *t)

@@ -15,11 +15,11 @@ struct run {
     struct conform *out;
     /* durable */
     uint64_t sure, maybe; /* the greatest number that is on disk for sure, and the greatest that may be */
-    size_t cap_completed;
-    bool *confirmed; /* by completed */
+    uint64_t perhaps;     /* what the mark of the run before may have completed without an event; 0: nothing */
+    size_t cap_checkpoints;
     /* of the attempt */
-    uint64_t participants, whole_states; /* of the barrier that is being made */
-    bool *whole;                         /* by barrier: every participant's state is durable */
+    uint64_t asked, whole_states; /* of the barrier that is being made: lanes whose state was, and is durable */
+    bool *whole;                  /* by barrier: every participant's state is durable */
     bool redeployed;
     bool allow_end;     /* a process may have ended and not said so: only where somebody went on from it */
     const char *lost;   /* a trace of this or an earlier run that lacks events, or may, or NULL */
@@ -55,7 +55,7 @@ static void carry(struct run *r, uint64_t number, bool sure)
 static bool tail_act(struct run *r, struct process *p, const struct trace_event *e)
 {
     const struct trace_event *plan = r->a->plan;
-    bool made = r->participants == r->j->lanes;
+    bool made = r->asked == r->j->lanes;
     switch (e->kind) {
     case TRACE_RESTORED:
         if (p->phase != 0 || e->checkpoint != plan->checkpoint || e->first != plan->first)
@@ -67,12 +67,12 @@ static bool tail_act(struct run *r, struct process *p, const struct trace_event 
         return true;
     case TRACE_STATE:
         if (made && r->whole_states == 0) {
-            r->participants = 0; /* nothing carries the number: it is tried again, and no barrier was sent */
+            r->asked = 0; /* nothing carries the number: it is tried again, and no barrier was sent */
             made = false;
         }
-        if (p->phase != 1 || made || e->checkpoint != number_of(r, p->count) || e->participant != r->participants)
+        if (p->phase != 1 || made || e->checkpoint != number_of(r, p->count) || e->participant != r->asked)
             return no(r, "another participant's state, or a barrier, is next");
-        r->participants++;
+        r->asked++;
         r->whole_states += e->ok;
         carry(r, e->checkpoint, e->ok);
         return true;
@@ -84,10 +84,10 @@ static bool tail_act(struct run *r, struct process *p, const struct trace_event 
         if (e->previous != (p->count ? number_of(r, p->count - 1) : 0))
             return no(r, "another barrier was before it");
         r->whole[p->count++] = r->whole_states == r->j->lanes;
-        r->participants = r->whole_states = 0;
+        r->asked = r->whole_states = 0;
         return true;
     case TRACE_ENDED:
-        if (p->phase != 1 || (r->participants > 0 && (!made || r->whole_states > 0)))
+        if (p->phase != 1 || (r->asked > 0 && (!made || r->whole_states > 0)))
             return no(r, "a barrier was begun");
         return p->ended = true;
     default: return no(r, "it is no event of this process");
@@ -102,18 +102,17 @@ static void look_up(struct run *r, const struct process *p)
     const struct job *j = r->j;
     size_t at = (size_t)(p - r->a->p);
     const struct process *before = p - 1;
-    if (p->part == PART_JOIN) {
-        const struct process *last = job_place(r->a, j, PART_SINK, j->n_stages - 1, 0);
+    if (p->part == PART_JOIN && j->n_lane_stages > 0) {
+        const struct process *last = &r->a->p[1 + j->n_lane_stages];
         r->came = UINT64_MAX;
         r->no_more = true;
-        for (uint64_t l = 0; j->n_stages > 0 && l < j->lanes; l++, last += j->n_stages) {
+        for (uint64_t l = 0; l < j->lanes; l++, last += j->n_lane_stages) {
             r->came = last->count < r->came ? last->count : r->came;
             r->no_more = r->no_more && last->ended;
         }
-        if (j->n_stages > 0)
-            return;
+        return;
     }
-    if (p->part != PART_MARK && (j->n_stages == 0 || (at - 2) % j->n_stages == 0))
+    if (p->part == PART_JOIN || (at < job_lanes_end(j) && (at - 2) % j->n_lane_stages == 0))
         before = job_place(r->a, j, PART_TAIL, 0, 0);
     r->came = before->count;
     r->no_more = before->ended;
@@ -123,6 +122,7 @@ static bool pass_act(struct run *r, struct process *p, const struct trace_event 
 {
     static const enum trace_kind steps[PARTS][3] = {[PART_TEE] = {TRACE_EVIDENCE, TRACE_PASSED},
                                                     [PART_MAP] = {TRACE_PASSED},
+                                                    [PART_WINDOW] = {TRACE_STATE, TRACE_PASSED},
                                                     [PART_SINK] = {TRACE_ACKNOWLEDGED, TRACE_EVIDENCE, TRACE_PASSED},
                                                     [PART_JOIN] = {TRACE_PASSED}};
     if (e->kind == TRACE_ENDED) {
@@ -136,6 +136,11 @@ static bool pass_act(struct run *r, struct process *p, const struct trace_event 
         return no(r, "another checkpoint is next");
     if (p->count >= r->came)
         return no(r, "the barrier had not come there");
+    if (e->kind == TRACE_STATE) {
+        if (e->participant != p->participant)
+            return no(r, "it is another participant's state");
+        r->whole[p->count] = r->whole[p->count] && e->ok;
+    }
     if (e->kind != TRACE_PASSED) {
         p->phase++;
         return true;
@@ -147,16 +152,15 @@ static bool pass_act(struct run *r, struct process *p, const struct trace_event 
 
 /* ---- completing ---- */
 
-static void complete(struct run *r, uint64_t number)
+static void add_checkpoint(struct run *r, uint64_t number, bool completed)
 {
     struct conform *o = r->out;
-    if (o->n_completed == r->cap_completed) {
-        r->cap_completed = r->cap_completed ? 2 * r->cap_completed : 64;
-        o->completed = xrealloc(o->completed, r->cap_completed * sizeof *o->completed);
-        r->confirmed = xrealloc(r->confirmed, r->cap_completed * sizeof *r->confirmed);
+    if (o->n_checkpoints == r->cap_checkpoints) {
+        r->cap_checkpoints = r->cap_checkpoints ? 2 * r->cap_checkpoints : 64;
+        o->checkpoints = xrealloc(o->checkpoints, r->cap_checkpoints * sizeof *o->checkpoints);
     }
-    r->confirmed[o->n_completed] = false;
-    o->completed[o->n_completed++] = number;
+    o->checkpoints[o->n_checkpoints++] = (struct conform_checkpoint){.number = number, .completed = completed};
+    o->n_completed += completed;
 }
 
 /* The next barrier that came to the mark and is to be completed, past those that cannot be; where there is none, all
@@ -172,19 +176,26 @@ static uint64_t completable(struct run *r, const struct process *mark)
 
 static int by_number(const void *x, const void *y)
 {
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return a < b ? -1 : a > b;
+    const struct conform_checkpoint *a = x, *b = y;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
+struct conform_checkpoint *conform_find(const struct conform *c, uint64_t number)
+{
+    struct conform_checkpoint key = {.number = number};
+    return c->n_checkpoints ? bsearch(&key, c->checkpoints, c->n_checkpoints, sizeof key, by_number) : NULL;
+}
+
+/* What is confirmed was completed, though its mark may not have come to say so. */
 static bool confirm(struct run *r, uint64_t number)
 {
     struct conform *o = r->out;
-    const uint64_t *at = NULL;
-    if (o->confirmation && o->n_completed > 0)
-        at = bsearch(&number, o->completed, o->n_completed, sizeof number, by_number);
-    if (at)
-        r->confirmed[at - o->completed] = true;
-    return at != NULL;
+    struct conform_checkpoint *at = o->confirmation ? conform_find(o, number) : NULL;
+    if (!at)
+        return false;
+    o->n_completed += !at->completed;
+    at->completed = at->confirmed = true;
+    return true;
 }
 
 static bool mark_act(struct run *r, struct process *p, const struct trace_event *e)
@@ -196,7 +207,7 @@ static bool mark_act(struct run *r, struct process *p, const struct trace_event 
             return no(r, "no barrier that every participant stands behind had come there");
         if (e->checkpoint != number_of(r, k))
             return no(r, "another checkpoint is next to be completed");
-        complete(r, e->checkpoint);
+        add_checkpoint(r, e->checkpoint, true);
         p->count = k + 1;
         return true;
     case TRACE_CONFIRMED:
@@ -217,11 +228,11 @@ static bool mark_act(struct run *r, struct process *p, const struct trace_event 
 static uint64_t choice(const struct run *r)
 {
     const struct conform *o = r->out;
-    for (size_t i = o->n_completed; i > 0; i--) {
-        uint64_t number = o->completed[i - 1];
-        bool over = o->has_restored && number > o->from && number < o->next;
-        if (!over && (!o->confirmation || r->confirmed[i - 1]))
-            return number;
+    for (size_t i = o->n_checkpoints; i > 0; i--) {
+        const struct conform_checkpoint *c = &o->checkpoints[i - 1];
+        bool over = o->has_restored && c->number > o->from && c->number < o->next;
+        if (!over && (o->confirmation ? c->confirmed : c->completed))
+            return c->number;
     }
     return 0;
 }
@@ -231,10 +242,16 @@ static uint64_t choice(const struct run *r)
 static bool chosen(struct run *r, const struct trace_event *plan, bool mark_open)
 {
     struct conform *o = r->out;
-    if (plan->checkpoint == choice(r))
+    uint64_t perhaps = r->perhaps;
+    r->perhaps = 0;
+    if (plan->checkpoint == choice(r)) {
+        /* Without confirmation it would have been chosen. */
+        if (perhaps && o->confirmation)
+            add_checkpoint(r, perhaps, false);
         return true;
-    if (!o->confirmation && o->maybe_completed && plan->checkpoint == o->maybe_completed) {
-        complete(r, plan->checkpoint);
+    }
+    if (!o->confirmation && perhaps && plan->checkpoint == perhaps) {
+        add_checkpoint(r, perhaps, true);
         return true;
     }
     if (mark_open && plan->checkpoint > choice(r) && confirm(r, plan->checkpoint) && plan->checkpoint == choice(r))
@@ -372,6 +389,8 @@ static bool refuse_event(struct run *r, struct process *p)
     act(r, p, e);
     snprintf(what, sizeof what, "%.100s, line %zu: %s %" PRIu64 ": %s", p->file->process, p->at + 2,
              trace_kind_name(e->kind), e->kind == TRACE_ENDED ? e->status : e->checkpoint, r->why);
+    if (p->part == PART_PLAN)
+        r->absent = NULL; /* what it did no other process of its run led to */
     return refuse(r, p->file->process, what);
 }
 
@@ -388,10 +407,10 @@ static void leave(struct run *r)
 {
     const struct process *plan = job_place(r->a, r->j, PART_PLAN, 0, 0), *tail = job_place(r->a, r->j, PART_TAIL, 0, 0),
                          *mark = job_place(r->a, r->j, PART_MARK, 0, 0);
-    bool made = r->participants == r->j->lanes && r->whole_states > 0;
+    bool made = r->asked == r->j->lanes && r->whole_states > 0;
     bool started = tail->phase == 1 || r->a->plan->fresh || r->redeployed;
     uint64_t k = completable(r, mark);
-    r->out->maybe_completed = open_ended(mark) && k < r->came ? number_of(r, k) : 0;
+    r->perhaps = open_ended(mark) && k < r->came ? number_of(r, k) : 0;
     if (open_ended(tail) && started && !made)
         carry(r, number_of(r, tail->count), false);
     r->out->maybe_restored = !r->a->plan->fresh && !r->redeployed && open_ended(plan);
@@ -409,7 +428,7 @@ static bool run_attempt(struct run *r, size_t i)
     r->lost = r->lost ? r->lost : r->a->lost;
     const struct process *tail = job_place(r->a, r->j, PART_TAIL, 0, 0);
     r->whole = xcalloc(tail->file ? tail->file->n + 2 : 2, sizeof *r->whole);
-    r->participants = r->whole_states = 0;
+    r->asked = r->whole_states = 0;
     r->redeployed = r->allow_end = false;
     fire(r);
     if (stuck(r->a, &p)) {
@@ -432,10 +451,12 @@ void conform(const struct trace_file *files, size_t n, struct conform *out)
         out->events += files[i].n;
     if (job_arrange(&j, out)) {
         struct run r = {.j = &j, .out = out};
+        out->participants = j.participants;
         out->confirmation = j.attempts[0].plan->confirmation;
         for (size_t i = 0; i < j.n_attempts && run_attempt(&r, i); i++)
             out->runs++;
-        free(r.confirmed);
+        if (r.perhaps)
+            add_checkpoint(&r, r.perhaps, false);
     }
     arena_free(&j.arena);
 }

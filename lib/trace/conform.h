@@ -18,20 +18,27 @@
 
 enum conform_result { CONFORM_YES, CONFORM_NO, CONFORM_LACKING, CONFORM_UNSUPPORTED };
 
+/* A checkpoint that a trace says is completed; or, where a mark died, that it may have completed without an event. */
+struct conform_checkpoint {
+    uint64_t number;
+    bool completed; /* false: perhaps */
+    bool confirmed;
+};
+
 struct conform {
     enum conform_result result;
-    char why[600];     /* of any but yes */
-    char process[160]; /* whose event it is, or "" */
-    uint64_t runs, events;
-    uint64_t *completed; /* the numbers that a trace says are completed, ascending; free() */
-    size_t n_completed;
-    uint64_t maybe_completed;          /* one that was perhaps completed last, without an event; 0: none */
+    char why[600];                          /* of any but yes */
+    char process[160];                      /* whose event it is, or "" */
+    uint64_t runs, events, participants;    /* participants: lanes and windows */
+    struct conform_checkpoint *checkpoints; /* by number; free() */
+    size_t n_checkpoints, n_completed;
     bool has_restored, maybe_restored; /* a restore is recorded; perhaps by a plan that died then */
     uint64_t from, next;               /* of the last one */
     bool confirmation;
 };
 
-/* The traces of one job; whole files, as trace_parse gives them. out->completed is the caller's to free. */
+/* The traces of one job; whole files, as trace_parse gives them. out->checkpoints is the caller's to free. */
 void conform(const struct trace_file *files, size_t n, struct conform *out);
+struct conform_checkpoint *conform_find(const struct conform *c, uint64_t number);
 
 #endif

@@ -16,9 +16,9 @@ int conform_say(struct conform *out, enum conform_result r, const char *process,
     return -1;
 }
 
-static bool in_lane(enum part p)
+static bool is_stage(enum part p)
 {
-    return p == PART_TEE || p == PART_MAP || p == PART_SINK;
+    return p == PART_TEE || p == PART_MAP || p == PART_WINDOW || p == PART_SINK;
 }
 
 bool job_process(const char *name, enum part *part, uint64_t *op, uint64_t *lane)
@@ -26,7 +26,7 @@ bool job_process(const char *name, enum part *part, uint64_t *op, uint64_t *lane
     static const char *const alone[PARTS] = {
         [PART_PLAN] = "ckpt-plan", [PART_TAIL] = "kafka-tail", [PART_JOIN] = "lane-join", [PART_MARK] = "ckpt-mark"};
     static const char *const prefixes[PARTS] = {
-        [PART_TEE] = "cap-tee-", [PART_MAP] = "row-map-", [PART_SINK] = "ch-sink-"};
+        [PART_TEE] = "cap-tee-", [PART_MAP] = "row-map-", [PART_WINDOW] = "row-window-", [PART_SINK] = "ch-sink-"};
     *op = *lane = 0;
     for (unsigned i = 0; i < PARTS; i++) {
         *part = (enum part)i;
@@ -41,14 +41,21 @@ bool job_process(const char *name, enum part *part, uint64_t *op, uint64_t *lane
     return false;
 }
 
+size_t job_lanes_end(const struct job *j)
+{
+    return 2 + (size_t)j->lanes * j->n_lane_stages;
+}
+
 struct process *job_place(const struct attempt *a, const struct job *j, enum part part, uint64_t stage, uint64_t lane)
 {
     switch (part) {
     case PART_PLAN: return &a->p[0];
     case PART_TAIL: return &a->p[1];
-    case PART_JOIN: return &a->p[a->n - 2];
+    case PART_JOIN: return &a->p[job_lanes_end(j)];
     case PART_MARK: return &a->p[a->n - 1];
-    default: return &a->p[2 + lane * j->n_stages + stage];
+    default:
+        return stage < j->n_lane_stages ? &a->p[2 + lane * j->n_lane_stages + stage]
+                                        : &a->p[job_lanes_end(j) + 1 + stage - j->n_lane_stages];
     }
 }
 
@@ -71,7 +78,7 @@ static bool find_stages(struct job *j, struct conform *out)
         if (!job_process(j->files[i].process, &s.part, &s.op, &lane))
             return conform_say(out, CONFORM_UNSUPPORTED, j->files[i].process, "the model has no process like '%.100s'",
                                j->files[i].process) == 0;
-        if (in_lane(s.part))
+        if (is_stage(s.part))
             j->stages[j->n_stages++] = s;
     }
     if (j->n_stages > 1)
@@ -91,6 +98,13 @@ static bool find_stages(struct job *j, struct conform *out)
         if (j->stages[i].part == PART_SINK && i + 1 < kept)
             return conform_say(out, CONFORM_UNSUPPORTED, NULL, "the job has a stage behind a sink, or several sinks") ==
                    0;
+    /* A window runs once, behind the join, and its recorder and whatever follows with it. */
+    size_t first = 0;
+    while (first < kept && j->stages[first].part != PART_WINDOW)
+        first++;
+    while (first > 0 && first < kept && j->stages[first - 1].op == j->stages[first].op)
+        first--;
+    j->n_lane_stages = first;
     return true;
 }
 
@@ -167,15 +181,21 @@ static size_t stage_of(const struct job *j, enum part part, uint64_t op)
 
 static void make_places(struct job *j, struct attempt *a)
 {
-    a->n = 4 + (size_t)j->lanes * j->n_stages;
+    a->n = job_lanes_end(j) + 2 + j->n_stages - j->n_lane_stages;
     a->p = arena_zalloc(&j->arena, a->n * sizeof *a->p);
     *job_place(a, j, PART_PLAN, 0, 0) = (struct process){.part = PART_PLAN, .file = a->plan_file, .at = 1};
     job_place(a, j, PART_TAIL, 0, 0)->part = PART_TAIL;
     job_place(a, j, PART_JOIN, 0, 0)->part = PART_JOIN;
     job_place(a, j, PART_MARK, 0, 0)->part = PART_MARK;
     for (uint64_t l = 0; l < j->lanes; l++)
-        for (size_t s = 0; s < j->n_stages; s++)
+        for (size_t s = 0; s < j->n_lane_stages; s++)
             job_place(a, j, j->stages[s].part, s, l)->part = j->stages[s].part;
+    j->participants = j->lanes;
+    for (size_t s = j->n_lane_stages; s < j->n_stages; s++) {
+        struct process *p = job_place(a, j, j->stages[s].part, s, 0);
+        p->part = j->stages[s].part;
+        p->participant = p->part == PART_WINDOW ? j->participants++ : 0;
+    }
 }
 
 static bool put_file(struct job *j, struct attempt **ids, const struct trace_file *f, struct conform *out)
@@ -190,10 +210,12 @@ static bool put_file(struct job *j, struct attempt **ids, const struct trace_fil
     if (!a)
         return conform_say(out, CONFORM_LACKING, f->process, "no trace holds the plan of attempt '%.100s'",
                            f->attempt) == 0;
-    if (lane >= j->lanes)
+    size_t stage = is_stage(part) ? stage_of(j, part, op) : 0;
+    uint64_t subtasks = is_stage(part) && stage >= j->n_lane_stages ? 1 : j->lanes;
+    if (lane >= subtasks)
         return conform_say(out, CONFORM_UNSUPPORTED, f->process, "subtask %" PRIu64 " in a job of parallelism %" PRIu64,
-                           lane, j->lanes) == 0;
-    struct process *p = job_place(*a, j, part, in_lane(part) ? stage_of(j, part, op) : 0, lane);
+                           lane, subtasks) == 0;
+    struct process *p = job_place(*a, j, part, stage, lane);
     if (p->file)
         return conform_say(out, CONFORM_LACKING, f->process, "two traces are of this process in attempt '%.100s'",
                            f->attempt) == 0;
@@ -203,12 +225,24 @@ static bool put_file(struct job *j, struct attempt **ids, const struct trace_fil
     return true;
 }
 
+/* Whoever plans has ended well before the run begins. */
+static bool began(const struct trace_file *plan)
+{
+    const struct trace_event *last = &plan->events[plan->n - 1];
+    return last->kind == TRACE_ENDED && last->status == 0;
+}
+
 static void find_absent(struct attempt *a)
 {
-    static const char *const names[PARTS] = {"ckpt-plan", "kafka-tail", "cap-tee",  "row-map",
-                                             "ch-sink",   "lane-join",  "ckpt-mark"};
+    static const char *const names[PARTS] = {"ckpt-plan",  "kafka-tail", "cap-tee",   "row-map",
+                                             "row-window", "ch-sink",    "lane-join", "ckpt-mark"};
     if (!a->plan_file->armed || a->plan_file->cut)
         a->lost = a->plan_file->process;
+    size_t there = 0;
+    for (size_t k = 0; k < a->n; k++)
+        there += a->p[k].file != NULL;
+    if (there == 1 && !a->lost && !began(a->plan_file))
+        return;
     for (size_t k = 0; k < a->n && !a->absent; k++)
         a->absent = a->p[k].file ? NULL : names[a->p[k].part];
 }
@@ -221,7 +255,7 @@ bool job_arrange(struct job *j, struct conform *out)
     if (!check_attempts(j, out))
         return false;
     j->lanes = j->attempts[0].plan->parallel;
-    if (j->lanes < 1 || j->lanes > 4096 || (4 + j->lanes * j->n_stages) * j->n_attempts > PLACES_MAX)
+    if (j->lanes < 1 || j->lanes > 4096 || (4 + j->lanes * j->n_lane_stages + j->n_stages) * j->n_attempts > PLACES_MAX)
         return conform_say(out, CONFORM_UNSUPPORTED, "ckpt-plan",
                            "%zu runs of %" PRIu64 " lanes of %zu stages are more processes than are looked at",
                            j->n_attempts, j->lanes, j->n_stages) == 0;
