@@ -170,6 +170,14 @@ resealed() {
     run -2 --separate-stderr "$bin/epoch-freeze" --op=2 --epoch=2 --out=out/x nosuch
 }
 
+@test "what a killed one left goes with the next one of the same place, and nothing else does" {
+    mkdir -p out/.case.tmp-0123456789abcdef/bundle/capture out/.case.tmp-fedcba9876543210
+    touch out/.case.tmp-0123456789abcdef/{golden.ndjson,case.json} out/.case.tmp-fedcba9876543210/mine
+    run -0 --separate-stderr "$bin/epoch-freeze" --op=2 --epoch=2 --out=out/case "$BATS_FILE_TMPDIR/b"
+    [[ $stderr == *"'.case.tmp-0123456789abcdef', left by a run that was killed, was removed"* ]]
+    [ "$(find out -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | paste -sd' ')" = '.case.tmp-fedcba9876543210 case' ]
+}
+
 @test "one that is ended leaves nothing" {
     op_json 2 0 map map first '{"program":"def f: f; f"}'
     rm -rf b && packed job b

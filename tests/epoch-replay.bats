@@ -334,6 +334,12 @@ counts_of() {
         [ "$(counts_of recorded_output)" = '4 4 3 0 1 0 0' ]
         [ "$(jq -r 'select(.name == "replay.determinism").facts.option' <<<"$output")" = --max-memory ]
     done
+    # What stops with much of it taken may be a library's word for there being none.
+    op_json 2 0 map map first "$(jq -cn '{program: "if .id == 3 then [range(3000000)] | error(\"no\") else . end"}')"
+    replayed 3 --op=2 --epoch=2 --max-memory=100M
+    [ "$(check_of determinism)" = 'unavailable bound-passed' ]
+    run -1 --separate-stderr "$bin/epoch-replay" --op=2 --epoch=2 --max-memory=8G b
+    [ "$(check_of determinism)" = 'failed replay-stopped' ]
     # So much is enough for a program that takes little.
     run -0 --separate-stderr "$bin/epoch-replay" --op=2 --max-memory=100M "$BATS_FILE_TMPDIR/b"
 }

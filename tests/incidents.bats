@@ -13,7 +13,7 @@ setup() {
 @test "every case gives its golden rows" {
     [ "$(wc -l <<<"$cases")" -ge 6 ]
     # Nothing else lies there, and README tells of each.
-    [ "$(cd "$incidents" && ls -d ./*/ | wc -l)" -eq "$(wc -l <<<"$cases")" ]
+    [ "$(find "$incidents" -mindepth 1 -maxdepth 1 -type d | wc -l)" -eq "$(wc -l <<<"$cases")" ]
     for case in $cases; do
         run "$bin/epoch-run" "$incidents/$case"
         [ "$status" -eq 0 ] || { echo "$case: $output" >&2; return 1; }
@@ -24,7 +24,8 @@ setup() {
 }
 
 @test "the tests that came with the cases run them" {
-    readarray -t dirs < <(sed "s|^|$incidents/|" <<<"$cases")
+    readarray -t dirs <<<"$cases"
+    dirs=("${dirs[@]/#/$incidents/}")
     run -0 env OWED_BIN="$bin" bats --tap "${dirs[@]}"
     [ "$(grep -c '^ok ' <<<"$output")" -eq "${#dirs[@]}" ]
 }
@@ -34,5 +35,5 @@ setup() {
     run -0 env PATH="$bin:$PATH" "$incidents/freeze" again
     # But for the release that froze them, which their manifests name.
     for case in $cases; do diff -r -x manifest.json -x case.json "again/$case" "$incidents/$case"; done
-    [ "$(ls again)" = "$cases" ]
+    [ "$(cd again && printf '%s\n' *)" = "$cases" ]
 }

@@ -169,7 +169,7 @@ class Run:
         self.number += 1
         fresh = self.carried == 0 and not self.restored
         self.traces[key] = [dict(event="planned", run=self.number, fresh=fresh, checkpoint=chosen, first_epoch=self.first, generation=1,
-                                 parallelism=self.lanes, commit_confirmation=self.confirming)]
+                                 parallelism=self.lanes, windows=self.shape.windows, commit_confirmation=self.confirming)]
         self.chosen = chosen
         if self.r.random() < 0.05:
             return

@@ -108,6 +108,9 @@ of_participants() {
     rm -rf traces && traces windowed && rm traces/row-window-3-0-a1.ndjson
     judged 3
     [[ $conformance == 'unavailable traces-lacking' && $(reason) == *'the trace of row-window is not there' ]]
+    rm traces/row-window-* traces/cap-tee-3-*
+    judged 3
+    [[ $conformance == 'unavailable traces-lacking' && $(reason) == 'the job is planned with 1 windows, and the traces are of 0' ]]
     rm -rf traces && traces
     judged 3
     [[ $conformance == 'unavailable traces-lacking' && $(reason) == *"COMPLETED-1' names 3 participants, and the traces tell of 2"* ]]

@@ -180,6 +180,7 @@ WINDOW = "row-window-3-0"
 
 
 def windowed(t):
+    t[P1][0]["windows"] = t[P2][0]["windows"] = 1
     for a in ("a1", "a2"):
         end = t[f"lane-join/{a}"][-1:] if a == "a2" else []
         numbers = [e["checkpoint"] for e in t[f"lane-join/{a}"] if e["event"] == "passed"]

@@ -203,7 +203,10 @@ static void ended(struct replay *p, const struct replay_epoch *e, const struct s
     if (!said->ended)
         replay_cut_off(p, e->path, status, o);
     else if (said->short_of_memory)
-        replay_no_memory(p, e->path, o);
+        outcome_set(p, o, REPLAY_UNAVAILABLE, BECAUSE(CODE_BOUND_PASSED, {"option", "--max-memory"}),
+                    "the replay stopped with so much memory taken that it may have been for want of more than "
+                    "--max-memory=%" PRIu64 ": %s",
+                    p->r->memory, said->err.text);
     else if (said->is == REPLAY_FAILED)
         outcome_set(p, o, REPLAY_FAILED, BECAUSE(CODE_REPLAY_STOPPED), "%s", said->err.text);
     else
