@@ -11,13 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-DUMP = dict(separators=(",", ":"), ensure_ascii=False)
+text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+canonical = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=True).encode
 SHA = "0" * 64
 HEAD = {"type": "stream", "format": "owed-stream", "version": 1, "stages": [{"name": "t", "version": "1"}]}
-
-
-def text(value):
-    return json.dumps(value, **DUMP)
 
 
 def stream(path, lines, head=None):
@@ -28,10 +25,6 @@ def stream(path, lines, head=None):
             counts[line["type"]] = counts.get(line["type"], 0) + 1
             out.write(text(line) + "\n")
         out.write(text({"type": "end", "lines": counts}) + "\n")
-
-
-def canonical(value):
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 
 
 def scope(n, topics=1, columns=None, **more):

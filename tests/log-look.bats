@@ -4,8 +4,7 @@
 bats_require_minimum_version 1.5.0
 
 stderr="" stderr_lines=() # run sets them
-# The programs of this tree, whatever else is installed.
-PATH=${OWED_BIN:-$BATS_TEST_DIRNAME/../bin}:$PATH
+load programs
 
 refused() { # NAMED ARGUMENT…: exit 2, one line that names the place, a whole stream with one stop
     local named=$1

@@ -42,12 +42,11 @@ gone() {
 {\"at\":\"t/0/4#1\",\"values\":{}}"' <in
     # what tee wrote came back as bare rows, before the others
     [ "$(cat seen)" = "$(jq -c 'select(.type == "record") | del(.type)' in)" ]
-    [ "$(events | tail -n +5)" = '{"at":"t/0/1","ts":101,"values":{"id":1,"s":"é"}}
-{"values":{"id":1.2345678901234568e+39}}
-{"values":{"id":7}}
-{"at":"t/0/4#1","ts":104,"values":{}}' ]
-    grep -qF '{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}' <<<"$output"
-    grep -qF '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1e0,"s":"\u00e9"}}' <<<"$output"
+    # Numbers and texts as the program wrote them.
+    [ "$(of event | tail -n +5)" = '{"type":"event","at":"t/0/1","ts":101,"values":{"id":1e0,"s":"\u00e9"}}
+{"type":"event","values":{"id":1234567890123456789012345678901234567890.10}}
+{"type":"event","values":{"id":7}}
+{"type":"event","at":"t/0/4#1","ts":104,"values":{}}' ]
     [ "$(jq -r .type <<<"$output" | grep -v event | tr '\n' ' ')" = "stream note account end " ]
     [ "$(account)" = '{"type":"account","stage":"ref-run","role":"program","complete":true,"reasons":[],"program":"sh","payload":"raw","records":4,"rows":8,"skips":1,"without_row":null,"readable":4,"null_values":0,"unreadable":0,"exit":0}' ]
 }

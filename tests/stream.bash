@@ -3,8 +3,8 @@
 # The one place where tests make streams: a function for each line that they write, scopes, lanes of a job, and what makes a stream
 # of lines. What programs said of one is read by answers.bash.
 
-# The programs of this tree, whatever else is installed.
-PATH=${OWED_BIN:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin}:$PATH
+# shellcheck source=tests/programs.bash
+. "$(dirname "${BASH_SOURCE[0]}")/programs.bash"
 
 # ---- streams ----
 

@@ -22,7 +22,8 @@ setup_file() {
 }
 
 sources() {
-    PATH=${OWED_BIN:-$root/bin}:$PATH
+    # shellcheck source=tests/programs.bash
+    . "$root/tests/programs.bash"
     # shellcheck source=examples/stage.bash
     . "$root/examples/stage.bash"
     # shellcheck source=examples/destination-reconciliation/audit.bash

@@ -13,7 +13,8 @@ setup_file() {
 }
 
 sources() {
-    PATH=${OWED_BIN:-$root/bin}:$PATH
+    # shellcheck source=tests/programs.bash
+    . "$root/tests/programs.bash"
     # shellcheck source=examples/stage.bash
     . "$root/examples/stage.bash"
 }

@@ -5,7 +5,10 @@
 
 setup_file() { clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"}; }
 
-setup() {
+# A test that begins with more has a setup of its own, which calls this.
+setup() { shop_anew; }
+
+shop_anew() {
     clickhouse_need
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     bin=${OWED_BIN:-$root/bin}

@@ -24,7 +24,8 @@ jobs_need() {
     fi
     . "$root/examples/stage.bash"
     services_env
-    PATH=$root/bin:$PATH
+    # shellcheck source=tests/programs.bash
+    . "$root/tests/programs.bash"
     id=$BATS_TEST_NUMBER
     runner=''
 }

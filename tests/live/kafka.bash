@@ -7,8 +7,8 @@
 # Where no broker can be had, kafka_need skips the test by name, or fails it when REQUIRE_LIVE=1.
 
 OWED_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# The programs of this tree, whatever else is installed.
-PATH=${OWED_BIN:-$OWED_ROOT/bin}:$PATH
+# shellcheck source=tests/programs.bash
+. "$OWED_ROOT/tests/programs.bash"
 
 kafka_up() {
     local out

@@ -8,7 +8,8 @@
 
 pipelines_sources() {
     root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    PATH=${OWED_BIN:-$root/bin}:$PATH
+    # shellcheck source=tests/programs.bash
+    . "$root/tests/programs.bash"
     deps=${OWED_DEPS:-$HOME/.cache/owed}
     # shellcheck source=examples/stage.bash
     . "$root/examples/stage.bash"

@@ -6,29 +6,15 @@ bats_require_minimum_version 1.5.0
 load services
 load ../stream
 load ../answers
+load declared
 
 columns='[{"name":"id","type":"Int64","key":true},{"name":"s","type":"String"}]'
 
-setup_file() { clickhouse_up ${OWED_CH_LINE:+--line="$OWED_CH_LINE"}; }
-
 setup() {
-    clickhouse_need
-    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    bin=${OWED_BIN:-$root/bin}
-    cd "$BATS_TEST_TMPDIR" || exit 1
-    CH_PASSWORD=$(cat "$CH_DIR/secret/reader")
-    export CH_PASSWORD
-    ch "DROP DATABASE IF EXISTS shop"
-    ch "CREATE DATABASE shop"
+    shop_anew
     ch "CREATE TABLE shop.orders (id Int64, s String, twice Int64 ALIAS id * 2, day Date MATERIALIZED toDate(id), n Int8 DEFAULT 5)
         ENGINE = MergeTree ORDER BY id"
 }
-
-teardown() { [ -n "${CH_LACK:-}" ] || ch_fault clear=1; }
-
-teardown_file() { clickhouse_down; }
-
-asked=(--user=reader --password-env=CH_PASSWORD)
 
 look() { # STATUS TABLE [ARGUMENT…]
     local want=$1 table=$2

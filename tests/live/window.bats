@@ -28,7 +28,6 @@ teardown_file() {
 
 setup() {
     clickhouse_need
-    PATH=${OWED_BIN:-$OWED_ROOT/bin}:$PATH
     cd "$BATS_TEST_TMPDIR" || return
     t=t$BATS_TEST_NUMBER
 }

@@ -361,7 +361,19 @@ static void test_rows_in_canonical_form_are_measured(void **state)
     }
 }
 
-static void test_every_other_spelling_of_a_row_is_refused(void **state)
+static void refused(const char *const *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len;
+        const char *why = NULL;
+        if (cells_scan_row(rows[i], strlen(rows[i]), 1, &len, NULL, 0, &why)) {
+            fail_msg("%s: accepted", rows[i]);
+        }
+        assert_non_null(why);
+    }
+}
+
+static void test_every_other_shape_of_a_row_is_refused(void **state)
 {
     static const char *const rows[] = {
         "",
@@ -398,6 +410,16 @@ static void test_every_other_spelling_of_a_row_is_refused(void **state)
         "[{\"unnamed\":\"9\",\"a\":\"b\"}]",
         "[{}]",
         "[{\"a\":\"b\"}]",
+        "[\"a\";\"b\"]",
+    };
+
+    (void)state;
+    refused(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void test_every_other_escape_in_a_row_is_refused(void **state)
+{
+    static const char *const rows[] = {
         "[\"\\/\"]",
         "[\"\\u0041\"]",
         "[\"\\u001F\"]",
@@ -425,6 +447,16 @@ static void test_every_other_spelling_of_a_row_is_refused(void **state)
         "[\"\t\"]",
         "[\"\n\"]",
         "[\"\x1f\"]",
+        "[\"0123456789abcdef01234567\\u0041\"]",
+    };
+
+    (void)state;
+    refused(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void test_bytes_of_a_row_that_are_no_text_are_refused(void **state)
+{
+    static const char *const rows[] = {
         "[\"\x80\"]",
         "[\"\xc0\xaf\"]",
         "[\"\xc1\xbf\"]",
@@ -441,6 +473,17 @@ static void test_every_other_spelling_of_a_row_is_refused(void **state)
         "[\"\xe2\x28\xa1\"]",
         "[\"\xe2\x82\x28\"]",
         "[\"\xf0\x9f\x98\x28\"]",
+        "[\"0123456789abcdef\x1f\"]",
+        "[\"0123456789abcde\xff\"]",
+    };
+
+    (void)state;
+    refused(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void test_every_other_spelling_of_a_marked_cell_is_refused(void **state)
+{
+    static const char *const rows[] = {
         "[{\"b64\":\"/0E\"}]",
         "[{\"b64\":\"/0F=\"}]",
         "[{\"b64\":\"_0E=\"}]",
@@ -461,21 +504,10 @@ static void test_every_other_spelling_of_a_row_is_refused(void **state)
         "[{\"unfit\":\"\xff\"}]",
         "[{\"unfit\": \"1\"}]",
         "[{\"unfit\":\"1\"",
-        "[\"0123456789abcdef\x1f\"]",
-        "[\"0123456789abcde\xff\"]",
-        "[\"0123456789abcdef01234567\\u0041\"]",
-        "[\"a\";\"b\"]",
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t len;
-        const char *why = NULL;
-        if (cells_scan_row(rows[i], strlen(rows[i]), 1, &len, NULL, 0, &why)) {
-            fail_msg("%s: accepted", rows[i]);
-        }
-        assert_non_null(why);
-    }
+    refused(rows, sizeof rows / sizeof rows[0]);
 }
 
 static void test_a_row_needs_as_many_cells_as_columns(void **state)
@@ -581,12 +613,27 @@ static void test_marks_find_what_the_byte_loop_finds(void **state)
     }
 }
 
-static void test_cells_are_held_to_their_columns_form_and_range(void **state)
+struct held {
+    const char *type, *cell;
+    bool ok;
+};
+
+static void held(const struct held *cases, size_t n)
 {
-    static const struct {
-        const char *type, *cell;
-        bool ok;
-    } cases[] = {
+    for (size_t i = 0; i < n; i++) {
+        struct column c = column(cases[i].type, NULL);
+        const char *why = NULL;
+        bool ok = cells_is_canonical(&c.type, cases[i].cell, strlen(cases[i].cell), true, &why);
+        if (ok != cases[i].ok) {
+            fail_msg("%s %s: %s", cases[i].type, cases[i].cell, ok ? "accepted" : why);
+        }
+        type_free(&c.type);
+    }
+}
+
+static void test_numbers_are_held_to_their_columns_form_and_range(void **state)
+{
+    static const struct held cases[] = {
         {"Int8", "\"127\"", true},
         {"Int8", "\"-128\"", true},
         {"Int8", "\"128\"", false},
@@ -629,6 +676,20 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"Bool", "\"True\"", false},
         {"Bool", "\"1\"", false},
         {"Bool", "true", false},
+        {"Int8", "[]", false},
+        {"Int8", "{\"unnamed\":\"9\"}", false},
+        {"BFloat16", "\"7f80\"", true},
+        {"BFloat16", "\"7f81\"", false},
+        {"BFloat16", "\"3f800000\"", false},
+    };
+
+    (void)state;
+    held(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_times_are_held_to_their_columns_form_and_range(void **state)
+{
+    static const struct held cases[] = {
         {"Date", "\"65535\"", true},
         {"Date", "\"65536\"", false},
         {"Date", "\"-1\"", false},
@@ -644,6 +705,19 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"DateTime64(9)", "\"9223372036854775808\"", false},
         {"DateTime64(9)", "\"-9223372036854775808\"", true},
         {"DateTime64(9)", "\"-0\"", false},
+        {"Time", "\"3599999\"", true},
+        {"Time", "\"3600000\"", false},
+        {"Time64(3)", "\"-3599999999\"", true},
+        {"Time64(3)", "\"-3600000000\"", false},
+    };
+
+    (void)state;
+    held(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_texts_and_addresses_are_held_to_their_columns_form(void **state)
+{
+    static const struct held cases[] = {
         {"String", "\"\"", true},
         {"String", "{\"b64\":\"/0E=\"}", true},
         {"String", "{\"b64\":\"YQ==\"}", false},
@@ -657,9 +731,6 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"JSON", "null", false},
         {"JSON", "[]", false},
         {"Nullable(JSON(a Int8))", "null", true},
-        {"Array(JSON)", "[\"{}\",\"{}\"]", true},
-        {"Array(JSON)", "[null]", false},
-        {"Int8", "[]", false},
         {"String", "[\"a\"]", false},
         {"UUID", "\"7e4ca296-f7ba-11ec-a5d9-0242ac120002\"", true},
         {"UUID", "\"7E4CA296-f7ba-11ec-a5d9-0242ac120002\"", false},
@@ -678,7 +749,6 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"Enum8('a' = 1)", "{\"unnamed\":\"128\"}", false},
         {"Enum16('a' = 1)", "{\"unnamed\":\"128\"}", true},
         {"Enum8('a' = 1)", "{\"unnamed\":\"-0\"}", false},
-        {"Int8", "{\"unnamed\":\"9\"}", false},
         {"IPv4", "\"1.2.3.4\"", true},
         {"IPv4", "\"1.2.3.04\"", false},
         {"IPv4", "{\"b64\":\"/0E=\"}", false},
@@ -689,13 +759,18 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"IPv6", "\"1.2.3.4\"", false},
         {"IPv6", "\"0:0:0:0:0:0:0:0\"", false},
         {"IPv6", "\"::\"", true},
-        {"Time", "\"3599999\"", true},
-        {"Time", "\"3600000\"", false},
-        {"Time64(3)", "\"-3599999999\"", true},
-        {"Time64(3)", "\"-3600000000\"", false},
-        {"BFloat16", "\"7f80\"", true},
-        {"BFloat16", "\"7f81\"", false},
-        {"BFloat16", "\"3f800000\"", false},
+        {"LowCardinality(Nullable(UUID))", "null", true},
+    };
+
+    (void)state;
+    held(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_cells_of_cells_are_held_to_their_columns_form(void **state)
+{
+    static const struct held cases[] = {
+        {"Array(JSON)", "[\"{}\",\"{}\"]", true},
+        {"Array(JSON)", "[null]", false},
         {"Array(Nullable(Int8))", "[\"1\",null]", true},
         {"Array(Int8)", "[]", true},
         {"Array(Int8)", "[null]", false},
@@ -717,29 +792,24 @@ static void test_cells_are_held_to_their_columns_form_and_range(void **state)
         {"Nested(a Int8, b String)", "[[\"1\"],[]]", false},
         {"Nested(a Int8, b String)", "[[\"1\"]]", false},
         {"Nested(a Int8, b String)", "[]", false},
-        {"LowCardinality(Nullable(UUID))", "null", true},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct column c = column(cases[i].type, NULL);
-        const char *why = NULL;
-        bool ok = cells_is_canonical(&c.type, cases[i].cell, strlen(cases[i].cell), true, &why);
-        if (ok != cases[i].ok) {
-            fail_msg("%s %s: %s", cases[i].type, cases[i].cell, ok ? "accepted" : why);
-        }
-        type_free(&c.type);
-    }
-    {
-        struct column c = column("Int8", NULL);
-        const char *why;
-        assert_true(cells_is_canonical(&c.type, "{\"unfit\":\"200\"}", 15, true, &why));
-        assert_false(cells_is_canonical(&c.type, "{\"unfit\":\"200\"}", 15, false, &why));
-        assert_true(cells_is_unfit("{\"unfit\":\"200\"}", 15));
-        assert_false(cells_is_unfit("\"{\\\"unfit\\\":\"", 13));
-        assert_false(cells_is_unfit("{\"b64\":\"/0E=\"}", 14));
-        type_free(&c.type);
-    }
+    held(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_what_does_not_fit_is_a_cell_where_that_is_allowed(void **state)
+{
+    struct column c = column("Int8", NULL);
+    const char *why;
+
+    (void)state;
+    assert_true(cells_is_canonical(&c.type, "{\"unfit\":\"200\"}", 15, true, &why));
+    assert_false(cells_is_canonical(&c.type, "{\"unfit\":\"200\"}", 15, false, &why));
+    assert_true(cells_is_unfit("{\"unfit\":\"200\"}", 15));
+    assert_false(cells_is_unfit("\"{\\\"unfit\\\":\"", 13));
+    assert_false(cells_is_unfit("{\"b64\":\"/0E=\"}", 14));
+    type_free(&c.type);
 }
 
 static void test_cells_as_a_person_reads_them(void **state)
@@ -826,12 +896,19 @@ int main(void)
         cmocka_unit_test(test_bytes_that_are_no_text_keep_every_bit),
         cmocka_unit_test(test_random_bytes_come_back_and_agree_with_the_json_writer),
         cmocka_unit_test(test_rows_in_canonical_form_are_measured),
-        cmocka_unit_test(test_every_other_spelling_of_a_row_is_refused),
+        cmocka_unit_test(test_every_other_shape_of_a_row_is_refused),
+        cmocka_unit_test(test_every_other_escape_in_a_row_is_refused),
+        cmocka_unit_test(test_bytes_of_a_row_that_are_no_text_are_refused),
+        cmocka_unit_test(test_every_other_spelling_of_a_marked_cell_is_refused),
         cmocka_unit_test(test_a_row_needs_as_many_cells_as_columns),
         cmocka_unit_test(test_one_byte_changed_anywhere_gives_no_second_spelling),
         cmocka_unit_test(test_both_forms_of_the_byte_loop_agree),
         cmocka_unit_test(test_marks_find_what_the_byte_loop_finds),
-        cmocka_unit_test(test_cells_are_held_to_their_columns_form_and_range),
+        cmocka_unit_test(test_numbers_are_held_to_their_columns_form_and_range),
+        cmocka_unit_test(test_times_are_held_to_their_columns_form_and_range),
+        cmocka_unit_test(test_texts_and_addresses_are_held_to_their_columns_form),
+        cmocka_unit_test(test_cells_of_cells_are_held_to_their_columns_form),
+        cmocka_unit_test(test_what_does_not_fit_is_a_cell_where_that_is_allowed),
         cmocka_unit_test(test_cells_as_a_person_reads_them),
         cmocka_unit_test(test_only_text_has_bytes),
     };
