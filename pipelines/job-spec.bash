@@ -12,31 +12,16 @@ read_spec() { # file
     leaves=$(jq -c 'tostream | select(length == 2)' "$1" | wc -l)
     [ "$(jq -c --stream 'select(length == 2)' "$1" | wc -l)" -eq "$leaves" ] || die "the spec '$1' holds two members of one name"
     filled=$(fill_spec)
-    get() { jq -r "$1 // empty" <<<"$filled"; }
-    job=$(get '.job')
-    retain=$(get '.checkpoint.retain') records=$(get '.capture_records')
-    source_args=()
-    option source_args --bootstrap '.source.bootstrap'
-    option source_args --topic '.source.topic'
-    option source_args --isolation '.source.isolation'
-    option source_args --time-field '.source.time_field'
-    option source_args --watermark-lag-ms '.source.watermark_lag_ms'
-    option source_args --idle-ms '.source.idle_ms'
-    option source_args -F '.source.properties_file'
-    option source_args --interval-ms '.checkpoint.interval_ms'
+    values_of '.job, .checkpoint.retain, .capture_records'
+    job=${values[0]} retain=${values[1]} records=${values[2]}
+    options --bootstrap .source.bootstrap --topic .source.topic --isolation .source.isolation --time-field .source.time_field \
+        --watermark-lag-ms .source.watermark_lag_ms --idle-ms .source.idle_ms -F .source.properties_file --interval-ms .checkpoint.interval_ms
+    source_args=("${given[@]}")
     read_operators
-    sink_args=()
-    option sink_args --url '.sink.url'
-    option sink_args --database '.sink.database'
-    option sink_args --table '.sink.table'
-    option sink_args --user '.sink.user'
-    option sink_args --password-env '.sink.password_env'
-    option sink_args --password-file '.sink.password_file'
-    option sink_args --cacert '.sink.cacert'
-    option sink_args --client-cert '.sink.client_cert'
-    option sink_args --client-key '.sink.client_key'
-    option sink_args --batch-rows '.sink.batch_rows'
-    option sink_args --batch-ms '.sink.batch_ms'
+    options --url .sink.url --database .sink.database --table .sink.table --user .sink.user --password-env .sink.password_env \
+        --password-file .sink.password_file --cacert .sink.cacert --client-cert .sink.client_cert --client-key .sink.client_key \
+        --batch-rows .sink.batch_rows --batch-ms .sink.batch_ms
+    sink_args=("${given[@]}")
     while IFS= read -r from; do
         [ -z "$from" ] || sink_args+=(--from="$from")
     done < <(jq -r '.sink.from // {} | to_entries[] | "\(.key):\(.value)"' <<<"$filled")
@@ -70,8 +55,9 @@ read_operators() {
         participants[i + 2]=$((parallelism + windows)) windows=$((windows + 1))
     done
     [ "$joined" -ne 0 ] || joined=$((sink + 1))
+    values_of '.operators[].program_file'
     for i in "${!kinds[@]}"; do
-        file=$(get ".operators[$i].program_file")
+        file=${values[i]:-}
         [ -n "$file" ] || continue
         if [ ! -r "$file" ] || [ -d "$file" ]; then die "cannot read the program '$file'"; fi
         jq -jn --rawfile text "$file" '$text' | cmp -s - "$file" || die "the program '$file' is not UTF-8"
@@ -79,12 +65,25 @@ read_operators() {
     done
 }
 
-option() { # array, option, path in the spec
-    local -n into=$1
-    local value
-    value=$(get "$3")
-    [ -n "$value" ] || return 0
-    if [[ $2 == --* ]]; then into+=("$2=$value"); else into+=("$2" "$value"); fi
+# The array values: what stands at each of the paths in the spec, or nothing; of what is asked for here nothing has a line's end. All at
+# once: a start of jq takes longer than what it does.
+values_of() { # paths, comma separated
+    mapfile -t values < <(jq -r "($1) | . // \"\"" <<<"$filled")
+}
+
+# The array given: each of the options, where the spec has something at its path.
+options() { # option, path in the spec, option, path…
+    local names=() paths='' i
+    while [ $# -gt 0 ]; do
+        names+=("$1") paths+=${paths:+, }$2
+        shift 2
+    done
+    values_of "$paths"
+    given=()
+    for i in "${!names[@]}"; do
+        [ -n "${values[i]}" ] || continue
+        if [[ ${names[i]} == --* ]]; then given+=("${names[i]}=${values[i]}"); else given+=("${names[i]}" "${values[i]}"); fi
+    done
 }
 
 # The graph, the checkpoint settings, and what these settings promise: at least once, since a restore replays and an

@@ -354,6 +354,9 @@ observation~.unstable = ["the engine changed"]~does not say stable
 observation~.engine = "ReplacingMergeTree"~is of another engine than MergeTree
 observation~.engine = null~is of another engine than MergeTree
 observation~.engine_full = "ReplacingMergeTree ORDER BY event_id"~is of another engine than MergeTree
+observation~.create_table_query |= sub("ENGINE = MergeTree"; "ENGINE = ReplacingMergeTree")~two definitions of the table are of two engines
+observation~.create_table_query |= sub("ENGINE = .*"; "")~two definitions of the table are of two engines
+observation~.create_table_query |= sub(" ORDER BY .*"; " ORDER BY other")~two definitions of the table are of two engines
 observation~.create_table_query += " TTL seen + INTERVAL 1 DAY"~is of a table with a TTL
 observation~.columns = []~does not have the scope's column 'event_id'
 observation~del(.columns)~does not have the scope's column 'event_id'
@@ -693,10 +696,13 @@ CASES
     [[ $output == *'\x1b[31mred'* && $output == *'\x07'* ]]
 }
 
+# The two texts that a server has of a table are of one engine.
+alike='(.engine_full as $e | .create_table_query |= sub("ENGINE = .*"; "ENGINE = " + $e))'
+
 @test "an observation that was not read as the scope's last rows are refuses what the table holds" {
     scope_edit='.declared.final = {engine: "ReplacingMergeTree", version: "seen", deleted: null, sign: null}'
     compose declared
-    final='.engine = "ReplacingMergeTree" | .engine_full = "ReplacingMergeTree(seen) ORDER BY event_id" | .final = {undetermined_keys: 0, unpaired: 0}'
+    final='.engine = "ReplacingMergeTree" | .engine_full = "ReplacingMergeTree(seen) ORDER BY event_id" | .final = {undetermined_keys: 0, unpaired: 0} | '"$alike"
     observed="if .type == \"observation\" then $final else . end"
     edit "$observed"
     decide 0
@@ -749,8 +755,8 @@ CASES
 
 @test "an observation of a Merge stands with the tables under it, each of which could be read alone" {
     compose declared
-    one='{table: "orders_1", table_uuid: "8f83b4d8-9110-48b9-848e-7c900d13aa21", engine: "MergeTree", engine_full: "MergeTree ORDER BY event_id", create_table_query: "CREATE TABLE", partition_key: "", sorting_key: "event_id"}'
-    merge='.engine = "Merge" | .engine_full = "Merge('"'shop', '^orders_'"')" | .tables = ['$one', ('$one' | .table = "orders_2" | .table_uuid = "9f83b4d8-9110-48b9-848e-7c900d13aa21")]'
+    one='{table: "orders_1", table_uuid: "8f83b4d8-9110-48b9-848e-7c900d13aa21", engine: "MergeTree", engine_full: "MergeTree ORDER BY event_id", create_table_query: "CREATE TABLE shop.orders_1 (event_id Int64) ENGINE = MergeTree ORDER BY event_id", partition_key: "", sorting_key: "event_id"}'
+    merge='.engine = "Merge" | .engine_full = "Merge('"'shop', '^orders_'"')" | '"$alike"' | .tables = ['$one', ('$one' | .table = "orders_2" | .table_uuid = "9f83b4d8-9110-48b9-848e-7c900d13aa21")]'
     observed="if .type == \"observation\" then $merge else . end"
     edit "$observed"
     decide 0
@@ -767,6 +773,7 @@ del(.tables)~the observation is of a Merge without a table under it
 .engine_full = "Merge(REGEXP('^s'), '^orders_')"~is of another engine than MergeTree
 .tables[1].engine = "ReplacingMergeTree" | .tables[1].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_2' under the Merge is of another engine than MergeTree
 .tables[0].engine_full = "ReplacingMergeTree ORDER BY event_id"~table 'orders_1' under the Merge is of another engine than MergeTree
+.tables[0].create_table_query |= sub("ENGINE = MergeTree"; "ENGINE = SummingMergeTree")~table 'orders_1' under the Merge has two definitions, of two engines
 .tables[1].create_table_query = "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a TTL d + toIntervalDay(1)"~table 'orders_2' under the Merge has a TTL
 .tables[1].table_uuid = .tables[0].table_uuid~table 'orders_2' under the Merge has no UUID of its own
 .tables[1].table_uuid = (.tables[0].table_uuid | ascii_upcase)~table 'orders_2' under the Merge has no UUID of its own
@@ -787,7 +794,7 @@ CASES
     local change words
     compose declared
     while IFS='~' read -r change words; do
-        edit "if .type == \"observation\" then $change else . end"
+        edit "if .type == \"observation\" then $change | $alike else . end"
         decide 0 --json
         jq -e --arg words "$words" '.checks[] | select(.name == "reconcile.destination").means | contains($words)' <<<"$output" || { echo "$change" >&2; return 1; }
     done <<'CASES'
@@ -802,7 +809,7 @@ CASES
     local change words now='{readonly: 0, expired: 0, queue: 0, inserts: 0, merges: 0, mutations: 0, checks: 0, log_max: 5, log_pointer: 6,
         delay_s: 0, lost_parts: 0, active: 2, replicas: 2, exception: "", queue_exception: ""}'
     compose declared
-    edit 'if .type == "observation" then .engine = "ReplicatedMergeTree" | .engine_full = "ReplicatedMergeTree('"'/p', 'r'"') ORDER BY event_id" |
+    edit 'if .type == "observation" then .engine = "ReplicatedMergeTree" | .engine_full = "ReplicatedMergeTree('"'/p', 'r'"') ORDER BY event_id" | '"$alike"' |
         .replica = {path: "/p", name: "r", max_delay_s: 0, before: '"$now"', after: '"$now"'} else . end'
     decide 0
     [[ $output == *"a ReplicatedMergeTree without TTL, its columns unchanged, the replica that was read held all that the table's log did,"* ]]

@@ -187,7 +187,7 @@ EOF
     grep -qE '^ +MergeTree ORDER BY event_id .* on vm \(26\.5\.1\.1\); deduplication window [0-9]+; its definition is the recorded one$' shown
     verdict --json <"$untouched" | jq -e '.destination | (.recorded | keys) - (.observed | keys) == ["async_insert", "wait_for_async_insert"] and
         .recorded.definition == .observed.definition and .recorded.async_insert == "0" and (.recorded.definition | startswith("CREATE TABLE"))'
-    edit 'if .type == "observation" then .create_table_query += " " | .dedup_window = "7" elif .destination then .destination.dedup_window = "9" else . end' "$untouched"
+    edit 'if .type == "observation" then .create_table_query += " COMMENT '"''"'" | .dedup_window = "7" elif .destination then .destination.dedup_window = "9" else . end' "$untouched"
     verdict <edited >said
     [[ $(<said) == *"deduplication window 9, async_insert 0"*"deduplication window 7; its definition is another than the recorded one"* ]]
     # Evidence that was cut without its destination has nothing to stand beside.

@@ -64,6 +64,13 @@ static bool is_uuid(const char *s)
     return i == 36 && some;
 }
 
+/* The two texts that a server has of a table are of one engine: what one of them alone says was put in. */
+static bool definitions_agree(const char *create, const char *engine_full)
+{
+    return !create || *create == '\0' || !engine_full || *engine_full == '\0' ||
+           definition_has_engine(create, engine_full);
+}
+
 /* Each table under a Merge is held to what one is that was read alone. */
 static int hold_merge(const struct observation *o, const struct engine *found, struct err *err)
 {
@@ -89,6 +96,8 @@ static int hold_merge(const struct observation *o, const struct engine *found, s
             wrong = "has no UUID of its own";
         else if (!map_add(&names, u->table, strlen(u->table), i))
             wrong = "is there twice";
+        else if (!definitions_agree(u->create_table_query, u->engine_full))
+            wrong = "has two definitions, of two engines";
         if (wrong)
             rc = err_set(err, ERR_REFUSED, "the observation's table '%.100s' under the Merge %s, and %s", u->table,
                          wrong, a_check);
@@ -145,6 +154,15 @@ int report_hold_engine(const struct report *r, struct err *err)
         rc = hold_replica(r, &found, err);
     arena_free(&a);
     return rc;
+}
+
+int report_hold_definitions(const struct report *r, struct err *err)
+{
+    const struct observation *o = &r->observation;
+    if (definitions_agree(o->create_table_query, o->engine_full))
+        return 0;
+    return err_set(err, ERR_REFUSED, "the observation's two definitions of the table are of two engines, and %s",
+                   a_check);
 }
 
 /* ---- said ---- */

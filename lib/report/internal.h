@@ -37,7 +37,8 @@ int report_hold_intervals(const struct report *r, struct err *err); /* intervals
 int report_hold_quiet(const struct report *r, struct err *err);
 int report_hold_observation(const struct report *r, struct err *err); /* observed.c, as the next */
 int report_hold_coverage(const struct report *r, struct err *err);
-int report_hold_engine(const struct report *r, struct err *err);    /* engine.c */
+int report_hold_engine(const struct report *r, struct err *err); /* engine.c, as the next */
+int report_hold_definitions(const struct report *r, struct err *err);
 int report_hold_expiry(const struct report *r, struct err *err);    /* expiry.c, as the next */
 bool report_has_expiry(const struct report *r);                     /* a TTL that the table has was applied */
 int report_hold_reference(const struct report *r, struct err *err); /* accounts.c */

@@ -189,8 +189,8 @@ int report_hold_observation(const struct report *r, struct err *err)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong(r))
             return err_set(err, ERR_REFUSED, "the observation %s, and %s", rules[i].words, a_check);
-    if (report_hold_engine(r, err) != 0 || report_hold_expiry(r, err) != 0 || same_table(r, err) != 0 ||
-        settings(&r->observation, err) != 0 || as_text(r, err) != 0)
+    if (report_hold_engine(r, err) != 0 || report_hold_expiry(r, err) != 0 || report_hold_definitions(r, err) != 0 ||
+        same_table(r, err) != 0 || settings(&r->observation, err) != 0 || as_text(r, err) != 0)
         return -1;
     return columns(r, err);
 }

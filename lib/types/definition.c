@@ -103,6 +103,21 @@ bool definition_has_ttl(const char *definition)
     return find_ttl(&s);
 }
 
+bool definition_has_engine(const char *create, const char *engine_full)
+{
+    static const char comment[] = " COMMENT ";
+    struct scan s = {.p = create};
+    bool engine = false;
+    for (enum mark m; (m = next_mark(&s)) != MARK_END; engine = m == MARK_WORD && s.depth == 0 && is_word(&s, "ENGINE"))
+        if (engine && s.len == 1 && *s.at == '=') {
+            const char *from = s.p + strspn(s.p, " ");
+            size_t n = strlen(engine_full);
+            return strncmp(from, engine_full, n) == 0 &&
+                   (from[n] == '\0' || strncmp(from + n, comment, sizeof comment - 1) == 0);
+        }
+    return false;
+}
+
 /* ---- what it deletes ---- */
 
 #define TERM 8 /* marks of `column + toIntervalDay ( - 30 )`: more are another expression */

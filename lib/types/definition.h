@@ -11,6 +11,10 @@ struct columns;
  */
 bool definition_has_ttl(const char *definition);
 
+/* True where a table's definition has the engine that engine_full has, to the letter: the server prints both from one.
+ */
+bool definition_has_engine(const char *create, const char *engine_full);
+
 /* What a table's TTL does to its rows. */
 enum ttl_kind {
     TTL_NONE,

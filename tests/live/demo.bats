@@ -25,6 +25,10 @@ demonstration() {
     demonstration reconcile 33
 }
 
+@test "the demonstration of a windowed job's verification ends with every scenario as expected and leaves nothing" {
+    demonstration incident-verification 7
+}
+
 @test "the demonstration of audits ends with every scenario as expected and leaves nothing" {
     demonstration destination-reconciliation 28
 }

@@ -25,14 +25,15 @@ spark_topic() { # name
     sql "$(sed "s/shop\.readings/shop.$1/" "$root/examples/pipelines/spark/table.sql")"
 }
 
-# spark NAME [COMMAND…]: the job, with one compiler and one thread of garbage collection: it lives for seconds.
+# spark NAME [COMMAND…]: the job, with one compiler and one thread of garbage collection, and the classes that Java kept: it lives for seconds.
 spark() {
-    local jars
+    local jars kept=()
     jars=$(printf '%s,' "$deps"/spark/libs/*.jar)
+    [ ! -e "$deps/java/spark.jsa" ] || kept=(--driver-java-options "-XX:SharedArchiveFile=$deps/java/spark.jsa")
     "${@:2}" env TOPIC="$1" TABLE="shop.$1" CHECKPOINT="$BATS_FILE_TMPDIR/checkpoint-$1" CH_JDBC="jdbc:clickhouse://127.0.0.1:$CH_PORT" \
         SPARK_HOME="$deps/spark/pyspark" PYTHONPATH="$deps/spark" SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS="$BATS_TEST_TMPDIR" \
         JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=$BATS_TEST_TMPDIR" \
-        "$deps/spark/pyspark/bin/spark-submit" --master 'local[2]' --jars "${jars%,}" --conf spark.ui.enabled=false \
+        "$deps/spark/pyspark/bin/spark-submit" --master 'local[2]' --jars "${jars%,}" --conf spark.ui.enabled=false "${kept[@]}" \
         "$root/examples/pipelines/spark/readings.py"
 }
 
