@@ -142,6 +142,22 @@ of_participants() {
     [ "$structure $conformance" = 'unavailable traces-not-collected unavailable traces-not-collected' ]
 }
 
+@test "a stage that keeps no trace in any run is known by the job's graph, and its recorder by what it recorded" {
+    for gone in 'ch-sink-3-* cap-tee-3-*|operator 3,' 'row-map-2-* cap-tee-2-*|operator 2,'; do
+        rm -rf traces
+        traces
+        for glob in ${gone%|*}; do rm traces/$glob; done
+        judged 3
+        [[ $structure == passed && $conformance == 'unavailable traces-lacking' && $(reason) == "the job's graph has ${gone#*|}"* ]] || { reason >&2; return 1; }
+    done
+    rm -rf traces && traces && rm traces/cap-tee-2-*
+    judged 0
+    "$bin/bundle-pack" --checkpoint-dir="$job/ckpt" --ha-dir="$job/ha" --capture-dir="$job/capture" --job=1 --include-captures --epochs=1-99 \
+        --trace-dir=traces --out=recorded >packed
+    run -3 --separate-stderr "$bin/trace-check" recorded
+    [[ $(said protocol.conformance) == 'unavailable traces-lacking' && $(reason) == *'no trace is of a recorder of operator 2'* ]]
+}
+
 @test "a trace that was disarmed, and a line without its end, leave it open" {
     traces
     sed -i '1s/"armed":true/"armed":false/; 5,$d' traces/ch-sink-3-0-a1.ndjson

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two checks of a bundle's traces. */
+#include "base/hash.h"
+#include "evidence/manifest.h"
 #include "evidence/marker.h"
 #include "evidence/places.h"
-#include "trace/conform.h"
+#include "trace/internal.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 #define TRACE_MAX ((size_t)64 << 20)
 #define TRACES_MAX ((uint64_t)256 << 20)
+#define JOB_MAX ((size_t)64 << 20)
 
 /* ---- protocol.trace_structure ---- */
 
@@ -172,6 +175,76 @@ static void hold_restored(const struct bundle *b, const struct conform *c, struc
     buf_free(&text);
 }
 
+/* Operators by their ids: those that a trace is of, and those whose recorder one is of. */
+struct traced {
+    struct map operators, recorders;
+};
+
+static void find_traced(const struct traces *t, struct arena *a, struct traced *out)
+{
+    enum part part;
+    uint64_t op, lane;
+    *out = (struct traced){MAP_INIT, MAP_INIT};
+    for (size_t i = 0; i < t->n; i++) {
+        const char *name = t->files[i].process;
+        if (!job_process(name, &part, &op, &lane) || strchr(name, '-') == strrchr(name, '-'))
+            continue;
+        char id[24];
+        int n = snprintf(id, sizeof id, "%" PRIu64, op);
+        map_add(part == PART_TEE ? &out->recorders : &out->operators, arena_strndup(a, id, (size_t)n), (size_t)n, i);
+    }
+}
+
+static bool has(const struct map *m, const char *id)
+{
+    return map_find(m, id, strlen(id)) != NULL;
+}
+
+/* What the job's graph has behind its source. */
+static void hold_graph(const struct job_manifest *job, const char *path, const struct traced *traced,
+                       struct bundle_finding *f)
+{
+    struct map fed = MAP_INIT;
+    for (size_t e = 0; e < job->n_edges; e++)
+        map_add(&fed, job->edges[e][1], strlen(job->edges[e][1]), e);
+    for (size_t i = 0; i < job->n_operators; i++) {
+        const char *id = job->operators[i].id;
+        if (has(&fed, id) && !has(&traced->operators, id))
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), path,
+                         "the job's graph has operator %.100s, and no trace is of it", id);
+    }
+    map_free(&fed);
+}
+
+/* The stages are known by their traces: one that keeps none in any run is known by the job's graph alone, and its
+ * recorder by what it recorded. */
+static void hold_stages(const struct bundle *b, const struct traces *t, struct bundle_finding *f)
+{
+    const char *path = b->m.job_manifest;
+    struct buf text = BUF_INIT;
+    struct arena a = ARENA_INIT;
+    struct job_manifest job = {.job = NULL};
+    struct traced traced;
+    struct err err = ERR_INIT;
+    find_traced(t, &a, &traced);
+    if (path && (bundle_read(b, path, JOB_MAX, &text, &err) != 0 ||
+                 job_manifest_parse(text.p ? text.p : "", text.len, path, &a, &job, &err) != 0))
+        bundle_fault_err(&f->unavailable, CODE_JOB_UNKNOWN, path, &err);
+    else if (path && strcmp(job.job, b->m.job) != 0)
+        bundle_fault(&f->unavailable, BECAUSE(CODE_JOB_UNKNOWN), path, "'%s' is of job '%.64s'", path, job.job);
+    else if (path)
+        hold_graph(&job, path, &traced, f);
+    for (size_t i = 0; i < b->m.n_captured; i++)
+        if (!has(&traced.recorders, b->m.captured[i].operator_id))
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), b->m.captured[i].path,
+                         "'%s' was recorded, and no trace is of a recorder of operator %.100s", b->m.captured[i].path,
+                         b->m.captured[i].operator_id);
+    map_free(&traced.operators);
+    map_free(&traced.recorders);
+    arena_free(&a);
+    buf_free(&text);
+}
+
 void traces_conform(const struct bundle *b, const struct traces *t, struct buf *counts, struct bundle_finding *f)
 {
     struct conform c;
@@ -182,6 +255,7 @@ void traces_conform(const struct bundle *b, const struct traces *t, struct buf *
     case CONFORM_YES:
         hold_markers(b, &c, f);
         hold_restored(b, &c, f);
+        hold_stages(b, t, f);
         break;
     case CONFORM_NO:
         bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED, {"process", c.process}), "manifest.json", "%s", c.why);
