@@ -276,6 +276,14 @@ EDITS
     run -2 --separate-stderr "$bin/epoch-run"
 }
 
+@test "golden rows of another size are not copied, however large they are" {
+    cp -a "$BATS_FILE_TMPDIR/case" case
+    truncate -s 2G case/golden.ndjson
+    run -3 --separate-stderr bash -c 'ulimit -f 1024; exec "$@"' _ "$bin/epoch-run" case
+    [ "$(golden)" = 'unavailable case-damaged' ]
+    [[ $(why) == *"2147483648 bytes, not "* ]]
+}
+
 @test "a case of an operator that this build does not replay, or past a bound, is not decided" {
     cp -a "$BATS_FILE_TMPDIR/case" case
     op=case/bundle/capture/op-2/subtask-0/op.json

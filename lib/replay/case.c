@@ -37,8 +37,16 @@ static int open_file(int dir, const char *name, struct err *err)
 static int open_golden(int dir, const struct case_file *c, const char *scratch, struct err *err)
 {
     struct case_content is;
-    int from = open_file(dir, CASE_GOLDEN, err), to = from < 0 ? -1 : scratch_open(scratch, err);
-    int rc = to < 0 ? -1 : case_copy(from, to, CASE_GOLDEN, &is, err);
+    struct stat st = {.st_size = 0};
+    int from = open_file(dir, CASE_GOLDEN, err), to = -1, rc = -1;
+    /* One of another size is not copied, however large it is. */
+    if (from >= 0 && (fstat(from, &st) != 0 || (uint64_t)st.st_size != c->golden.bytes))
+        err_set(err, ERR_CHANGED, "'%s' is not what %s says of it: %" PRIu64 " bytes, not %" PRIu64, CASE_GOLDEN,
+                CASE_JSON, (uint64_t)st.st_size, c->golden.bytes);
+    else if (from >= 0)
+        to = scratch_open(scratch, err);
+    if (to >= 0)
+        rc = case_copy(from, to, CASE_GOLDEN, &is, err);
     if (from >= 0)
         close(from);
     if (rc == 0 &&
