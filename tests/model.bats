@@ -17,7 +17,7 @@ searched() {
     spin -a "$@" checkpoint.pml >made
     gcc -O1 -w -DSAFETY -DNOREDUCE -DVECTORSZ=2048 ${kept:+"$kept"} -o pan pan.c
     ./pan -m1000000 -w"${slots:-22}" >said 2>&1
-    grep -q '^Full statespace search' said
+    grep -qE '^(Full statespace|Hash-Compact 4) search' said
 }
 
 holds() {

@@ -130,6 +130,10 @@ of_participants() {
     judged 3
     [ "$structure $conformance" = 'passed unavailable traces-lacking' ]
     [[ $(reason) == *'the trace of ch-sink is not there' ]]
+    # What the plan did follows from no other process of its run.
+    rm -rf traces && traces restore_that_is_not_recorded && rm traces/row-map-2-0-a2.ndjson
+    judged 1
+    [ "$conformance" = 'failed protocol-violated' ]
     rm -rf traces && traces && rm traces/ckpt-plan-a2.ndjson
     judged 3
     [[ $conformance == 'unavailable traces-lacking' && $(reason) == *"no trace holds the plan of attempt 'a2'"* ]]

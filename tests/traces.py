@@ -113,6 +113,12 @@ def forbidden_restore_that_passes_over_a_completed_one(t):
     restored_from(t, 3)
 
 
+def forbidden_restore_of_another_behind_a_plan_that_died(t):
+    t["ckpt-plan/a1b"] = plan(2, 4, 6)
+    t[P2][0]["run"] = 3
+    restored_from(t, 3)
+
+
 def forbidden_restore_of_one_that_never_completed(t):
     restored_from(t, 2)
 

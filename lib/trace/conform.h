@@ -9,7 +9,8 @@
  * before it did and on nothing that another act takes away, so that an act that
  * is possible stays possible; firing whatever can be fired reaches everything
  * that any order reaches. Only what a killed attempt left on disk is open, and
- * the plan of the next attempt says which it was.
+ * the plan of the next attempt says which it was, or a confirmation does later.
+ * In tests the model itself (tests/oracle.pml) searches, and must come to the same.
  */
 #ifndef OWED_TRACE_CONFORM_H
 #define OWED_TRACE_CONFORM_H
