@@ -147,12 +147,12 @@ of_participants() {
 }
 
 @test "a stage that keeps no trace in any run is known by the job's graph, and its recorder by what it recorded" {
-    for gone in 'ch-sink-3-* cap-tee-3-*|operator 3,' 'row-map-2-* cap-tee-2-*|operator 2,'; do
+    for gone in 2 3; do
         rm -rf traces
         traces
-        for glob in ${gone%|*}; do rm traces/$glob; done
+        rm traces/*-"$gone"-?-a?.ndjson
         judged 3
-        [[ $structure == passed && $conformance == 'unavailable traces-lacking' && $(reason) == "the job's graph has ${gone#*|}"* ]] || { reason >&2; return 1; }
+        [[ $structure == passed && $conformance == 'unavailable traces-lacking' && $(reason) == "the job's graph has operator $gone,"* ]] || { reason >&2; return 1; }
     done
     rm -rf traces && traces && rm traces/cap-tee-2-*
     judged 0
