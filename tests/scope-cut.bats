@@ -546,10 +546,10 @@ END
     rm job/ha/job-1.json
     scope_of 0 --checkpoint=3
     [ "$(document | jq .bundle.job_graph_sha256)" = null ]
-    for s in 0 1; do op_json 2 $s w window map '{}'; done
+    for s in 0 1; do op_json 2 $s w session-window map '{}'; done
     scope_of 3 --checkpoint=3
     [ "$(check)" = "passed " ]
-    [[ $(of check | jq -r 'select(.name=="reference.scope").reason') == *"'window'"* ]]
+    [[ $(of check | jq -r 'select(.name=="reference.scope").reason') == *"'session-window'"* ]]
     rm job/capture/op-2/subtask-*/op.json
     scope_of 3 --checkpoint=3
     unavailable "what the job is made of"

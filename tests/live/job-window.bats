@@ -72,6 +72,8 @@ audited() { # with what differs, so 1
     for victim in row-window "row-map 0" lane-join kafka-tail ckpt-mark "row-window" "ch-sink 0" "cap-tee 0"; do
         produce "t$id" $((n + 1)) $((n + 100))
         n=$((n + 100))
+        # So that each run has written again what the one before it wrote, and no interval but its first has any of that.
+        await "windows of $n" at_least "$(expected $n | wc -l)" distinct
         checkpoint "$id"
         produce "t$id" $((n + 1)) $((n + 50))
         n=$((n + 50))
