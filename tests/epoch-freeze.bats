@@ -155,6 +155,18 @@ resealed() {
     refused state-not-collected --op=3 --epoch=2 b
 }
 
+@test "a place within the bundle is refused, by whatever way it is named, and the bundle is as it was" {
+    cp -R "$BATS_FILE_TMPDIR/b" b
+    ln -s b/capture by-link
+    find b | sort >before
+    for out in b/case b/capture/op-2/../case/ by-link/case "$PWD/b/case"; do
+        run -1 --separate-stderr "$bin/epoch-freeze" --op=2 --epoch=1 --out="$out" b
+        [[ $stderr == *"--out=$out lies in the bundle"* ]]
+    done
+    (cd b/capture && run -1 --separate-stderr "$bin/epoch-freeze" --op=2 --epoch=1 --out=case ..)
+    find b | sort | diff before -
+}
+
 @test "a place that is taken is refused and left as it is, and so is one that cannot be written" {
     mkdir out/case
     echo mine >out/case/file

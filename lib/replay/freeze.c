@@ -235,6 +235,35 @@ static int put_all(struct freezing *z, struct err *err)
 
 /* ---- the run ---- */
 
+/* Evidence is not written into: a case that lies in its bundle would be a file that the manifest does not list. */
+static int outside(const struct bundle *b, const char *out, struct err *err)
+{
+    struct buf parent = BUF_INIT;
+    struct stat bundle, here, above;
+    size_t n = strlen(out);
+    while (n > 1 && out[n - 1] == '/')
+        n--;
+    while (n > 0 && out[n - 1] != '/')
+        n--;
+    buf_add(&parent, n > 0 ? out : ".", n > 0 ? n : 1);
+    int rc = 0, fd = open(buf_str(&parent), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool top = fd < 0 || fstat(b->fd, &bundle) != 0 || fstat(fd, &here) != 0; /* what is not there cannot be written */
+    while (!top && rc == 0) {
+        if (here.st_dev == bundle.st_dev && here.st_ino == bundle.st_ino)
+            rc = err_fail(err, ERR_REFUSED, BECAUSE(CODE_USAGE, {"option", "--out"}),
+                          "--out=%s lies in the bundle, which is evidence and is not written into", out);
+        int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = up;
+        top = fd < 0 || fstat(fd, &above) != 0 || (above.st_dev == here.st_dev && above.st_ino == here.st_ino);
+        here = above;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_free(&parent);
+    return rc;
+}
+
 /* A case that this build does not pass is never handed on. */
 static int prove(const struct freezing *z, struct err *err)
 {
@@ -271,7 +300,7 @@ int case_freeze(const struct bundle *b, const struct freeze_request *f, const vo
     struct replay p = {.b = b, .r = &f->r, .stop = stop, .a = ARENA_INIT};
     struct replayed r = {.out = {-1, -1}};
     *out = (struct frozen){.note = BUF_INIT, .arena = ARENA_INIT};
-    int rc = choose(&p, err);
+    int rc = outside(b, f->out, err) == 0 ? choose(&p, err) : -1;
     if (rc == 0) {
         replay_drive(&p, p.epochs, &r);
         replay_answer_one(&p, &r.is, &out->arena, &out->determinism);
