@@ -251,7 +251,7 @@ static void find_absent(struct attempt *a)
 static bool count_participants(struct job *j, struct conform *out)
 {
     uint64_t planned = j->attempts[0].plan->windows, windows = 0;
-    bool any_run = false;
+    bool any_run = false, sink = j->n_stages > 0 && j->stages[j->n_stages - 1].part == PART_SINK;
     for (size_t s = j->n_lane_stages; s < j->n_stages; s++)
         windows += j->stages[s].part == PART_WINDOW;
     for (size_t i = 0; i < j->n_files && !any_run; i++)
@@ -260,6 +260,9 @@ static bool count_participants(struct job *j, struct conform *out)
         return conform_say(out, CONFORM_LACKING, "ckpt-plan",
                            "the job is planned with %" PRIu64 " windows, and the traces are of %" PRIu64, planned,
                            windows) == 0;
+    /* What its rows were acknowledged by. */
+    if (any_run && !sink)
+        return conform_say(out, CONFORM_LACKING, NULL, "no trace is of the job's sink") == 0;
     j->participants = j->lanes + windows;
     return true;
 }
