@@ -151,28 +151,24 @@ static void hold_markers(const struct bundle *b, const struct conform *c, struct
 /* RESTORED names the newest restore; where the traces end before it, they are not the whole story. */
 static void hold_restored(const struct bundle *b, const struct conform *c, struct bundle_finding *f)
 {
-    struct buf path = BUF_INIT, rel = BUF_INIT, text = BUF_INIT;
     struct arena a = ARENA_INIT;
     struct restored r;
     struct err err = ERR_INIT;
-    path_join(&path, "checkpoint", evidence_path_restored(&rel, b->m.job));
-    if (bundle_find(&b->m, path.p)) {
-        if (bundle_read(b, path.p, 1 << 20, &text, &err) != 0 ||
-            restored_parse(text.p ? text.p : "", text.len, path.p, &a, &r, &err) != 0)
-            bundle_fault_err(&f->unavailable, CODE_MARKER_MALFORMED, path.p, &err);
+    const char *path;
+    int rc = bundle_restored(b, &a, &r, &path, &err);
+    if (rc != 0) {
+        if (rc < 0)
+            bundle_fault_err(&f->unavailable, CODE_MARKER_MALFORMED, path, &err);
         else if (!c->maybe_restored && (!c->has_restored || r.checkpoint != c->from || r.next != c->next))
-            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), path.p,
+            bundle_fault(&f->unavailable, BECAUSE(CODE_TRACES_LACKING), path,
                          "'%s' says that %" PRIu64 " was restored and %" PRIu64
                          " is next, and the last restore of the traces is another",
-                         path.p, r.checkpoint, r.next);
+                         path, r.checkpoint, r.next);
     } else if (c->has_restored) {
-        bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path.p,
-                     "the traces say that a restore was recorded, and the bundle holds no '%s'", path.p);
+        bundle_fault(&f->failed, BECAUSE(CODE_PROTOCOL_VIOLATED), path,
+                     "the traces say that a restore was recorded, and the bundle holds no '%s'", path);
     }
     arena_free(&a);
-    buf_free(&path);
-    buf_free(&rel);
-    buf_free(&text);
 }
 
 /* Operators by their ids: those that a trace is of, and those whose recorder one is of. */
